@@ -1,4 +1,4 @@
-/// The calendar of dates in fields, in UTC.
+/// The calendar of dates in HTTP's fields, in UTC.
 package enum GregorianCalendar {
     /// - Parameter month: 1 to 12.
     package static func days(of month: Int, in year: Int) -> Int {
@@ -9,8 +9,8 @@ package enum GregorianCalendar {
         }
     }
 
-    /// Days from 1 January 1970. After Howard Hinnant's `days_from_civil`: years begin in March, so that the leap day is the
-    /// last.
+    /// The number of days since 1 January 1970. After Howard Hinnant's `days_from_civil`: years begin in March, so that
+    /// the leap day is the last day of a year.
     package static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
         let year = month <= 2 ? year - 1 : year
         let era = (year >= 0 ? year : year - 399) / 400

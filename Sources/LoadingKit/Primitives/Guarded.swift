@@ -1,10 +1,10 @@
 #if !THREAD_SANITIZER
     import Synchronization
 
-    /// A value that one thread at a time has.
+    /// A value that only one thread at a time can access.
     ///
-    /// ThreadSanitizer does not see the slow path of the standard library's `Mutex`, and reports what it guards as
-    /// unguarded. So a build with `-D THREAD_SANITIZER` has a lock of the system's under this name.
+    /// ThreadSanitizer does not recognize the slow path of the standard library's `Mutex`, and reports the guarded
+    /// value as unguarded. A build with `-D THREAD_SANITIZER` therefore uses a system lock under this name.
     package typealias Guarded<Value> = Mutex<Value>
 #else
     import Glibc

@@ -1,10 +1,10 @@
 import CLoadingKitShims
 
 extension HTTPFields {
-    /// Where a field's name and value are in the store: 32-bit numbers, so that an entry is 20 bytes.
+    /// The ranges of a field's name and value in the store. They are 32-bit numbers, so that an entry takes 20 bytes.
     @usableFromInline
     package struct Entry: Sendable {
-        /// As the C function that reads whole lines leaves it.
+        /// The form in which the C function that reads whole lines writes an entry.
         @usableFromInline var places: lk_field
 
         @inlinable package init(
@@ -35,7 +35,7 @@ extension HTTPFields {
             set { places.known = newValue.rawValue }
         }
 
-        /// The raw value of ``known``, which costs less to compare.
+        /// The raw value of ``known``, which is faster to compare.
         @inlinable package var knownNumber: UInt8 { places.known }
 
         @inlinable package func name(in store: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {

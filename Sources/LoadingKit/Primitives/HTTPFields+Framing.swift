@@ -1,8 +1,8 @@
 import CLoadingKitShims
 
 extension HTTPFields {
-    /// The values of the fields that frame a message or concern its connection (RFC 9112 §6, §9.6): in nearly all messages
-    /// so little that one look is enough.
+    /// The values of the fields that frame a message or concern its connection (RFC 9112 §6, §9.6), in a form that is
+    /// sufficient for nearly all messages.
     @usableFromInline
     package struct Framing {
         /// `Content-Length`.
@@ -16,20 +16,20 @@ extension HTTPFields {
         package enum Length: Equatable {
             case absent
             case number(UInt64)
-            /// Several fields, or one that is no mere number.
+            /// There are several fields, or one whose value is not only a number.
             case unclear
         }
 
         @usableFromInline
         package enum Connection {
             case absent, keepAlive
-            /// Several fields, or another option.
+            /// There are several fields, or another option.
             case unclear
         }
 
         init() {}
 
-        /// What the function that reads whole lines has seen.
+        /// The values that the C function which reads whole lines has found.
         @inlinable @inline(__always)
         package init(_ framing: lk_framing) {
             if framing.counts.1 > 0 {

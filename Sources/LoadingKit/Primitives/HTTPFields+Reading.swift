@@ -1,13 +1,13 @@
 extension HTTPFields {
-    /// Whether there is a field of that name.
+    /// Whether there is a field with this name.
     public func contains(_ known: KnownField) -> Bool { firstIndex(of: known) != nil }
 
-    /// Whether there is a field of that name.
+    /// Whether there is a field with this name.
     public func contains(name: String) -> Bool { firstIndex(named: name) != nil }
 
-    /// The values of all fields of that name, joined by `", "` (RFC 9110 §5.2), or nil when there is none.
+    /// The values of all fields with this name, joined by `", "` (RFC 9110 §5.2); nil if there is none.
     ///
-    /// `Set-Cookie` may not be read so, as its values contain commas: use ``values(of:)``.
+    /// Do not use this for `Set-Cookie`, whose values contain commas: use ``values(of:)``.
     public subscript(_ known: KnownField) -> String? {
         guard let first = firstIndex(of: known) else { return nil }
         let isOnly = withEntries { entries, _ in
@@ -17,7 +17,7 @@ extension HTTPFields {
         return withBytes(at: first) { _, value, _ in FieldText.string(value) }
     }
 
-    /// The values of all fields of that name, joined by `", "` (RFC 9110 §5.2), or nil when there is none.
+    /// The values of all fields with this name, joined by `", "` (RFC 9110 §5.2); nil if there is none.
     public subscript(name name: String) -> String? { Self.joined(values(named: name)) }
 
     private static func joined(_ values: [String]) -> String? {
@@ -25,14 +25,14 @@ extension HTTPFields {
         return values.count == 1 ? first : values.joined(separator: ", ")
     }
 
-    /// The values of all fields of that name, in order.
+    /// The values of all fields with this name, in order.
     public func values(of known: KnownField) -> [String] {
         var values: [String] = []
         forEachValue(of: known) { values.append(FieldText.string($0)) }
         return values
     }
 
-    /// The values of all fields of that name, in order.
+    /// The values of all fields with this name, in order.
     public func values(named name: String) -> [String] {
         let known = KnownField(name: name)
         guard known == .other else { return values(of: known) }
@@ -61,7 +61,7 @@ extension HTTPFields {
         }
     }
 
-    /// Calls `body` with the bytes of the value of each field of that name, in order.
+    /// Calls `body` with the bytes of the value of each field with this name, in order.
     ///
     /// The memory is valid until `body` returns.
     public func forEachValue(of known: KnownField, _ body: (UnsafeRawBufferPointer) -> Void) {
@@ -71,13 +71,14 @@ extension HTTPFields {
         }
     }
 
-    /// The index of the first field of that name, or nil; nil for ``KnownField/other``, which names nothing.
+    /// The index of the first field with this name; nil if there is none, and for ``KnownField/other``, which is not a
+    /// name.
     public func firstIndex(of known: KnownField) -> Int? {
         guard known != .other else { return nil }
         return withEntries { entries, _ in entries.firstIndex { $0.knownNumber == known.rawValue } }
     }
 
-    /// The index of the first field of that name, or nil.
+    /// The index of the first field with this name; nil if there is none.
     public func firstIndex(named name: String) -> Int? {
         let known = KnownField(name: name)
         guard known == .other else { return firstIndex(of: known) }
@@ -90,14 +91,15 @@ extension HTTPFields {
 }
 
 extension HTTPFields.Entry {
-    /// Whether this is a field of a name that is not well known.
+    /// Whether this field has this name, which must not be a well-known one.
     func isOther(named name: UnsafeRawBufferPointer, in store: UnsafeRawBufferPointer) -> Bool {
         known == .other && ASCII.equalsIgnoringCase(self.name(in: store), name)
     }
 }
 
 extension HTTPFields: Equatable {
-    /// Whether both have the same fields in the same order: names alike but for letter case, values byte for byte.
+    /// Whether both have the same fields in the same order. Names are compared without regard to case, values byte by
+    /// byte.
     public static func == (a: HTTPFields, b: HTTPFields) -> Bool {
         guard a.count == b.count else { return false }
         return a.indices.allSatisfy { index in

@@ -1,18 +1,19 @@
 extension HTTPFields {
-    /// The memory of fields, in one piece: their entries, and behind those the bytes that the entries point into.
+    /// The memory of fields, in one block: their entries, followed by the bytes to which the entries refer.
     ///
-    /// There may be other bytes between those of the fields. Only changed while one ``HTTPFields`` refers to it.
+    /// There may be other bytes between those of the fields. The storage is only changed while a single ``HTTPFields``
+    /// refers to it.
     @usableFromInline
     final class Storage: ManagedBuffer<Storage.Header, UInt32> {
         @usableFromInline
         struct Header {
-            /// How many entries and bytes there are.
+            /// The numbers of entries and bytes.
             @usableFromInline var count = 0
             @usableFromInline var byteCount = 0
-            /// How many of each there is room for.
+            /// The numbers of entries and bytes for which there is room.
             @usableFromInline let capacity: Int
             @usableFromInline let byteCapacity: Int
-            /// How many of the bytes no field uses any longer.
+            /// The number of bytes that no field uses any longer.
             @usableFromInline var unused = 0
 
             @inlinable init(capacity: Int, byteCapacity: Int) {
@@ -21,7 +22,7 @@ extension HTTPFields {
             }
         }
 
-        /// An empty one with room for so much.
+        /// Makes an empty storage with room for these numbers of entries and bytes.
         @usableFromInline
         static func make(capacity: Int, byteCapacity: Int) -> Storage {
             let words = (Swift.max(0, byteCapacity) + MemoryLayout<UInt32>.stride - 1) / MemoryLayout<UInt32>.stride
@@ -31,14 +32,14 @@ extension HTTPFields {
             return unsafeDowncast(storage, to: Storage.self)
         }
 
-        /// What there is, without the test at each access that it is not being changed.
+        /// The header, without the check for exclusive access at each use.
         @inlinable @inline(__always)
         var state: UnsafeMutablePointer<Header> { withUnsafeMutablePointerToHeader { $0 } }
 
         @inlinable @inline(__always)
         var memory: UnsafeMutableRawPointer { withUnsafeMutablePointerToElements { UnsafeMutableRawPointer($0) } }
 
-        /// Where the entries are, of which only those below the count have a value.
+        /// The memory of the entries. Only those below the count are initialized.
         @inlinable @inline(__always)
         var entryMemory: UnsafeMutablePointer<Entry> { memory.assumingMemoryBound(to: Entry.self) }
 
@@ -53,10 +54,10 @@ extension HTTPFields {
     }
 }
 
-// MARK: - What shares a storage, and what may change it
+// MARK: - Sharing and changing the storage
 
 extension HTTPFields {
-    /// Calls `body` with all entries and the bytes that they point into, which are valid until it returns.
+    /// Calls `body` with all entries and the bytes to which they refer. Both are valid until `body` returns.
     @inlinable @inline(__always)
     package func withEntries<R>(
         _ body: (_ entries: UnsafeBufferPointer<Entry>, _ bytes: UnsafeRawBufferPointer) throws -> R
@@ -68,14 +69,14 @@ extension HTTPFields {
         return try body(storage.entries, storage.bytes)
     }
 
-    /// How many bytes the entries may point into.
+    /// The number of bytes to which the entries may refer.
     @inlinable @inline(__always)
     package var byteCount: Int { storage?.state.pointee.byteCount ?? 0 }
 
-    /// One of the bytes that the entries may point into.
+    /// One of the bytes to which the entries may refer.
     package func byte(at offset: Int) -> UInt8 { withEntries { $1[offset] } }
 
-    /// Makes this the only owner of its storage, in which there is room for so much more.
+    /// Makes this the only owner of its storage, with room for these numbers of additional entries and bytes.
     @inlinable @inline(__always)
     package mutating func prepare(fields: Int, bytes: Int) {
         if isKnownUniquelyReferenced(&storage), let header = storage?.state.pointee,
@@ -108,11 +109,10 @@ extension HTTPFields {
         storage = new
     }
 
-    /// Twice as much as there is where that is not enough, so that adding costs the same however many there are.
+    /// Doubles the room if it is not sufficient, so that the cost of adding an element does not depend on their number.
     private static func room(_ needed: Int, now: Int) -> Int { needed <= now ? now : Swift.max(needed, 2 * now) }
 
-    /// Removes all fields and bytes. The storage is used again when it has no other owner, and when it is not unusually
-    /// large.
+    /// Removes all fields and bytes. The storage is reused if it has no other owner and is not unusually large.
     @inlinable @inline(__always)
     package mutating func removeAll(keepingFields fields: Int, bytes: Int) {
         if isKnownUniquelyReferenced(&storage), let storage, storage.state.pointee.capacity <= fields,
@@ -126,12 +126,12 @@ extension HTTPFields {
         }
     }
 
-    /// Removes all fields and bytes, and makes this the only owner of a storage: the same as before, or where another owner
-    /// has that too, another with room for a little more than there was.
+    /// Removes all fields and bytes, and makes this the only owner of a storage: the same one as before or, if there is
+    /// another owner, a new one with room for slightly more than before.
     @inlinable @inline(__always)
     package mutating func restart() {
         #if THREAD_SANITIZER
-            // The sanitizer does not see that another thread's release comes before the look whether there is another owner.
+            // The sanitizer does not recognize that another thread's release precedes the check for other owners.
             restartElsewhere()
         #else
             guard isKnownUniquelyReferenced(&storage) else { return restartElsewhere() }
@@ -145,13 +145,14 @@ extension HTTPFields {
     @usableFromInline
     @inline(never)
     mutating func restartElsewhere() {
-        // What a common head has, where nothing is known.
+        // The size of a common head, if nothing else is known.
         let fields = storage == nil ? 16 : count + 2
         let bytes = storage == nil ? 512 : byteCount + byteCount / 8
         storage = .make(capacity: fields, byteCapacity: bytes)
     }
 
-    /// Where there is room for more than so much, removes all fields and bytes and keeps room for no more.
+    /// If there is room for more than these numbers, removes all fields and bytes, and keeps room for these numbers
+    /// only.
     @inlinable @inline(__always)
     package mutating func giveUpRoom(aboveFields fields: Int, bytes: Int) {
         guard let state = storage?.state, state.pointee.capacity > fields || state.pointee.byteCapacity > bytes else {
@@ -160,14 +161,14 @@ extension HTTPFields {
         storage = .make(capacity: fields, byteCapacity: bytes)
     }
 
-    /// Adds bytes for entries to point into.
+    /// Adds bytes to which entries can refer.
     @inlinable @inline(__always)
     package mutating func append(bytes: UnsafeRawBufferPointer) {
         prepare(fields: 0, bytes: bytes.count)
         appendToOwn(bytes: bytes)
     }
 
-    /// The same where this is known to be the only owner of its storage.
+    /// Adds bytes. This must be the only owner of its storage.
     @inlinable @inline(__always)
     package mutating func appendToOwn(bytes: UnsafeRawBufferPointer) {
         let header = storage.unsafelyUnwrapped.state.pointee
@@ -179,7 +180,7 @@ extension HTTPFields {
         state.pointee.byteCount &+= bytes.count
     }
 
-    /// Adds a field whose bytes are there, or will be.
+    /// Adds a field whose bytes were added, or will be.
     @inlinable @inline(__always)
     package mutating func append(_ entry: Entry) {
         prepare(fields: 1, bytes: 0)
@@ -188,8 +189,8 @@ extension HTTPFields {
         state.pointee.count &+= 1
     }
 
-    /// Adds the fields that `body` puts where there is room for them; it gives their number. This must be known to be the
-    /// only owner of its storage, as after ``restart()`` or ``prepare(fields:bytes:)``.
+    /// Adds the fields that `body` writes to the room for them; `body` returns their number. This must be the only
+    /// owner of its storage, as after ``restart()`` or ``prepare(fields:bytes:)``.
     @inlinable @inline(__always)
     package mutating func appendEntries<R>(
         _ body: (_ room: UnsafeMutablePointer<Entry>, _ capacity: Int) -> (Int, R)
@@ -201,7 +202,7 @@ extension HTTPFields {
         return result
     }
 
-    /// Calls `body` with the entries and bytes, for it to change.
+    /// Calls `body` with the entries and bytes, which it may change.
     package mutating func withMutableEntries<R>(
         _ body: (_ entries: UnsafeMutableBufferPointer<Entry>, _ bytes: UnsafeMutableRawBufferPointer) -> R
     ) -> R {

@@ -1,30 +1,30 @@
 /// The header or trailer fields of a message, in order.
 ///
-/// Names and values are ranges of one store of bytes; `String`s are made on access. Names are compared without regard to
-/// the case of ASCII letters (RFC 9110 §5.1) and kept as they were given. A value read as a `String` is decoded as UTF-8
-/// where it is valid UTF-8, else as ISO-8859-1, so that no byte is lost.
+/// Names and values are ranges of one store of bytes; `String`s are created on access. Names are compared without
+/// regard to the case of ASCII letters (RFC 9110 §5.1), and kept in their original form. A value that is read as a
+/// `String` is decoded as UTF-8 if it is valid UTF-8, otherwise as ISO-8859-1, so that no byte is lost.
 public struct HTTPFields: @unchecked Sendable {  // its storage is only changed by an only owner
-    /// Shared by copies until one of them changes; nil while there never was a field.
+    /// Shared by copies until one of them changes; nil if there never was a field.
     @usableFromInline var storage: Storage?
 
     /// No fields.
     @inlinable public init() {}
 
-    /// Whether the other has the same memory, and so the same fields. Equal ones need not.
+    /// Whether the other value has the same memory, and thus the same fields. Equal values may have different memory.
     package func isIdentical(to other: HTTPFields) -> Bool { storage === other.storage }
 
-    /// Makes room for `fields` fields more, whose names and values have `bytes` bytes together.
+    /// Makes room for `fields` more fields, whose names and values have `bytes` bytes together.
     public mutating func reserve(fields: Int, bytes: Int) {
         prepare(fields: Swift.max(0, fields), bytes: Swift.max(0, bytes))
     }
 
-    /// Adds a field after the others. `known` must not be ``KnownField/other``, which names nothing.
+    /// Adds a field after the others. `known` must not be ``KnownField/other``, which is not a name.
     public mutating func append(_ known: KnownField, _ value: String) {
         var value = value
         value.withUTF8 { append(known, valueBytes: UnsafeRawBufferPointer($0)) }
     }
 
-    /// Adds a field after the others. `known` must not be ``KnownField/other``, which names nothing.
+    /// Adds a field after the others. `known` must not be ``KnownField/other``, which is not a name.
     public mutating func append(_ known: KnownField, valueBytes: UnsafeRawBufferPointer) {
         precondition(known != .other, "KnownField.other is not a field's name")
         append(known: known, name: known.nameBytes, value: valueBytes)
@@ -41,7 +41,7 @@ public struct HTTPFields: @unchecked Sendable {  // its storage is only changed 
         }
     }
 
-    /// Adds a field after the others. Nothing is checked here: the writer that puts the fields on a connection does that.
+    /// Adds a field after the others. The bytes are not checked here; the writer that sends the fields checks them.
     public mutating func append(nameBytes: UnsafeRawBufferPointer, valueBytes: UnsafeRawBufferPointer) {
         append(known: KnownField(nameBytes: nameBytes), name: nameBytes, value: valueBytes)
     }
@@ -56,7 +56,7 @@ public struct HTTPFields: @unchecked Sendable {  // its storage is only changed 
                 valueLength: UInt32(value.count), known: known))
     }
 
-    /// Puts bytes behind the others and gives the place.
+    /// Appends bytes, and returns their offset.
     private mutating func offset(appending bytes: UnsafeRawBufferPointer) -> UInt32 {
         let offset = byteCount
         precondition(bytes.count <= Int(UInt32.max) - offset, "HTTPFields hold at most 4 GiB")
@@ -64,14 +64,14 @@ public struct HTTPFields: @unchecked Sendable {  // its storage is only changed 
         return UInt32(offset)
     }
 
-    /// Puts one field in place of all of that name: where the first of them was, or after the others.
+    /// Replaces all fields with this name by one field, at the place of the first of them, or after the others.
     public mutating func set(_ known: KnownField, _ value: String) {
         guard let first = firstIndex(of: known) else { return append(known, value) }
         replaceValue(at: first, with: value)
         removeEntries(from: first + 1) { entry, _ in entry.known == known }
     }
 
-    /// Puts one field in place of all of that name: where the first of them was, or after the others.
+    /// Replaces all fields with this name by one field, at the place of the first of them, or after the others.
     public mutating func set(name: String, value: String) {
         let known = KnownField(name: name)
         guard known == .other else { return set(known, value) }
@@ -80,7 +80,7 @@ public struct HTTPFields: @unchecked Sendable {  // its storage is only changed 
         remove(name: name, from: first + 1)
     }
 
-    /// Takes spaces and tabs off both ends of every value, where they are not part of it (RFC 9110 §5.5).
+    /// Removes spaces and tabs at both ends of every value, which are not part of it (RFC 9110 §5.5).
     public mutating func trimValues() {
         withMutableEntries { entries, bytes in
             for index in entries.indices {
@@ -91,13 +91,13 @@ public struct HTTPFields: @unchecked Sendable {  // its storage is only changed 
         }
     }
 
-    /// Removes all fields of that name.
+    /// Removes all fields with this name.
     public mutating func remove(_ known: KnownField) {
         guard known != .other else { return }
         removeEntries { entry, _ in entry.known == known }
     }
 
-    /// Removes all fields of that name.
+    /// Removes all fields with this name.
     public mutating func remove(name: String) {
         let known = KnownField(name: name)
         if known == .other { remove(name: name, from: 0) } else { remove(known) }
@@ -146,7 +146,8 @@ public struct HTTPFields: @unchecked Sendable {  // its storage is only changed 
         compact(leaving: unused)
     }
 
-    /// Bytes are no longer used. Keeps a collection whose fields are set again and again from growing without end.
+    /// Records that bytes are no longer used. Compacting keeps a collection whose fields are set repeatedly from
+    /// growing without end.
     private mutating func compact(leaving bytes: Int) {
         guard let storage else { return }
         storage.state.pointee.unused += bytes

@@ -1,36 +1,38 @@
-/// The order of an ``IndexedHeap``, and where the places of its elements are stored.
+/// The order of an ``IndexedHeap``, and the storage for the positions of its elements.
 @usableFromInline
 package protocol IndexedHeapOrder {
     associatedtype Element
 
     init()
 
-    /// Whether `a` comes out before `b`.
+    /// Whether `a` is removed before `b`.
     static func precedes(_ a: Element, _ b: Element) -> Bool
 
-    /// Stores the place of an element in the heap: negative when it is not there any more.
+    /// Stores the position of an element in the heap; negative after its removal.
     mutating func store(_ place: Int, of element: Element)
 }
 
-/// A binary heap that stores where its elements are, so that one is inserted, or removed wherever it is, in O(log n).
+/// A binary heap that stores the positions of its elements, so that an element can be inserted, or removed at any
+/// position, in O(log n).
 @usableFromInline
 package struct IndexedHeap<Order: IndexedHeapOrder> {
     @usableFromInline package typealias Element = Order.Element
 
     @usableFromInline var elements: [Element] = []
-    /// Has the elements' places.
+    /// Stores the elements' positions.
     @usableFromInline package internal(set) var order = Order()
 
     @inlinable package init() {}
 
     @inlinable package var count: Int { elements.count }
     @inlinable package var isEmpty: Bool { elements.isEmpty }
-    /// The element that comes out next.
+    /// The next element.
     @inlinable package var first: Element? { elements.first }
     @inlinable package var indices: Range<Int> { elements.indices }
 
-    /// The element at a place. The first of all is at 0, and those that come directly after the one at `index` are at
-    /// `2 * index + 1` and `2 * index + 2`, where the heap has so many. A change of it may not change its order.
+    /// The element at a position. The first element is at 0. The elements directly after the one at `index` are at `2 *
+    /// index + 1` and `2 * index + 2`, if the heap has these positions. A change of an element must not change its
+    /// order.
     @inlinable package subscript(index: Int) -> Element {
         get { elements[index] }
         _modify { yield &elements[index] }
@@ -41,7 +43,7 @@ package struct IndexedHeap<Order: IndexedHeapOrder> {
         siftUp(elements.count - 1, element)
     }
 
-    /// Removes the element at a place. Gives nil where there is none.
+    /// Removes the element at a position. Returns nil if there is none.
     @inlinable package mutating func remove(at index: Int) -> Element? {
         guard index >= 0, index < elements.count, let last = elements.popLast() else { return nil }
         guard index < elements.count else {
@@ -58,7 +60,7 @@ package struct IndexedHeap<Order: IndexedHeapOrder> {
         return removed
     }
 
-    /// Removes all elements, in no particular order.
+    /// Removes and returns all elements, in no particular order.
     @inlinable package mutating func removeAll() -> [Element] {
         var removed: [Element] = []
         swap(&removed, &elements)

@@ -1,13 +1,13 @@
 import CLoadingKitShims
 
 extension KnownField {
-    /// The well-known name that `name` spells in any letter case, or ``other``.
+    /// The well-known name that equals `name`, ignoring case; ``other`` if there is none.
     public init(name: String) {
         var name = name
         self = name.withUTF8 { KnownField(nameBytes: UnsafeRawBufferPointer($0)) }
     }
 
-    /// The well-known name that these bytes spell in any ASCII letter case, or ``other``.
+    /// The well-known name that equals these bytes, ignoring the case of ASCII letters; ``other`` if there is none.
     public init(nameBytes bytes: UnsafeRawBufferPointer) {
         guard let name = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self) else {
             self = .other
@@ -16,9 +16,9 @@ extension KnownField {
         self = KnownField(rawValue: lk_known_name_number(Self.table, name, bytes.count)) ?? .other
     }
 
-    /// All names by their number, for the functions that look names up. Made once.
+    /// All names by their number, for the look-up functions. Made once.
     nonisolated(unsafe) package static let table: UnsafePointer<lk_known_name> = {
-        // Each place in a line of the cache of its own.
+        // Each place has its own cache line.
         let size = MemoryLayout<lk_known_name>.stride
         let memory = UnsafeMutableRawPointer.allocate(byteCount: lk_known_name_slots * size, alignment: size)
         let table = memory.bindMemory(to: lk_known_name.self, capacity: lk_known_name_slots)
@@ -31,7 +31,7 @@ extension KnownField {
         return UnsafePointer(table)
     }()
 
-    /// Its meaning for the framing of its message.
+    /// The field's meaning for the framing of its message.
     private var role: lk_role {
         switch self {
         case .contentLength: lk_role_content_length
@@ -41,11 +41,11 @@ extension KnownField {
         }
     }
 
-    /// The fields that describe an HTTP/1.1 connection, which HTTP/2 has no place for (RFC 9113 §8.2.2). `TE` is another,
-    /// unless it says `trailers`.
+    /// The fields that describe an HTTP/1.1 connection, and are not allowed in HTTP/2 (RFC 9113 §8.2.2). `TE` is
+    /// another one, unless its value is `trailers`.
     package static let connectionSpecific = allCases.filter(\.isConnectionSpecific)
 
-    /// Whether it is one of ``connectionSpecific``.
+    /// Whether this is one of ``connectionSpecific``.
     package var isConnectionSpecific: Bool {
         self == .connection || self == .keepAlive || self == .proxyConnection || self == .transferEncoding
             || self == .upgrade

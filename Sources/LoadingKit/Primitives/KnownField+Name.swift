@@ -2,10 +2,10 @@ extension KnownField {
     /// The name as its specification spells it, for example `Content-Length`; empty for ``other``.
     public var name: String { Self.names[Int(rawValue)] }
 
-    /// Made once, so that asking for a name allocates nothing.
+    /// Made once, so that reading a name needs no allocation.
     private static let names: [String] = allCases.map { $0.staticName.description }
 
-    /// The bytes of the name, in memory that lives as long as the program.
+    /// The bytes of the name, in memory that is valid for the life of the program.
     package var nameBytes: UnsafeRawBufferPointer {
         staticName.bytes
     }

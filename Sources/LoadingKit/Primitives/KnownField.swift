@@ -1,7 +1,7 @@
-/// A well-known field name as a small integer, so that the names which the protocol itself acts on are compared as
-/// numbers. The names are those of RFC 9110 and of the registry's entries that common clients and servers send.
+/// A well-known field name as a small integer, so that the names that the protocol itself uses are compared as numbers.
+/// The names are those of RFC 9110, and registered names that common clients and servers send.
 public enum KnownField: UInt8, Sendable, CaseIterable {
-    /// Any name that is not one of the others.
+    /// Any name that is not well known.
     case other = 0
     case accept
     case acceptCharset

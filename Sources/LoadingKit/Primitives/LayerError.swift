@@ -1,12 +1,12 @@
 /// An error of a layer below the session: a codec's, or the transport's.
 ///
-/// A layer knows neither the errors of other layers nor Foundation's error codes. It gives the category of what went wrong,
-/// and a description in plain words. Core makes the `URLError` that users see of both, and imports no codec for that.
+/// A layer does not use the errors of other layers, nor Foundation's error codes. Its errors have a category and a
+/// description in plain words. Core makes users' `URLError`s from both, and need not import any codec.
 package protocol LayerError: Error, CustomStringConvertible {
     var category: LayerErrorCategory { get }
 }
 
-/// What went wrong, as far as it matters to a load.
+/// The category of an error, as far as it matters to a load.
 package enum LayerErrorCategory: Sendable {
     // The request.
     case invalidRequest
@@ -33,9 +33,9 @@ package enum LayerErrorCategory: Sendable {
 
     // The response.
     case unparsableResponse
-    /// The response is well formed, and not one that answers the request.
+    /// The response is well formed, but is not a valid response to the request.
     case unexpectedResponse
-    /// The response is longer than a limit, or than the memory there is.
+    /// The response exceeds a limit or the available memory.
     case tooLong
     case undecodableContent
 }

@@ -1,6 +1,6 @@
 /// A point on the system's monotonic clock, in nanoseconds.
 ///
-/// The clock does not jump when the wall clock is set. Only differences between two points mean anything.
+/// The clock does not jump when the wall clock is set. Only differences between two points are meaningful.
 public struct MonotonicTime: Sendable, Hashable, Comparable {
     /// Nanoseconds since an arbitrary point in the past.
     public var nanoseconds: UInt64
@@ -20,19 +20,19 @@ public struct MonotonicTime: Sendable, Hashable, Comparable {
         return overflow ? .distantFuture : MonotonicTime(nanoseconds: sum)
     }
 
-    /// This point moved later by `seconds`; negative and not-a-number count as zero, too large saturates.
+    /// This point moved later by `seconds`. Negative values and NaN count as zero; too large values saturate.
     public func advanced(bySeconds seconds: Double) -> MonotonicTime {
         guard seconds > 0 else { return self }
         let delta = seconds * 1e9
         return delta >= 9e18 ? .distantFuture : advanced(byNanoseconds: UInt64(delta))
     }
 
-    /// Nanoseconds from `earlier` to this point; zero when `earlier` is later.
+    /// Nanoseconds from `earlier` to this point; zero if `earlier` is later.
     public func nanoseconds(since earlier: MonotonicTime) -> UInt64 {
         nanoseconds > earlier.nanoseconds ? nanoseconds - earlier.nanoseconds : 0
     }
 
-    /// Seconds from `earlier` to this point; zero when `earlier` is later.
+    /// Seconds from `earlier` to this point; zero if `earlier` is later.
     public func seconds(since earlier: MonotonicTime) -> Double {
         Double(nanoseconds(since: earlier)) / 1e9
     }

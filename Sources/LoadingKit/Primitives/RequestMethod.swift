@@ -1,6 +1,6 @@
-/// The properties of request methods (RFC 9110 §9.2). A method that is not known here has none of them.
+/// The properties of request methods (RFC 9110 §9.2). An unknown method has none of them.
 package enum RequestMethod {
-    /// Whether the request is meant to change nothing on the server (RFC 9110 §9.2.1).
+    /// Whether the request is intended to change nothing on the server (RFC 9110 §9.2.1).
     package static func isSafe(_ method: String) -> Bool {
         switch method {
         case "GET", "HEAD", "OPTIONS", "TRACE": true
@@ -8,7 +8,8 @@ package enum RequestMethod {
         }
     }
 
-    /// Whether several requests have the effect of one, so that it may be sent again (RFC 9110 §9.2.2).
+    /// Whether several identical requests have the effect of one, so that the request may be sent again (RFC 9110
+    /// §9.2.2).
     package static func isIdempotent(_ method: String) -> Bool {
         switch method {
         case "PUT", "DELETE": true

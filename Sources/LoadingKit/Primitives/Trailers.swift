@@ -1,6 +1,6 @@
-/// Which fields may come after the body (RFC 9110 §6.5.1).
+/// The fields that are allowed after the body (RFC 9110 §6.5.1).
 package enum Trailers {
-    /// The fields without those that have to be known before the body: such a field in a trailer section is an accident or an
+    /// The fields without those that must be known before the body: such a field in a trailer section is an error or an
     /// attack.
     package static func allowed(in fields: HTTPFields) -> HTTPFields {
         var fields = fields
@@ -16,7 +16,7 @@ package enum Trailers {
     ]
     private static let routing: [KnownField] = [.host]
     private static let format: [KnownField] = [.contentEncoding, .contentType, .contentRange]
-    /// `Authentication-Info` is none of them: it may come behind the body (RFC 9110 §11.6.3).
+    /// `Authentication-Info` is not among them: it is allowed after the body (RFC 9110 §11.6.3).
     private static let authentication: [KnownField] = [
         .authorization, .proxyAuthorization, .wwwAuthenticate, .proxyAuthenticate, .cookie, .setCookie,
     ]

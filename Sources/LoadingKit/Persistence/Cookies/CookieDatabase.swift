@@ -3,18 +3,18 @@
     import LoadingKitCore
     import LoadingKitTransport
 
-    /// Keeps cookies in an SQLite database. A file that is damaged counts as an empty one.
+    /// Stores cookies in an SQLite database. A damaged file counts as an empty one.
     package final class CookieDatabase: CookiePersistence {
         private let database: StoreDatabase
 
         package var identity: String? { database.url.absoluteString }
 
-        /// - Parameter url: The file; it is made with the first cookie.
+        /// - Parameter url: The file, which is created with the first cookie.
         package init(url: URL, log: StoreLog = StoreLog()) {
             database = StoreDatabase(url: url, schema: Self.schema, log: log)
         }
 
-        // Dates are seconds since 2001, in which Foundation counts: they come back as they were.
+        // Dates are stored in seconds since 2001, Foundation's own unit, so that they are restored exactly.
         private static let schema = StoreSchema(steps: [
             """
             CREATE TABLE IF NOT EXISTS cookie (
@@ -59,7 +59,7 @@
                 try connection.run("DELETE FROM cookie")
                 for record in records { try save(record, to: connection) }
             }
-            // What has ended while the program did not run, and was not read for that.
+            // Cookies that expired while the program was not running, and were not loaded for this reason.
             try connection.run("DELETE FROM cookie WHERE expires <= ?", [Date().timeIntervalSinceReferenceDate])
         }
 
@@ -87,8 +87,8 @@
         static let columns =
             "domain, isHostOnly, path, name, value, expires, creation, stored, isSecure, isHTTPOnly, sameSite, legacy"
 
-        /// The cookie in a row of the table; nil when the row has something else in a column, or text that cannot be sent,
-        /// as a file may that others have written to.
+        /// The cookie in a row of the table. Nil if a column contains a value of another type, or text that must not be
+        /// sent, as may happen in a file that other programs have written.
         init?(_ row: SQLiteRow) {
             func date(_ column: Int) -> Date? {
                 row.value(column, Double.self).map { Date(timeIntervalSinceReferenceDate: $0) }
@@ -111,7 +111,7 @@
             legacy = row.value(11, Data.self).flatMap { try? JSONDecoder().decode(Legacy.self, from: $0) }
         }
 
-        /// The values of these columns; nil for a cookie that ends with the session.
+        /// The values of these columns; nil for a session cookie.
         var columnValues: [(any SQLiteValue)?]? {
             guard let expires else { return nil }
             return [

@@ -2,11 +2,11 @@
     import Foundation
     import LoadingKitCore
 
-    /// Keeps credentials in an SQLite database, encrypted with AES-256-GCM. The key is in a file beside it.
+    /// Stores credentials in an SQLite database, encrypted with AES-256-GCM. The key is in a file beside it.
     ///
-    /// Rows are found by keyed hashes of the space and the user, which are encrypted as well. So the database alone
-    /// discloses how many credentials there are, and which are of the same space. With the key, which each process of the
-    /// same user may, has them all.
+    /// Rows are found by keyed hashes of the space and the user, which are encrypted as well. The database alone
+    /// therefore discloses only the number of credentials, and which of them belong to the same space. The key, which
+    /// each process of the same user can read, discloses all of them.
     package final class CredentialDatabase: CredentialStore {
         private static let schema = StoreSchema(steps: [
             """
@@ -79,7 +79,7 @@
             _ changes: [CredentialChange], to database: StoreDatabase, _ keyFile: URL
         ) throws {
             let isKept = changes.contains { if case .keep = $0 { true } else { false } }
-            // There is nothing to be forgotten where nothing was kept.
+            // Without a database there is nothing to remove.
             guard isKept || database.exists else { return }
             let key = isKept ? try StoreKey.readOrMake(keyFile) : try? StoreKey.read(keyFile)
             try database.write { connection in

@@ -2,11 +2,11 @@
     import Foundation
     import LoadingKitCore
 
-    /// A credential as the bytes that are encrypted.
+    /// A credential in the form of bytes to encrypt.
     extension StoredCredential {
         private static let version: UInt8 = 1
 
-        /// Nil for one that is no user and password.
+        /// Nil for a credential without user and password.
         var bytes: Data? {
             guard let user = credential.user, let password = credential.password else { return nil }
             var writer = ByteWriter()

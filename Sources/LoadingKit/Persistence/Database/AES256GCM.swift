@@ -2,7 +2,8 @@ import CLoadingKitOpenSSL
 import Foundation
 import LoadingKitTransport
 
-/// AES-256 in Galois/Counter Mode (NIST SP 800-38D), by OpenSSL: a random nonce, the ciphertext, and the tag.
+/// AES-256 in Galois/Counter Mode (NIST SP 800-38D), by OpenSSL. The output contains a random nonce, the ciphertext,
+/// and the tag.
 struct AES256GCM {
     private static let nonceSize = 12
     private static let tagSize = 16
@@ -16,7 +17,7 @@ struct AES256GCM {
         self.key = key
     }
 
-    /// Encrypts, so that both the text and `context` are known to be unchanged when it is opened. Nil where OpenSSL fails.
+    /// Encrypts the text. A change of the text or of `context` is detected when it is decrypted. Nil if OpenSSL fails.
     func seal(_ plaintext: Data, context: Data) -> Data? {
         guard let nonce = SecureRandom.bytes(Self.nonceSize) else { return nil }
         return run(encrypting: true, plaintext, nonce, context) { cipher, text in
@@ -28,7 +29,7 @@ struct AES256GCM {
         }
     }
 
-    /// Decrypts what ``seal(_:context:)`` gave; nil for anything else, and with another key.
+    /// Decrypts the output of ``seal(_:context:)``; nil for any other bytes, or with another key.
     func open(_ sealed: Data, context: Data) -> Data? {
         guard sealed.count >= Self.nonceSize + Self.tagSize else { return nil }
         let nonce = Data(sealed.prefix(Self.nonceSize))
@@ -57,7 +58,7 @@ struct AES256GCM {
         var length: Int32 = 0
         let isBound = context.withBytes { EVP_CipherUpdate(cipher, nil, &length, $0, Int32(context.count)) == 1 }
         guard isReady, isBound, input.count <= Int(Int32.max) else { return nil }
-        // One byte more, so that there is an address when there is no text.
+        // One more byte, so that the buffer has an address even for an empty text.
         var output = Data(count: input.count + 1)
         let isDone = output.withUnsafeMutableBytes { output in
             guard let output = output.bindMemory(to: UInt8.self).baseAddress else { return false }

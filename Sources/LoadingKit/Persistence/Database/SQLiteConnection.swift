@@ -2,34 +2,35 @@
     import CLoadingKitSQLite
     import LoadingKitPrimitives
 
-    /// An SQLite database file that threads of this process use in turn.
+    /// An SQLite database file that this process's threads use in turn.
     final class SQLiteDatabase: @unchecked Sendable {  // the lock guards the connection
         private let connection: SQLiteConnection
         private let turn = Guarded(())
 
-        /// Opens a file, which is made where there is none.
+        /// Opens a file, which is created if it does not exist.
         ///
-        /// - Parameter busyTimeout: How long a statement waits for another connection that has the file locked, in
+        /// - Parameter busyTimeout: The time that a statement waits for another connection that has locked the file, in
         ///   milliseconds.
         init(path: String, busyTimeout: Int32) throws {
             connection = try SQLiteConnection(path: path, busyTimeout: busyTimeout)
         }
 
-        /// Waits for its turn. `body` is not to use this database in another way than by the connection that it is given.
+        /// Waits for its turn. `body` must use this database only by the given connection.
         func use<Result: Sendable>(_ body: (SQLiteConnection) throws -> Result) throws -> Result {
             try turn.withLock { _ in try body(connection) }
         }
     }
 
-    /// A connection to an SQLite database, and the statements that it has prepared. One thread at a time uses it.
+    /// A connection to an SQLite database, and its prepared statements. One thread at a time uses it.
     final class SQLiteConnection {
         private let handle: OpaquePointer
-        /// Those that are not running, by their text. All texts are the library's own, and few.
+        /// The statements that are not running, by their text. All texts are the library's own, and their number is
+        /// small.
         private var statements: [String: SQLiteStatement] = [:]
 
         fileprivate init(path: String, busyTimeout: Int32) throws {
             var opened: OpaquePointer?
-            // Without a mutex of SQLite's: `SQLiteDatabase` has one.
+            // SQLite needs no mutex of its own: `SQLiteDatabase` has one.
             let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
             let code = sqlite3_open_v2(path, &opened, flags, nil)
             guard code == SQLITE_OK, let opened else {
@@ -41,20 +42,20 @@
             sqlite3_busy_timeout(handle, busyTimeout)
         }
 
-        /// The last connection to a file puts what is in the log into the database, and removes the log; but not where
-        /// another file has taken the place of the one that was opened.
+        /// The last connection to a file transfers the log's contents to the database, and removes the log. It does not
+        /// if another file has replaced the one that was opened.
         deinit {
             statements = [:]
             sqlite3_close_v2(handle)
         }
 
-        /// Runs statements that have no parameters. Rows that they give are dropped.
+        /// Runs statements without parameters. Resulting rows are dropped.
         func execute(_ script: String) throws {
             let code = sqlite3_exec(handle, script, nil, nil, nil)
             guard code == SQLITE_OK else { throw SQLiteError(code: code, handle) }
         }
 
-        /// Runs a statement to its end. Rows that it gives are dropped.
+        /// Runs a statement to its end. Resulting rows are dropped.
         func run(_ sql: String, _ values: [(any SQLiteValue)?] = []) throws {
             try forEach(sql, values) { _ in }
         }
@@ -66,7 +67,7 @@
             }
         }
 
-        /// What `transform` makes of each row of a statement's result; rows for which it gives nil are passed over.
+        /// The results of `transform` for each row of a statement's result. Rows for which it returns nil are skipped.
         func rows<Element>(
             _ sql: String, _ values: [(any SQLiteValue)?] = [], _ transform: (SQLiteRow) throws -> Element?
         ) throws -> [Element] {
@@ -75,14 +76,15 @@
             return elements
         }
 
-        /// The first column of the first row; nil when there is no row, or a value of another type.
+        /// The first column of the first row; nil if there is no row or the value has another type.
         func first<Value: SQLiteValue>(
             _ type: Value.Type, _ sql: String, _ values: [(any SQLiteValue)?] = []
         ) throws -> Value? {
             try withStatement(sql, values) { try $0.step()?.value(0) }
         }
 
-        /// Runs `body` in a transaction that may write from its beginning, which is undone when `body` throws.
+        /// Runs `body` in a transaction that may write from its beginning. The transaction is rolled back if `body`
+        /// throws.
         func transaction<Result>(_ body: (SQLiteConnection) throws -> Result) throws -> Result {
             try execute("BEGIN IMMEDIATE")
             do {
@@ -90,13 +92,13 @@
                 try execute("COMMIT")
                 return result
             } catch {
-                // After some errors, as on a full disk, SQLite has undone it already.
+                // After some errors, such as a full disk, SQLite has already rolled back the transaction.
                 if sqlite3_get_autocommit(handle) == 0 { try? execute("ROLLBACK") }
                 throw error
             }
         }
 
-        /// A statement that is running is not among those that are kept, so that it can be run again meanwhile.
+        /// A running statement is removed from the stored ones, so that its text can be run again meanwhile.
         private func withStatement<Result>(
             _ sql: String, _ values: [(any SQLiteValue)?], _ body: (SQLiteStatement) throws -> Result
         ) throws -> Result {
@@ -110,7 +112,7 @@
         }
     }
 
-    /// A prepared statement. It is used by the thread that uses its connection.
+    /// A prepared statement. The thread that uses its connection uses it.
     private final class SQLiteStatement {
         private let connection: OpaquePointer
         private let handle: OpaquePointer
@@ -119,7 +121,7 @@
             var prepared: OpaquePointer?
             let code = sqlite3_prepare_v3(connection, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
             guard code == SQLITE_OK else { throw SQLiteError(code: code, connection) }
-            // There is none where the text is empty.
+            // An empty text contains no statement.
             guard let prepared else { throw SQLiteError(code: SQLITE_MISUSE, message: "no statement") }
             self.connection = connection
             handle = prepared
@@ -127,7 +129,7 @@
 
         deinit { sqlite3_finalize(handle) }
 
-        /// Gives the parameters their values, of which there are as many.
+        /// Binds the parameters to values. The numbers of both must be equal.
         func bind(_ values: [(any SQLiteValue)?]) throws {
             guard values.count == Int(sqlite3_bind_parameter_count(handle)) else {
                 throw SQLiteError(code: SQLITE_RANGE, message: "\(values.count) values for other parameters")
@@ -138,7 +140,7 @@
             }
         }
 
-        /// The next row, which is valid until the next call of any method; nil when there are no more.
+        /// The next row, which is valid until the next call of any method; nil if there are no more.
         func step() throws -> SQLiteRow? {
             let code = sqlite3_step(handle)
             switch code {
@@ -148,24 +150,25 @@
             }
         }
 
-        /// Makes it ready to be run again. The results of these calls repeat only what `step()` has thrown already.
+        /// Prepares the statement to be run again. The results of these calls only repeat errors that `step()` has
+        /// already thrown.
         func reset() {
             sqlite3_reset(handle)
             sqlite3_clear_bindings(handle)
         }
     }
 
-    /// A row of a statement's result, valid while the closure runs that it is given to.
+    /// A row of a statement's result. It is valid while the closure that gets it is running.
     struct SQLiteRow {
         fileprivate let statement: OpaquePointer
 
-        /// A column's value, the first being 0; nil when the file has something else there.
+        /// The value of a column. The first column has number 0. Nil if the file contains a value of another type.
         func value<Value: SQLiteValue>(_ column: Int, _ type: Value.Type = Value.self) -> Value? {
             Value(statement, column: Int32(truncatingIfNeeded: column))
         }
     }
 
-    /// A failure of SQLite's (https://www.sqlite.org/rescode.html).
+    /// An SQLite error (https://www.sqlite.org/rescode.html).
     struct SQLiteError: Error, CustomStringConvertible {
         /// The extended result code.
         let code: Int32
@@ -180,7 +183,7 @@
             self.init(code: code, message: String(cString: sqlite3_errmsg(connection)))
         }
 
-        /// What kind of failure it is.
+        /// The primary result code.
         var primaryCode: Int32 { code & 0xFF }
 
         var description: String { "SQLite error \(code): \(message)" }

@@ -2,13 +2,13 @@
     import CLoadingKitSQLite
     import Foundation
 
-    /// What a parameter of a statement is bound to, and what is read from a column. Columns are not converted: in a file
-    /// that others have written to, a value of another type counts as none.
+    /// A value that is bound to a parameter of a statement, or read from a column. Columns are not converted: in a file
+    /// that other programs have written, a value of another type counts as a missing one.
     protocol SQLiteValue {
-        /// Gives SQLite's result code.
+        /// Returns SQLite's result code.
         func bind(to statement: OpaquePointer, at index: Int32) -> Int32
 
-        /// Nil when the column has a value of another type.
+        /// Nil if the column contains a value of another type.
         init?(_ statement: OpaquePointer, column: Int32)
     }
 
@@ -52,7 +52,7 @@
         }
     }
 
-    /// UTF-8, in which NUL is a character like others.
+    /// UTF-8. NUL is an ordinary character.
     extension String: SQLiteValue {
         func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
             var text = self
@@ -61,7 +61,7 @@
 
         init?(_ statement: OpaquePointer, column: Int32) {
             guard sqlite3_column_type(statement, column) == SQLITE_TEXT,
-                // The text first: it may have to be converted before it can be counted.
+                // The text is read first, as it may be converted before its bytes can be counted.
                 let text = sqlite3_column_text(statement, column)
             else { return nil }
             let count = Int(sqlite3_column_bytes(statement, column))

@@ -4,26 +4,27 @@
     import LoadingKitPrimitives
     import LoadingKitTransport
 
-    /// An SQLite database that is a store's own: made when there is first something to keep, readable by its user alone,
-    /// put aside and begun anew when its file is damaged. Its methods block.
+    /// The SQLite database of a store. It is created when there is first something to store, and is readable only by
+    /// its user. If its file is damaged, the file is renamed and a new one is created. The methods block.
     final class StoreDatabase: Sendable {
-        /// How sure a transaction is when it has ended.
+        /// The durability of a transaction after its end.
         enum Durability: String {
-            /// It outlives the process and the machine.
+            /// The transaction survives the end of the process and of the machine.
             case full = "FULL"
-            /// It outlives the process; should the machine lose power the last ones may be missing.
+            /// The transaction survives the end of the process. If the machine loses power, the last transactions may
+            /// be lost.
             case process = "NORMAL"
         }
 
         private struct Connection: Sendable {
             let writer: SQLiteDatabase
-            /// Reads while the other one writes; nil where there is no such hurry.
+            /// Reads while the other connection writes; nil if this is not required.
             let reader: SQLiteDatabase?
-            /// The number of the file that it is open on.
+            /// The number of the file on which the connection is open.
             let file: UInt64
         }
 
-        /// How long another process may hold the file, in milliseconds.
+        /// The time that another process may lock the file, in milliseconds.
         private static let patience: Int32 = 5000
 
         let url: URL
@@ -31,7 +32,7 @@
         private let durability: Durability
         private let log: StoreLog
         private let connection = Guarded<Connection?>(nil)
-        /// Held while the database is opened.
+        /// Held while the database is being opened.
         private let opening = Guarded(())
 
         init(url: URL, schema: StoreSchema, durability: Durability = .full, log: StoreLog = StoreLog()) {
@@ -44,13 +45,14 @@
         /// Whether there is a file.
         var exists: Bool { fileNumber != nil }
 
-        /// Reads; nil when nothing was ever kept. What one call reads need not be of one moment.
+        /// Reads; nil if the database has never been created. Several statements of one call may see different states
+        /// of the database.
         func read<Result: Sendable>(_ body: (SQLiteConnection) throws -> Result) throws -> Result? {
             guard let file = fileNumber else { return nil }
             return try perform(on: file) { try ($0.reader ?? $0.writer).use(body) }
         }
 
-        /// Writes, in a transaction. Tried again when the file was damaged, and is begun anew.
+        /// Writes in a transaction. If the file is found damaged, the write is repeated with a new file.
         func write<Result: Sendable>(_ body: (SQLiteConnection) throws -> Result) throws -> Result {
             do {
                 return try perform(on: fileNumber) { try $0.writer.use { try $0.transaction(body) } }
@@ -59,12 +61,12 @@
             }
         }
 
-        /// Says, once, what is wrong with the store.
+        /// Logs the store's failure and its consequence. Each failure is logged once.
         func report(_ error: any Error, _ consequence: String) {
             log.warn("\(url.path): \(consequence) (\(error))")
         }
 
-        /// Opens the database if it is not open yet; when it turns out to be damaged the next use begins anew.
+        /// Opens the database if it is not open yet. If it turns out to be damaged, the next use creates a new one.
         private func perform<Result>(
             on file: UInt64?, _ body: (Connection) throws -> Result
         ) throws -> Result {
@@ -83,7 +85,7 @@
             }
         }
 
-        /// What went wrong, and with which file.
+        /// The error, and the file in which it occurred.
         private struct Failed: Error {
             let file: UInt64
             let error: any Error
@@ -99,7 +101,8 @@
             }
         }
 
-        /// The former one is closed when its last user lets go of it, which may write: not while the lock is held.
+        /// The former connection is closed when its last user releases it. Closing may write, so it must not happen
+        /// while the lock is held.
         private func replaceConnection(by new: Connection?) {
             let former = connection.withLock { connection in
                 defer { connection = new }
@@ -108,19 +111,20 @@
             withExtendedLifetime(former) {}
         }
 
-        /// The open connection, unless its file is gone, or another one is in its place: a person may clear a folder of
-        /// caches, and another process may have found the file damaged.
+        /// The open connection, unless its file is gone or was replaced: a user may clear a folder of caches, and
+        /// another process may have found the file damaged.
         private func open(on file: UInt64?) -> Connection? {
             connection.withLock { $0 }.flatMap { $0.file == file ? $0 : nil }
         }
 
-        /// What distinguishes the file from another of its name; nil where there is none.
+        /// The number that distinguishes the file from another one with its name; nil if there is no file.
         private var fileNumber: UInt64? {
             var status = stat()
             return SystemCalls.stat(url.path, &status) == 0 ? UInt64(status.st_ino) : nil
         }
 
-        /// While the first process makes the database, SQLite does not let others wait for it, but fails them at once.
+        /// While the first process creates the database, SQLite does not let other processes wait, but returns an error
+        /// at once.
         private static func patiently<Result>(_ body: () throws -> Result) throws -> Result {
             let end = ContinuousClock.now + .milliseconds(patience)
             while true {
@@ -136,13 +140,15 @@
             do {
                 let writer = try SQLiteDatabase(path: url.path, busyTimeout: Self.patience)
                 let isOurs = try writer.use { connection in
-                    // Where the file system lets no memory be shared the journal is another, and serves as well.
+                    // If the file system does not support shared memory, SQLite uses another journal mode, which works
+                    // as well.
                     try connection.execute(
                         "PRAGMA journal_mode = WAL; PRAGMA synchronous = \(durability.rawValue)")
                     return try schema.apply(to: connection)
                 }
                 guard isOurs else { throw StoreFailure.newer(path: url.path) }
-                // It may write, too, so that whichever is closed last puts what is in the log into the database.
+                // The reader may write, too, so that the connection that is closed last can transfer the log's contents
+                // to the database.
                 let reader =
                     switch durability {
                     case .full: nil as SQLiteDatabase?
@@ -154,7 +160,7 @@
             }
         }
 
-        /// SQLite gives the files beside it the mode that this one has.
+        /// SQLite creates the files beside it with the mode of this file.
         private func makeFile() throws {
             try FileManager.default.createDirectory(
                 at: url.deletingLastPathComponent(), withIntermediateDirectories: true,
@@ -164,7 +170,7 @@
             SystemCalls.close(Int32(descriptor))
         }
 
-        /// The process that finds it first does it.
+        /// Renames the damaged file. The first process that finds it does so.
         private func putAside(_ file: UInt64) {
             opening.withLock { _ in
                 guard fileNumber == file else { return }
@@ -175,12 +181,14 @@
         }
     }
 
-    /// The tables of a store's database, in steps: a file has been through the first so many of them (`user_version`).
+    /// The tables of a store's database, as a list of steps. A file's `user_version` is the number of steps applied to
+    /// it.
     struct StoreSchema: Sendable {
-        /// Statements for each version, the first first. What is there is never changed, but followed by another step.
+        /// The statements of each version, in order. Existing steps are never changed; changes are added as new steps.
         let steps: [String]
 
-        /// Brings a file to this version, at once for all processes that try. Gives whether the file is not newer.
+        /// Updates a file to this version, in one transaction, so that only one of several processes applies each step.
+        /// Returns false if the file's version is newer.
         func apply(to connection: SQLiteConnection) throws -> Bool {
             try connection.transaction { connection in
                 let version = try connection.first(Int.self, "PRAGMA user_version") ?? 0

@@ -2,15 +2,15 @@
     import CLoadingKitSQLite
     import LoadingKitTransport
 
-    /// Why a store cannot keep things, or give them back.
+    /// The reason why a store cannot write or read.
     enum StoreFailure: Error, CustomStringConvertible {
         /// A system call has failed.
         case system(String, path: String, code: Int32)
-        /// The file was written by a version of this library that is newer than this one.
+        /// The file was written by a newer version of this library.
         case newer(path: String)
-        /// There is no key, or what is there is none.
+        /// The key is missing or invalid.
         case noKey(path: String)
-        /// So many credentials were encrypted with another key, or changed since.
+        /// This number of credentials were encrypted with another key, or changed since.
         case wrongKey(Int)
         /// OpenSSL has failed.
         case encryption
@@ -30,26 +30,26 @@
             }
         }
 
-        /// Checks the result of a system call; throws when it is a failure.
+        /// Checks the result of a system call. Throws if it is an error.
         @discardableResult
         static func check(_ call: String, _ path: String, _ result: Int) throws -> Int {
             guard result < 0 else { return result }
             throw StoreFailure.system(call, path: path, code: Int32(truncatingIfNeeded: -result))
         }
 
-        /// Whether the file is not what this library made of it: begun anew it serves again.
+        /// Whether the file does not have the contents that this library wrote. A new file solves the problem.
         static func isDamage(_ error: any Error) -> Bool {
             guard let error = error as? SQLiteError else { return false }
-            // All statements are our own: one that is in error finds other tables than were made for it.
+            // All statements are this library's own, so an SQL error means that the file has other tables.
             return [SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_ERROR, SQLITE_FORMAT].contains(error.primaryCode)
         }
 
-        /// Whether something is not what was encrypted with the key.
+        /// Whether bytes are not the ones that were encrypted with the key.
         static func isWrongKey(_ error: any Error) -> Bool {
             if case .wrongKey? = error as? StoreFailure { true } else { false }
         }
 
-        /// Whether another process holds the file, so that it is worth to try again.
+        /// Whether another process has locked the file, so that another attempt may succeed.
         static func isBusy(_ error: any Error) -> Bool {
             guard let error = error as? SQLiteError else { return false }
             return [SQLITE_BUSY, SQLITE_LOCKED].contains(error.primaryCode)

@@ -2,14 +2,14 @@
     import Foundation
     import LoadingKitTransport
 
-    /// What a store's secrets are encrypted with, and what they are found by without being read.
+    /// The key that encrypts a store's secrets, and the key of the hashes by which they are found.
     struct StoreKey {
         let cipher: AES256GCM
         private let identityHash: KeyedHash
 
         private static let size = AES256GCM.keySize + KeyedHash.keySize
 
-        /// - Parameter bytes: As they are in the file: the cipher's key, and that of the identities.
+        /// - Parameter bytes: The contents of the file: the cipher's key, followed by the key of the identities.
         private init?(_ bytes: Data) {
             guard bytes.count == Self.size, let cipher = AES256GCM(key: Data(bytes.prefix(AES256GCM.keySize))),
                 let hash = KeyedHash(key: Data(bytes.suffix(KeyedHash.keySize)))
@@ -18,20 +18,20 @@
             identityHash = hash
         }
 
-        /// A name for a value by which it is found again, and from which it cannot be guessed without the key.
+        /// A hash by which a value is found. The value cannot be guessed from it without the key.
         func identity(of value: Data) throws -> Data {
             guard let code = identityHash.hash(of: value) else { throw StoreFailure.encryption }
             return code
         }
 
-        /// Nil when there is no file.
+        /// Nil if there is no file.
         static func read(_ file: URL) throws -> StoreKey? {
             guard let bytes = try KeyFile(url: file, size: size).read() else { return nil }
             guard let key = StoreKey(bytes) else { throw StoreFailure.noKey(path: file.path) }
             return key
         }
 
-        /// The key in the file, which is made where there is none. One that is no key is put aside.
+        /// The key in the file. A file is created if there is none. An invalid key is renamed.
         static func readOrMake(_ file: URL) throws -> StoreKey {
             guard let key = StoreKey(try KeyFile(url: file, size: size).readOrMake()) else {
                 throw StoreFailure.noKey(path: file.path)
@@ -40,13 +40,13 @@
         }
     }
 
-    /// A store's random key, in a file of its own that only its user can read.
+    /// A store's random key, in a separate file that only its user can read.
     struct KeyFile {
         let url: URL
-        /// How many bytes the key has.
+        /// The size of the key in bytes.
         let size: Int
 
-        /// Nil when there is no file.
+        /// Nil if there is no file.
         func read() throws -> Data? {
             let result = SystemCalls.open(url.path, O_RDONLY)
             if result == -Int(ENOENT) { return nil }
@@ -59,7 +59,7 @@
             return Data(bytes.prefix(count))
         }
 
-        /// The key in the file, which is made where there is none. One that is no key is put aside.
+        /// The key in the file. A file is created if there is none. An invalid key is renamed.
         func readOrMake() throws -> Data {
             do {
                 if let key = try read() { return key }
@@ -71,7 +71,8 @@
             return key
         }
 
-        /// Makes the file whole under another name first: whichever of several processes is the first gives it its own.
+        /// Writes the complete file under another name first. The first of several processes gives the file its final
+        /// name.
         private func make() throws {
             guard let bytes = SecureRandom.bytes(size) else { throw StoreFailure.encryption }
             try StoreFolder.make(url.deletingLastPathComponent())
@@ -84,7 +85,7 @@
             }
             let count = bytes.withUnsafeBytes { SystemCalls.write(descriptor, $0) }
             try StoreFailure.check("write", temporary, count == size ? count : min(count, -Int(EIO)))
-            // What is kept with the key must not outlive it.
+            // The key must survive as long as the data that it encrypts.
             try StoreFailure.check("fsync", temporary, SystemCalls.synchronize(descriptor))
             let linked = SystemCalls.link(temporary, url.path)
             if linked != -Int(EEXIST) { try StoreFailure.check("link", url.path, linked) }

@@ -1,7 +1,7 @@
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// Changes on their way to the disk: many together, in order, one batch at a time, on the blocking pool.
+/// Writes changes to the disk in order, on the blocking pool, one batch of several changes at a time.
 final class WriteBehind<Change: Sendable>: Sendable {
     private struct State {
         var waiting: [Change] = []
@@ -10,21 +10,23 @@ final class WriteBehind<Change: Sendable>: Sendable {
     }
 
     private let state = Guarded(State())
-    /// Held by the thread that writes a batch: a caller that needs it written does not depend on a free thread of the pool.
+    /// Held by the thread that writes a batch. A caller that needs the batch to be written does not depend on a free
+    /// thread of the pool.
     private let turn = Guarded(())
     private let write: @Sendable ([Change]) -> [Change]
 
-    /// - Parameter write: Writes a batch, and gives back what is to be tried again with the next one. May block.
+    /// - Parameter write: Writes a batch, and returns the changes to retry with the next one. May block.
     init(_ write: @escaping @Sendable ([Change]) -> [Change]) { self.write = write }
 
-    /// What of changes that could not be written is tried again: not more than memory is to hold for a broken disk.
+    /// The failed changes that are retried. Their number is limited, so that memory does not fill up because of a
+    /// broken disk.
     static func kept(_ changes: [Change]) -> [Change] { Array(changes.suffix(10_000)) }
 
     func add(_ changes: [Change]) {
         schedule { $0.waiting += changes }
     }
 
-    /// Calls back when all that was added was written, or was tried to be.
+    /// Calls back after all earlier changes were written, or writing them was attempted.
     func flush(_ completion: @escaping @Sendable () -> Void) {
         schedule { $0.waiters.append(completion) }
     }
@@ -38,7 +40,7 @@ final class WriteBehind<Change: Sendable>: Sendable {
         if begins { BlockingPool.shared.run { self.drain() } }
     }
 
-    /// Writes what waits. Returns when all that was added before is written. Blocks.
+    /// Writes the waiting changes. Returns after all earlier changes are written. Blocks.
     func drain() {
         let waiters = turn.withLock { _ in
             let (batch, waiters) = state.withLock { state in

@@ -2,7 +2,7 @@
     import Foundation
     import LoadingKitCore
 
-    /// Keeps the hosts of HSTS (RFC 6797) in an SQLite database.
+    /// Stores the hosts of HSTS (RFC 6797) in an SQLite database.
     package final class HSTSDatabase: HSTSPersistence {
         private static let schema = StoreSchema(steps: [
             """
@@ -13,13 +13,13 @@
         ])
 
         private let database: StoreDatabase
-        /// What is taken over, once.
+        /// The database whose hosts are imported once.
         private let former: StoreDatabase?
         private let writes: WriteBehind<HSTSChange>
 
         /// - Parameters:
-        ///   - url: The file; it is made with the first host.
-        ///   - former: Another one, whose hosts are taken over the first time that there is one. It is not changed.
+        ///   - url: The file, which is created with the first host.
+        ///   - former: Another file, whose hosts are imported when this file is created. It is not changed.
         package init(url: URL, former: URL? = nil, log: StoreLog = StoreLog()) {
             let database = StoreDatabase(url: url, schema: Self.schema, log: log)
             self.database = database
@@ -55,7 +55,8 @@
             return mark ?? 0 == 1
         }
 
-        /// At once for all processes that try, and whole or not at all; what was forgotten since does not come back.
+        /// Imports the hosts in one transaction, once for all processes. Hosts that were removed later are not
+        /// restored.
         private static func takeOver(_ found: [String: HSTSPolicy], _ connection: SQLiteConnection) throws {
             guard try connection.first(Int.self, "PRAGMA application_id") == 0 else { return }
             try connection.execute("PRAGMA application_id = 1")

@@ -2,18 +2,19 @@ import CLoadingKitShims
 import Foundation
 import LoadingKitTransport
 
-/// Which program this process runs: what distinguishes its stores from those of another program of the same name.
+/// The identity of the program in this process, which separates its stores from those of another program with the same
+/// name.
 enum RunningProgram {
-    /// The name that it was started by.
+    /// The name by which the program was started.
     static let name = URL(fileURLWithPath: CommandLine.arguments.first ?? "").lastPathComponent
 
-    /// The bundle identifier, where it has one: a name that a program is given to be known by, wherever it is.
+    /// The bundle identifier, if the program has one: it identifies the program independently of its location.
     static let bundleIdentifier = Bundle.main.bundleIdentifier
 
-    /// A name for its stores.
+    /// A name for the program's stores.
     static let identifier = bundleIdentifier ?? identifier(name: name, path: path)
 
-    /// 64 bits of the path's SHA-256 are enough: another path with the same ones would gain an attacker nothing.
+    /// 64 bits of the path's SHA-256 are sufficient: an attacker gains nothing from another path with the same bits.
     static func identifier(name: String, path: String) -> String {
         var hash = SHA256()
         hash.update(path)
@@ -23,15 +24,15 @@ enum RunningProgram {
         return "\(name)-\(digits.joined())"
     }
 
-    /// Where its file is, without symbolic links. Where it was started through the dynamic linker, as some bundles of
-    /// programs are, this is the program and not the linker.
+    /// The path of the program's file, without symbolic links. If the program was started through the dynamic linker,
+    /// as some program bundles are, this is the program and not the linker.
     private static var path: String {
         file(at: lk_program_entry(), inMaps: contents("/proc/self/maps"))
             ?? (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
             ?? URL(fileURLWithPath: CommandLine.arguments.first ?? "").resolvingSymlinksInPath().path
     }
 
-    /// Foundation reads of such a file, which has no size, its beginning alone.
+    /// Reads the whole file. Foundation reads only the beginning of such a file, which has no size.
     static func contents(_ path: String) -> String {
         let descriptor = Int32(truncatingIfNeeded: SystemCalls.open(path, O_RDONLY))
         guard descriptor >= 0 else { return "" }
@@ -44,10 +45,10 @@ enum RunningProgram {
         return String(decoding: all, as: UTF8.self)
     }
 
-    /// The file that an address is mapped from, as `/proc/self/maps` says.
+    /// The file from which an address is mapped, according to `/proc/self/maps`.
     static func file(at address: UInt, inMaps maps: String) -> String? {
         for line in maps.split(separator: "\n") {
-            // The range, what may be done there, the offset, the device, the number of the file, its path.
+            // The range, the permissions, the offset, the device, the number of the file, and its path.
             let fields = line.split(separator: " ", maxSplits: 5)
             let range = fields.first?.split(separator: "-").compactMap { UInt($0, radix: 16) } ?? []
             guard fields.count == 6, range.count == 2, range[0] <= address, address < range[1] else { continue }
@@ -57,7 +58,7 @@ enum RunningProgram {
         return nil
     }
 
-    /// A program that was built anew while it ran is at the same place all the same.
+    /// A program that was rebuilt while it runs keeps its path.
     private static func withoutNote(_ path: String) -> String {
         let note = " (deleted)"
         return path.hasSuffix(note) && !FileManager.default.fileExists(atPath: path)

@@ -1,7 +1,7 @@
 import CLoadingKitOpenSSL
 import Foundation
 
-/// SHA-256 (FIPS 180-4) of bytes that come in pieces, by OpenSSL.
+/// SHA-256 (FIPS 180-4) of bytes that arrive in pieces, by OpenSSL.
 struct SHA256: ~Copyable {
     private let context: OpaquePointer?
     private var isSound: Bool
@@ -22,7 +22,7 @@ struct SHA256: ~Copyable {
         isSound = isSound && text.withUTF8 { EVP_DigestUpdate(context, $0.baseAddress, $0.count) == 1 }
     }
 
-    /// Nil where OpenSSL has no memory.
+    /// Nil if OpenSSL has no memory.
     consuming func digest() -> Data? {
         var digest = Data(count: 32)
         let isDone = digest.withUnsafeMutableBytes { bytes in

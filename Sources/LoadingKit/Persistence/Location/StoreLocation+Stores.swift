@@ -2,20 +2,20 @@ import Foundation
 import LoadingKitCore
 
 extension StoreLocation {
-    /// A program's stores, as another process of its user's opens them: by the folder that they are in.
+    /// A program's stores, which another process of the same user opens by their folder.
     package struct Stores {
         package let cookies: (any CookiePersistence)?
         package let credentials: (any CredentialStore)?
         package let hsts: (any HSTSPersistence)?
     }
 
-    /// What distinguishes this program from others: its bundle identifier, or its name and where it is.
+    /// The identity of this program: its bundle identifier, or its name and location.
     package static var programIdentifier: String { RunningProgram.identifier }
 
-    /// The same as the name of a file.
+    /// The identity of this program as a file name.
     package static var programFileName: String { fileName(RunningProgram.identifier) }
 
-    /// The folder of this program's stores; of a group of programs where that has a name.
+    /// The folder of this program's stores, or of a group of programs if `group` is given.
     package static func folderPath(group: String? = nil) -> String? {
         #if Persistence
             return folder(group: group)?.path
@@ -24,7 +24,7 @@ extension StoreLocation {
         #endif
     }
 
-    /// The stores in a folder of ``folderPath(group:)``, of whichever program.
+    /// The stores in a folder from ``folderPath(group:)``, of any program.
     package static func stores(in folder: String) -> Stores {
         #if Persistence
             let folder = URL(fileURLWithPath: folder, isDirectory: true)

@@ -2,17 +2,17 @@ import Foundation
 import LoadingKitCore
 import LoadingKitTransport
 
-/// Where a program's stores are: a folder of its own below `~/.local/share` (or `XDG_DATA_HOME`), and for what can be had
-/// again below `~/.cache` (or `XDG_CACHE_HOME`).
+/// The location of a program's stores: a separate folder below `~/.local/share` (or `XDG_DATA_HOME`), and for data that
+/// can be restored below `~/.cache` (or `XDG_CACHE_HOME`).
 ///
-/// Each function takes the name of a group of programs that share the store; nil for the program's own.
+/// Each function takes the name of a group of programs that share the store; nil for the program's own store.
 package enum StoreLocation {
-    /// What a storage keeps its cookies with; nil where the package was built without stores on disk.
+    /// The store of a cookie storage; nil if the package was built without stores on disk.
     package static func cookies(group: String? = nil) -> (any CookiePersistence)? {
         folder(group: group).flatMap { cookies(at: $0.appendingPathComponent("Cookies.sqlite").path) }
     }
 
-    /// What a storage keeps its cookies with in a file of the caller's choice.
+    /// The store of a cookie storage in a file that the caller has chosen.
     package static func cookies(at path: String) -> (any CookiePersistence)? {
         #if Persistence
             return CookieDatabase(url: URL(fileURLWithPath: path))
@@ -21,7 +21,7 @@ package enum StoreLocation {
         #endif
     }
 
-    /// What a cache keeps its responses with.
+    /// The store of a cache's responses.
     ///
     /// - Parameter folder: Nil for the program's own.
     package static func responses(in folder: URL?, log: StoreLog = StoreLog()) -> (any DiskResponseStore)? {
@@ -32,12 +32,12 @@ package enum StoreLocation {
         #endif
     }
 
-    /// Where a cache keeps its responses.
+    /// The folder of a cache's responses.
     package static func responseFolder(group: String? = nil) -> URL? {
         folder(.cachesDirectory, group: group)?.appendingPathComponent("Responses", isDirectory: true)
     }
 
-    /// What permanent credentials are kept with.
+    /// The store of permanent credentials.
     package static func credentials(group: String? = nil) -> (any CredentialStore)? {
         #if Persistence
             return folder(group: group).map { CredentialDatabase(folder: $0) }
@@ -46,7 +46,7 @@ package enum StoreLocation {
         #endif
     }
 
-    /// What hosts of HSTS are kept with.
+    /// The store of HSTS hosts.
     package static func hsts(group: String? = nil) -> (any HSTSPersistence)? {
         #if Persistence
             let former = group == nil ? formerFolder?.appendingPathComponent(hstsName) : nil
@@ -58,8 +58,8 @@ package enum StoreLocation {
         #endif
     }
 
-    /// What background sessions are kept with; nil where the package was built without stores on disk. Throws where the
-    /// folder is another user's, or cannot be made.
+    /// The journal of background sessions; nil if the package was built without stores on disk. Throws if the folder
+    /// belongs to another user or cannot be created.
     package static func transferJournal(folder: URL, log: StoreLog = StoreLog()) throws -> (any TransferJournal)? {
         #if Persistence
             return try TransferDatabase(folder: folder, log: log)
@@ -68,7 +68,7 @@ package enum StoreLocation {
         #endif
     }
 
-    /// Where the user's background sessions are kept, those of all programs: `loadkit` in `XDG_STATE_HOME`, or in
+    /// The folder of the user's background sessions, of all programs: `loadkit` in `XDG_STATE_HOME`, or in
     /// `~/.local/state`.
     package static var stateFolder: URL {
         let given = ProcessInfo.processInfo.environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
@@ -83,8 +83,8 @@ package enum StoreLocation {
         folder(directory, named: group.map { "Groups/\(fileName($0))" } ?? fileName(RunningProgram.identifier))
     }
 
-    /// Where former versions kept the stores of all programs of this one's name together. Each of them may have kept
-    /// something there, so that nothing secret is taken from it.
+    /// The folder in which former versions stored the data of all programs with this name together. Each of these
+    /// programs may have written to it, so no secrets are imported from it.
     private static var formerFolder: URL? {
         RunningProgram.bundleIdentifier == nil
             ? folder(.applicationSupportDirectory, named: fileName(RunningProgram.name)) : nil
@@ -95,7 +95,7 @@ package enum StoreLocation {
         return base?.appendingPathComponent("LoadingKit/\(name)", isDirectory: true)
     }
 
-    /// A name as that of one file, whatever is in it; different names give different files.
+    /// Converts any name to the name of a single file. Different names have different file names.
     static func fileName(_ name: String) -> String {
         let plain = CharacterSet(charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")
         let encoded = name.addingPercentEncoding(withAllowedCharacters: plain) ?? ""
@@ -104,19 +104,20 @@ package enum StoreLocation {
 }
 
 #if Persistence
-    /// A store's folder on disk, which only its user may look into.
+    /// A store's folder on disk, which only its user can access.
     enum StoreFolder {
-        /// Makes it where there is none. One that is there keeps its mode.
+        /// Creates the folder if it does not exist. An existing folder keeps its mode.
         static func make(_ url: URL) throws {
             try FileManager.default.createDirectory(
                 at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         }
     }
 
-    /// Says which processes use a folder: each holds a shared lock on a file in it, until it ends, however it ends.
+    /// Shows which processes use a folder: each holds a shared lock on a file in it until its end, whatever the cause
+    /// of the end.
     final class FolderLock: Sendable {
         private let descriptor: Int32
-        /// Whether this one was alone with the folder, and still is until it calls ``share()``.
+        /// Whether this process was the only user of the folder, and remains so until it calls ``share()``.
         let isAlone: Bool
 
         init(_ url: URL) throws {
@@ -126,7 +127,7 @@ package enum StoreLocation {
             if !isAlone { share() }
         }
 
-        /// Lets others in. Waits for one that is alone.
+        /// Allows other processes to use the folder. Waits for a process that is the only user.
         func share() { _ = SystemCalls.lock(descriptor, LOCK_SH) }
 
         deinit { SystemCalls.close(descriptor) }

@@ -2,15 +2,15 @@
     import Foundation
     import LoadingKitTransport
 
-    /// The contents of a cache's responses: a file each, under a number that is never used again.
+    /// The contents of a cache's responses: one file for each, named by a number that is never reused.
     ///
-    /// A file is complete before the database names it, and is not looked for after the database has forgotten it; so it
-    /// needs no other name while it is written. It is not forced to the disk: should the machine lose power, the checksum
-    /// shows what is missing of it, and a cache may lose what it has.
+    /// A file is complete before the database refers to it, and is not read after the database has removed the
+    /// reference. It therefore needs no temporary name while it is written. It is not forced to the disk: if the
+    /// machine loses power, the checksum shows missing bytes, and a cache may lose data.
     struct BodyFolder: Sendable {
         let url: URL
 
-        /// The number of an empty content, for which there is no file.
+        /// The number of empty contents, for which there is no file.
         static let empty: Int64 = 0
 
         private func path(_ number: Int64) -> String {
@@ -18,7 +18,7 @@
             return url.path + "/" + String(repeating: "0", count: 16 - digits.count) + digits
         }
 
-        /// Gives the number of the new file.
+        /// Returns the number of the new file.
         func write(_ data: Data) throws -> Int64 {
             if data.isEmpty { return Self.empty }
             let number = Int64.random(in: 1...Int64.max)
@@ -47,14 +47,14 @@
 
         private func create(_ path: String) -> Int { SystemCalls.open(path, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600) }
 
-        /// Nil when there is no such file, or one of another length.
+        /// Nil if there is no such file, or if its length differs.
         func read(_ number: Int64, count: Int) -> Data? {
             if number == Self.empty { return count == 0 ? Data() : nil }
             let descriptor = Int32(truncatingIfNeeded: SystemCalls.open(path(number), O_RDONLY))
             guard descriptor >= 0 else { return nil }
             defer { SystemCalls.close(descriptor) }
             var status = stat()
-            // The length is looked at first, so that no damage makes it read into more memory than there is.
+            // The length is checked first, so that a damaged value cannot cause a read beyond the available memory.
             guard SystemCalls.fstat(descriptor, &status) == 0, Int(status.st_size) == count, count > 0,
                 let memory = malloc(count)
             else { return nil }
@@ -75,7 +75,7 @@
             for number in numbers where number != Self.empty { _ = SystemCalls.unlink(path(number)) }
         }
 
-        /// Removes the files of those that the database does not name.
+        /// Removes the files to which the database does not refer.
         func sweep(keeping kept: Set<Int64>) {
             let names = (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []
             for name in names {

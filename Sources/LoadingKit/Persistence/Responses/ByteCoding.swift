@@ -1,6 +1,6 @@
 import Foundation
 
-/// Puts values into bytes: numbers little-endian, strings and data after their lengths.
+/// Encodes values as bytes: numbers in little-endian order, strings and data preceded by their lengths.
 struct ByteWriter {
     private(set) var data = Data()
 
@@ -27,12 +27,12 @@ struct ByteWriter {
     }
 }
 
-/// Takes out what a ``ByteWriter`` put in; nil where the bytes are something else.
+/// Decodes the values that a ``ByteWriter`` encoded; nil for other bytes.
 struct ByteReader {
     private let bytes: UnsafeRawBufferPointer
     private var position = 0
 
-    /// - Parameter bytes: Valid as long as the reader is used.
+    /// - Parameter bytes: Must be valid while the reader is used.
     init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
     var isAtEnd: Bool { position == bytes.count }
@@ -67,7 +67,7 @@ struct ByteReader {
 
     mutating func readData() -> Data? { readBuffer().map { Data($0) } }
 
-    /// A value that may be absent; the outer nil: the bytes are something else.
+    /// A value that may be absent. The outer nil means that the bytes are invalid.
     mutating func readOptional<Value>(_ take: (inout ByteReader) -> Value?) -> Value?? {
         switch readFlag() {
         case nil: return nil
@@ -77,7 +77,8 @@ struct ByteReader {
     }
 }
 
-/// User info as bytes, where it consists of strings, numbers, dates, data, arrays, and dictionaries by strings.
+/// Encodes user info as bytes, if it consists of strings, numbers, dates, data, arrays, and dictionaries with string
+/// keys.
 enum PropertyList {
     static func bytes(_ dictionary: [AnyHashable: Any]) -> Data? {
         guard let plain = plain(dictionary) else { return nil }
@@ -88,7 +89,7 @@ enum PropertyList {
         try? PropertyListSerialization.propertyList(from: bytes, format: nil) as? [String: Any]
     }
 
-    /// Foundation ends the process over some values that it cannot write, so they do not get there.
+    /// Foundation terminates the process for some values that it cannot write, so they are excluded here.
     private static func plain(_ value: Any) -> Any? {
         switch value {
         case let string as String: return string

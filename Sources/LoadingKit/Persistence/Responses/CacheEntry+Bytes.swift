@@ -2,7 +2,7 @@ import Foundation
 import LoadingKitCore
 import LoadingKitPrimitives
 
-/// A response's head as bytes: all of an entry but its content. The format is this library's own, and has a version.
+/// A response's head as bytes: all of an entry except its content. The format is this library's own, and has a version.
 extension CacheEntry {
     private static let version: UInt8 = 2
 
@@ -11,8 +11,8 @@ extension CacheEntry {
         case plain = 1
     }
 
-    /// Nil for what cannot be given back as it is: a response of a class of the program's own, and user info that is no
-    /// property list.
+    /// Nil for an entry that cannot be restored exactly: with a response of the program's own class, or with user info
+    /// that is not a property list.
     func headBytes(under key: CacheKey) -> Data? {
         var writer = ByteWriter()
         writer.put(Self.version)
@@ -57,7 +57,7 @@ extension CacheEntry {
         return true
     }
 
-    /// Nil when the bytes are not what this version of the library writes.
+    /// Nil if the bytes were not written by this version of the library.
     init?(head: Data, data: Data, under key: CacheKey) {
         let entry = head.withUnsafeBytes { bytes -> CacheEntry? in
             var reader = ByteReader(bytes)

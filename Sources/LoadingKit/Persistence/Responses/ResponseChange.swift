@@ -1,18 +1,18 @@
 import Foundation
 import LoadingKitCore
 
-/// A change of the responses that a cache keeps on disk.
+/// A change of the responses that a cache stores on disk.
 enum ResponseChange: Sendable {
     case store(CacheEntry, CacheKey)
     case remove(CacheKey)
-    /// Rows that turned out to be damaged.
+    /// Removes rows that turned out to be damaged.
     case discard([Int64])
     case removeAll
     case removeSince(Date)
-    /// What is too much goes, and what was used is noted.
+    /// Removes responses beyond the capacity, and records the uses of others.
     case tidy
 
-    /// What concerns one key.
+    /// The key of a change that concerns a single key.
     var key: CacheKey? {
         switch self {
         case .store(_, let key), .remove(let key): key
@@ -20,7 +20,7 @@ enum ResponseChange: Sendable {
         }
     }
 
-    /// Whether it may concern any key.
+    /// Whether the change may concern any key.
     var concernsAll: Bool {
         switch self {
         case .removeAll, .removeSince: true
@@ -28,17 +28,17 @@ enum ResponseChange: Sendable {
         }
     }
 
-    /// How long the content is that it has to write.
+    /// The size of the content to write.
     var size: Int {
         if case .store(let entry, _) = self { entry.response.data.count } else { 0 }
     }
 }
 
-/// What is on its way to the disk, by what it concerns.
+/// The changes that have not been written yet, by the keys that they concern.
 struct PendingChanges: Sendable {
     private var keys: [CacheKey: Int] = [:]
     private var concerningAll = 0
-    /// The contents that are to be written, in bytes.
+    /// The size of the contents to write, in bytes.
     private(set) var size = 0
 
     func contains(_ key: CacheKey) -> Bool { concerningAll > 0 || keys[key] != nil }
@@ -56,12 +56,13 @@ struct PendingChanges: Sendable {
     }
 }
 
-/// Which keys a cache's database has, as far as this process knows: by their hash values, so that a false yes is possible.
+/// The keys in a cache's database, as far as this process knows them. They are represented by their hash values, so a
+/// false positive is possible.
 struct KnownKeys: Sendable {
     private var hashes: Set<Int> = []
-    /// Whether those are there, too, that were in the database before.
+    /// Whether the keys that were in the database before are included.
     private var isComplete = false
-    /// The last row that was looked at.
+    /// The last row that was read.
     private(set) var last: Int64 = 0
 
     func mayContain(_ key: CacheKey) -> Bool { !isComplete || hashes.contains(key.hashValue) }

@@ -3,10 +3,11 @@
     import LoadingKitCore
     import LoadingKitTransport
 
-    /// Keeps a cache's responses in a folder: an SQLite database of what there is, and a file for each content.
+    /// Stores a cache's responses in a folder: an SQLite database of the responses, and a file for each content.
     ///
-    /// Changes are written behind the caller's back, many in one transaction. When the folder cannot be written to, the
-    /// store logs that once, and keeps nothing for a minute; then it tries again, and begins anew where that succeeds.
+    /// Changes are written asynchronously, many in one transaction. If the folder cannot be written to, the store logs
+    /// this once, and stores nothing for a minute. Then it tries again, and starts with an empty store if this
+    /// succeeds.
     package final class ResponseDatabase: DiskResponseStore {
         let files: ResponseFiles
         private let writes: WriteBehind<ResponseChange>
@@ -52,7 +53,7 @@
         // MARK: Writing
 
         package func store(_ entry: CacheEntry, for key: CacheKey) {
-            // A disk that is slower than what there is to store is spared the rest.
+            // If the disk is too slow for the responses to store, further ones are not stored.
             add(files.hasRoom(for: entry) ? .store(entry, key) : .remove(key))
         }
 

@@ -3,7 +3,7 @@
     import LoadingKitCore
 
     extension ResponseFiles {
-        /// The responses under a key, and the rows that are damaged, or whose content is. Blocks.
+        /// The responses under a key, and the rows that are damaged or have damaged contents. Blocks.
         func entries(for key: CacheKey) -> (entries: [CacheEntry], damaged: [Int64]) {
             var entries: [CacheEntry] = []
             var damaged: [Int64] = []
@@ -19,7 +19,7 @@
             return (entries, damaged)
         }
 
-        /// Nil when a file is gone, which another process may have removed, or when anything is not as it was written.
+        /// Nil if a file is missing, which another process may have removed, or if the stored bytes have changed.
         private func entry(_ stored: ResponseIndex.Stored, _ key: CacheKey) -> CacheEntry? {
             guard let data = bodies.read(stored.body, count: stored.size),
                 Self.digest(of: stored.head, data, under: key) == stored.digest
@@ -27,7 +27,7 @@
             return CacheEntry(head: stored.head, data: data, under: key)
         }
 
-        /// What shows whether a response is what was stored under that key.
+        /// A digest that shows whether a response is the one stored under this key.
         static func digest(of head: Data, _ content: Data, under key: CacheKey) -> Data? {
             var hash = SHA256()
             hash.update("\(key.method) \(key.url) \(head.count)\n")
@@ -36,7 +36,7 @@
             return hash.digest()
         }
 
-        /// What all responses take, in bytes. Blocks.
+        /// The size of all responses, in bytes. Blocks.
         var usage: Int {
             do {
                 guard !isOff, try open(creating: false) else { return 0 }

@@ -3,16 +3,16 @@
     import LoadingKitCore
 
     extension ResponseFiles {
-        /// A change whose content is on disk already.
+        /// A change whose content has already been written to disk.
         private enum Step {
             case insert(ResponseIndex.New)
             case change(ResponseChange)
         }
 
-        /// How often it is waited for a process that holds the database.
+        /// The number of times that the store waits for a process that has locked the database.
         private static let patience = 6
 
-        /// Makes changes, in one transaction. Blocks.
+        /// Applies changes in one transaction. Blocks.
         func write(_ changes: [ResponseChange]) {
             var gone: Set<CacheKey> = []
             do {
@@ -52,8 +52,8 @@
             return try body()
         }
 
-        /// Writes the content of what is to be stored. What cannot be kept on disk, or is too large, takes with it what it
-        /// was to replace.
+        /// Writes the content of a response to store. If the response cannot be stored on disk or is too large, the
+        /// response that it was to replace is removed.
         private func prepare(_ change: ResponseChange) throws -> Step {
             guard case .store(let entry, let key) = change else { return .change(change) }
             let data = entry.response.data
@@ -76,7 +76,7 @@
             case .insert(let new): try ResponseIndex.insert(new, connection)
             case .change(.store(_, let key)), .change(.remove(let key)): try ResponseIndex.remove(key, connection)
             case .change(.discard(let ids)):
-                // A damaged row may name another one's content, so that is left for the clean-up.
+                // A damaged row may refer to another row's content. Contents are therefore left for the clean-up.
                 try ResponseIndex.remove(ids: ids, connection).map {
                     ResponseIndex.Removed(body: BodyFolder.empty, key: $0.key)
                 }
@@ -86,7 +86,8 @@
             }
         }
 
-        /// Makes that what could not be removed is not found again: a full disk lets a file go when it lets nothing come.
+        /// Makes sure that responses which could not be removed are not found again: even a full disk allows files to
+        /// be removed.
         private func forget(_ changes: [ResponseChange]) {
             let bodies = try? database.read { connection in
                 try changes.flatMap { change -> [Int64] in

@@ -4,32 +4,36 @@
     import LoadingKitPrimitives
     import LoadingKitTransport
 
-    /// A cache's folder on disk, and what of it is known without looking.
+    /// A cache's folder on disk, and the information about it that is available without reading the disk.
     ///
-    /// A response is there once its row is: its content is written before the row, and removed after it. What a process
-    /// leaves behind that was killed in between is removed by the next that has the folder to itself.
+    /// A response exists while its row exists: its content is written before the row, and removed after it. Contents
+    /// that a process left because it was killed in between are removed by the next process that is the only user of
+    /// the folder.
     final class ResponseFiles: Sendable {
         private struct State {
             var capacity = Int.max
             var known = KnownKeys()
             var used: [CacheKey: Date] = [:]
             var pending = PendingChanges()
-            /// The folder could not be written to: nothing is kept until this time of ``DispatchTime``, in nanoseconds.
+            /// Set if the folder could not be written to. No responses are stored until this time of ``DispatchTime``,
+            /// in nanoseconds.
             var offUntil: UInt64?
-            /// What is there is of before: what was removed or replaced since may be among it.
+            /// Whether the stored responses are outdated: they may include responses that were removed or replaced
+            /// since.
             var isOutdated = false
 
-            /// Whether the folder is left alone. When its time has come it is tried again.
+            /// Whether the folder is not used for now. It is tried again when the time has passed.
             var isOff: Bool { offUntil.map { $0 > DispatchTime.now().uptimeNanoseconds } ?? false }
             var lastLook = DispatchTime.now()
         }
 
         private static let mostPendingBytes = 64 << 20
-        /// So many uses are noted at a time.
+        /// The number of uses that are recorded at a time.
         private static let mostUsed = 256
-        /// How long the folder is left alone when it cannot be written to, in nanoseconds: the disk may have room again.
+        /// The time for which the folder is not used after it could not be written to, in nanoseconds. The disk may
+        /// have room afterwards.
         static let retryInterval: UInt64 = 60_000_000_000
-        /// For so many nanoseconds other processes' responses may be passed over.
+        /// The time for which other processes' responses may be missed, in nanoseconds.
         private static let lookInterval: UInt64 = 1_000_000_000
 
         let database: StoreDatabase
@@ -48,9 +52,10 @@
                 durability: .process, log: log)
         }
 
-        // MARK: What is known; does not block
+        // MARK: In-memory information; does not block
 
-        /// Whether there may be responses under a key, and whether it is time to look what other processes have stored.
+        /// Whether there may be responses under a key, and whether it is time to check for responses that other
+        /// processes have stored.
         func checkPresence(of key: CacheKey) -> (mayHave: Bool, shallLook: Bool) {
             state.withLock { state in
                 if state.isOff { return (false, false) }
@@ -72,7 +77,7 @@
 
         var capacity: Int { state.withLock { $0.capacity } }
 
-        /// Gives whether it is time to write down what was used.
+        /// Returns whether it is time to write the recorded uses.
         func noteUse(of key: CacheKey) -> Bool {
             let now = Date()
             return state.withLock { state in
@@ -89,7 +94,7 @@
             }
         }
 
-        /// Gives whether the change is to be written.
+        /// Returns whether the change must be written.
         func expect(_ change: ResponseChange) -> Bool {
             state.withLock { state in
                 guard !state.isOff else { return false }
@@ -99,7 +104,7 @@
             }
         }
 
-        /// Changes are written, after which nothing is under some keys.
+        /// Changes were written. Afterwards there are no responses under the keys in `gone`.
         func settle(_ changes: [ResponseChange], gone: some Sequence<CacheKey>) {
             state.withLock { state in
                 for change in changes { state.pending.remove(change) }
@@ -109,7 +114,7 @@
 
         var isOff: Bool { state.withLock { $0.isOff } }
 
-        /// Nothing is kept for a while. What is there is forgotten before something is kept again.
+        /// No responses are stored for a while. The stored responses are removed before the next one is stored.
         func switchOff(_ error: any Error) {
             let isFirst = state.withLock { state in
                 defer { state.isOutdated = true }
@@ -123,7 +128,7 @@
 
         // MARK: Opening; blocks
 
-        /// Whether there is a database. Made where it is needed, and cleaned up when no other process uses it.
+        /// Whether there is a database. It is created if necessary, and cleaned up if no other process uses it.
         func open(creating: Bool) throws -> Bool {
             try lock.withLock { lock in
                 if lock != nil {
@@ -147,7 +152,7 @@
             }
         }
 
-        /// Under a key of the folder's own, which lies beside the database. Blocks.
+        /// A hash with the folder's own key, which is in a file beside the database. Blocks.
         func keyedHash() -> KeyedHash? {
             guard !isOff else { return nil }
             do {
@@ -159,7 +164,7 @@
             }
         }
 
-        /// Begins anew where the folder could not be written to for a while.
+        /// Removes all responses if the folder could not be written to for a while.
         private func renew() throws {
             guard state.withLock({ $0.isOutdated }) else { return }
             bodies.remove(try database.write { try ResponseIndex.removeAll($0) }.map(\.body))
@@ -176,7 +181,7 @@
             bodies.sweep(keeping: kept)
         }
 
-        /// Learns of what other processes have stored.
+        /// Reads which responses other processes have stored.
         func look() {
             do {
                 if try open(creating: false), !isOff { try learnKeys() }
@@ -194,8 +199,8 @@
             state.withLock { $0.known.insert(found, upTo: end ?? 0) }
         }
 
-        /// Something could not be read: damage is nothing new, as the next use begins anew; another process that holds the
-        /// file will not do so for ever.
+        /// A read has failed. Damage needs no action, as the next use creates a new database. A lock by another process
+        /// is temporary.
         func readingDidFail(_ error: any Error) {
             if !StoreFailure.isDamage(error), !StoreFailure.isBusy(error) { switchOff(error) }
         }

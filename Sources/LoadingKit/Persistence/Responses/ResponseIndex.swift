@@ -20,15 +20,15 @@
             CREATE TRIGGER responseRemoved AFTER DELETE ON response
                 BEGIN UPDATE usage SET bytes = bytes - OLD.cost; END;
             """,
-            // Of what was stored before it is not known with whose credentials it was obtained, and some rows have these in
-            // clear: nothing of them is to be left in the file.
+            // For responses that were stored by earlier versions, the credentials of their requests are unknown, and
+            // some rows contain credentials in clear text. No part of them may remain in the file.
             """
             PRAGMA secure_delete = ON;
             DELETE FROM response;
             """,
         ])
 
-        /// How many responses of one URL are kept, the last stored first, as memory has it.
+        /// The number of responses for one URL that are kept, the last stored first, as in memory.
         private static let maximumVariants = 16
 
         struct Stored {
@@ -48,11 +48,11 @@
             let digest: Data
             let date: Date
 
-            /// The bytes that it takes.
+            /// The number of bytes that the response takes.
             var cost: Int { size + head.count + key.url.utf8.count }
         }
 
-        /// What a change has removed.
+        /// A response that a change has removed.
         struct Removed {
             let body: Int64
             let key: CacheKey
@@ -77,7 +77,7 @@
             max(0, try connection.first(Int.self, "SELECT bytes FROM usage") ?? 0)
         }
 
-        /// Calls `body` with the keys of what was stored after a row; gives the last row's number.
+        /// Calls `body` with the keys of the responses stored after a row. Returns the last row's number.
         static func keys(
             after id: Int64, _ connection: SQLiteConnection, _ body: (CacheKey) -> Void
         ) throws -> Int64 {
@@ -108,7 +108,7 @@
 
         // MARK: Writing
 
-        /// What takes the place of all, as what a program stores does, has no selecting fields.
+        /// A response that replaces all others, such as one that a program stores, has no selecting fields.
         static func insert(_ new: New, _ connection: SQLiteConnection) throws -> [Removed] {
             var removed = try remove(
                 "url = ? AND method = ? AND (?3 IS NULL OR selecting IS NULL OR selecting = ?3)",
@@ -155,7 +155,7 @@
             return Removed(body: body, key: key)
         }
 
-        /// Removes what was not used for longest, until no more bytes are taken than that.
+        /// Removes the responses that have not been used for the longest time, until the size is at most `capacity`.
         static func fit(_ capacity: Int, _ connection: SQLiteConnection) throws -> [Removed] {
             var excess = try usage(connection) - capacity
             var removed: [Removed] = []
@@ -182,7 +182,7 @@
             }
         }
 
-        /// Counts anew what is taken.
+        /// Recomputes the size of all responses.
         static func recount(_ connection: SQLiteConnection) throws {
             try connection.run("UPDATE usage SET bytes = (SELECT coalesce(sum(cost), 0) FROM response)")
         }

@@ -3,11 +3,11 @@
     import LoadingKitCore
     import LoadingKitPrimitives
 
-    /// Keeps background sessions and their transfers in an SQLite database. What is said in requests, responses and settings
-    /// is encrypted with AES-256-GCM, as credentials are; the key is in a file beside it.
+    /// Stores background sessions and their transfers in an SQLite database. The contents of requests, responses and
+    /// settings are encrypted with AES-256-GCM, as credentials are. The key is in a file beside it.
     ///
-    /// The table of transfers has what is small, so that a journal of very many is read quickly; all else is in the table of
-    /// their contents.
+    /// The table of transfers contains only small values, so that a journal with very many transfers is read quickly.
+    /// All other values are in the table of contents.
     package final class TransferDatabase: TransferJournal {
         static let schema = StoreSchema(steps: [
             """
@@ -22,8 +22,8 @@
                 ending BLOB, PRIMARY KEY (session, identifier)
             );
             """,
-            // What is in the contents has another form: transfers that were begun before cannot be read, which their programs
-            // are told.
+            // The format of the contents has changed: transfers that were begun before cannot be read, which is
+            // reported to their programs.
             """
             ALTER TABLE transfer ADD COLUMN next INTEGER NOT NULL DEFAULT 0;
             DROP TABLE content;
@@ -40,7 +40,7 @@
         let database: StoreDatabase
         private let sealing: TransferSealing
 
-        /// - Parameter folder: Made where there is none; nobody else may look into it.
+        /// - Parameter folder: Created if it does not exist. No other user may access it.
         package init(folder: URL, log: StoreLog = StoreLog()) throws {
             try PrivateFolder.make(folder.path)
             database = StoreDatabase(
@@ -48,7 +48,7 @@
             sealing = TransferSealing(keyFile: folder.appendingPathComponent("Transfers.key"))
         }
 
-        /// What is damaged is put aside, and said.
+        /// A damaged file is renamed, and this is logged.
         package func load() throws -> JournalContents {
             do { return try read() } catch let error where StoreFailure.isDamage(error) { return try read() }
         }
@@ -111,7 +111,7 @@
                         guard let sealed = row.value(11, Data.self) else { return nil }
                         record.standing = try sealing.open(TransferStanding.self, sealed, .standing(summary.key))
                     } catch  where summary.endNumber != nil {
-                        // The others of the session can be told.
+                        // The other transfers of the session can still be reported.
                         let text = "what the journal of background sessions has of the transfer's end cannot be read"
                         record.standing = TransferStanding(error: TransferError(.cannotOpenFile, "\(text): \(error)"))
                     } catch {
@@ -127,7 +127,7 @@
         package func commit(_ changes: [JournalChange]) throws {
             guard !changes.isEmpty else { return }
             do {
-                // Encrypted before the file is locked.
+                // The values are encrypted before the file is locked.
                 let statements = try changes.flatMap { try sealing.statements(for: $0) }
                 try database.write { connection in
                     for statement in statements { try connection.run(statement.text, statement.values) }
@@ -140,7 +140,7 @@
     }
 
     extension TransferRow {
-        /// From the columns in their order.
+        /// Reads the columns in their order.
         fileprivate init?(_ row: SQLiteRow) {
             guard let session = row.value(0, Int64.self), let identifier = row.value(1, Int.self),
                 let priority = row.value(2, Double.self), let asOf = row.value(7, Double.self)
@@ -156,7 +156,7 @@
             next = row.value(9, Int.self).flatMap { TransferStanding.Part(rawValue: $0) } ?? .content
         }
 
-        /// As the row says, without a service.
+        /// The stage according to the row, without a service.
         fileprivate func stage(_ standing: TransferStanding) -> TransferRecord.Stage {
             if endNumber != nil { return standing.error == nil ? .ended : .failed }
             return isSuspended ? .suspended : waitsForProgram ? .waitingForProgram : .queued

@@ -3,9 +3,9 @@
     import LoadingKitCore
     import LoadingKitPrimitives
 
-    /// Encrypts what the journal of transfers keeps, and makes the statements of its changes.
+    /// Encrypts the contents of the journal of transfers, and makes the statements of its changes.
     final class TransferSealing: Sendable {
-        /// What is encrypted: a row's contents cannot be put into another place.
+        /// The place of encrypted contents. Contents cannot be moved to another row unnoticed.
         enum Place {
             case session(Int64)
             case record(TransferKey)
@@ -107,7 +107,7 @@
                 values: [sealed, key.session, key.identifier])
         }
 
-        /// But for what says which row it is.
+        /// The row's values, except those that identify it.
         private func values(of row: TransferRow) -> [(any SQLiteValue & Sendable)?] {
             [
                 Double(row.priority), row.earliestBeginDate?.timeIntervalSinceReferenceDate, row.isSuspended,
@@ -118,7 +118,7 @@
     }
 
     extension TransferRecord {
-        /// Without what has become of it, which has a column of its own.
+        /// The record without its standing, which has a separate column.
         fileprivate var asked: TransferRecord {
             var record = self
             record.standing = TransferStanding()

@@ -7,7 +7,6 @@ import LoadingKitPrimitives
 ///
 /// The pool starts threads while work waits, up to its limit. A thread that has been idle for some time ends. At the
 /// limit, work waits in order.
-/// waits in order.
 package final class BlockingPool: @unchecked Sendable {  // all state is guarded by `mutex`
     /// The limits for a pool's threads and waiting work.
     package struct Limits: Sendable {

@@ -5,7 +5,6 @@
 /// server must show the same certificate, and gets the same client certificate. The connections resume only each
 /// other's sessions. After the server has resumed one session, it must resume the others: another server with the same
 /// certificate could not.
-/// the server has continued one, it has to: another server with that certificate could not.
 package final class TLSFamily {
     private struct First {
         let certificate: Certificate?
