@@ -3,7 +3,7 @@
 #include <gssapi/gssapi_ext.h>
 #include <krb5.h>
 
-// Object identifiers. The library's own are variables, which Swift does not let several threads read.
+// Object identifiers. The library's own are variables, which Swift does not allow several threads to read.
 
 static inline gss_OID loadingkit_gss_spnego(void) {  // RFC 4178
     static gss_OID_desc identifier = {6, (void *)"\x2b\x06\x01\x05\x05\x02"};

@@ -2,7 +2,8 @@
 #pragma once
 #include <sqlite3.h>
 
-// SQLite copies the bytes before these return (SQLITE_TRANSIENT). No bytes are a text or a blob without length, not NULL.
+// SQLite copies the bytes before these functions return (SQLITE_TRANSIENT). Without bytes the value is an empty text or
+// blob, not NULL.
 static inline int lk_sqlite3_bind_text(sqlite3_stmt *statement, int index, const void *bytes, sqlite3_uint64 count) {
     return sqlite3_bind_text64(
         statement, index, bytes ? (const char *)bytes : "", count, SQLITE_TRANSIENT, SQLITE_UTF8);

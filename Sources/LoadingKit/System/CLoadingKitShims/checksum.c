@@ -2,7 +2,7 @@
 #include <pthread.h>
 #include <string.h>
 
-// One step of the processor's own checksum, of eight bytes or of one.
+// One step of the processor's checksum instruction, for eight bytes or for one.
 #if defined(__x86_64__)
 #include <nmmintrin.h>
 
@@ -40,8 +40,8 @@ static uint32_t with_table(uint32_t checksum, const uint8_t *bytes, size_t count
 }
 
 #if defined(WITH_INSTRUCTION)
-// A step's result is there after three more could have begun, so that three blocks of this size are gone through at once.
-// Then the checksums of the first two are moved over the bytes that follow theirs.
+// The result of a step is available after the time in which three more could begin, so three blocks of this size are
+// processed at once. Then the checksums of the first two are advanced over the bytes that follow them.
 enum { BLOCK = 1024 };
 
 static inline uint64_t word_at(const uint8_t *bytes) {
@@ -50,7 +50,7 @@ static inline uint64_t word_at(const uint8_t *bytes) {
     return word;
 }
 
-// A checksum after a block of zeros, for each value of each of its bytes: that is linear over exclusive or.
+// The checksum after a block of zeros, for each value of each of its bytes. It is linear with respect to exclusive or.
 static uint32_t over_block[4][256];
 static pthread_once_t over_block_once = PTHREAD_ONCE_INIT;
 

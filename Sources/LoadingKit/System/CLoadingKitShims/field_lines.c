@@ -12,13 +12,13 @@ static inline int lk_is_line_end(const uint8_t *bytes) {
 
 static const lk_known_name lk_unknown_name;
 
-// Which name a line begins with, and its length; no name where there is no token with a colon behind it.
+// The well-known name with which a line begins, and its length; NULL if there is no token followed by a colon.
 typedef struct {
     const lk_known_name *known;
     size_t length;
 } lk_name;
 
-// Whether all bytes of a name, of which `room` may be read, are a token's.
+// Whether all bytes of a name are token bytes. `room` bytes may be read.
 static inline int lk_is_token(const uint8_t *name, size_t length, size_t room) {
 #if defined(LK_VECTORS)
     if (length > 0 && length <= 16 && room >= 16) {
@@ -29,7 +29,7 @@ static inline int lk_is_token(const uint8_t *name, size_t length, size_t room) {
     return length > 0 && lk_token_end(name, length) == length;
 }
 
-// Of a name that is not in its first place: a well-known one in another, or an unknown one.
+// Recognizes a name that is not in its first place: a well-known name in another place, or an unknown name.
 static __attribute__((noinline)) lk_name lk_recognise_other(
     const lk_known_name *names, const lk_folded_name *folded, const uint8_t *name, size_t length, size_t room) {
     const lk_known_name *known = lk_find_known_name(names, folded);
@@ -37,7 +37,7 @@ static __attribute__((noinline)) lk_name lk_recognise_other(
     return (lk_name){known, length};
 }
 
-// The bytes of a well-known name need no second look.
+// The bytes of a well-known name need no further check.
 static inline __attribute__((always_inline)) lk_name lk_recognise(
     const lk_known_name *names, const lk_folded_name *folded, const uint8_t *name, size_t length, size_t room) {
     const lk_known_name *place = lk_first_place(names, folded);
@@ -46,7 +46,7 @@ static inline __attribute__((always_inline)) lk_name lk_recognise(
     return lk_recognise_other(names, &other, name, length, room);
 }
 
-// Whatever the name: the steps below are for what is usual.
+// Reads any name. The steps below handle the usual ones.
 static __attribute__((noinline)) lk_name
 lk_read_any_name(const uint8_t *line, size_t room, const lk_known_name *names) {
     const size_t length = lk_token_end(line, room);
@@ -57,8 +57,8 @@ lk_read_any_name(const uint8_t *line, size_t room, const lk_known_name *names) {
 }
 
 #if defined(LK_VECTORS)
-// The first `count` of 16 bytes, of which the last may be a colon, in the form of a well-known name. Of the bytes that no
-// name has, only controls may take the form of one that names have.
+// Folds the first `count` of 16 bytes, the last of which may be a colon, into the form of a well-known name. Of the
+// bytes that no name contains, only controls can take the form of a name's byte.
 static inline void lk_fold_visible(lk_vector bytes, size_t count, uint64_t *words) {
     static const uint8_t ends[32] = {255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255};
     const lk_vector folded = lk_and(lk_or(bytes, lk_all(0x20)), lk_load(ends + 16 - count));
@@ -77,7 +77,7 @@ lk_read_long_name(const uint8_t *line, size_t room, const lk_known_name *names) 
 }
 #endif
 
-// The name of a line in which, up to the CR that ends it, no byte is a control but a tab.
+// Reads the name of a line. Up to the line's CR, no byte is a control except a tab.
 static inline __attribute__((always_inline)) lk_name
 lk_read_name(const uint8_t *line, const uint8_t *end, const lk_known_name *names) {
 #if defined(LK_VECTORS)
@@ -97,7 +97,7 @@ lk_read_name(const uint8_t *line, const uint8_t *end, const lk_known_name *names
     return lk_read_any_name(line, (size_t)(end - line), names);
 }
 
-// Which of 64 bytes are no printable ASCII: bit n stands for byte n.
+// The bytes of 64 that are not printable ASCII: bit n stands for byte n.
 static inline uint64_t lk_unprintable_of_64(const uint8_t *bytes) {
 #if defined(LK_VECTORS)
     lk_vector unprintable[4];
@@ -110,7 +110,7 @@ static inline uint64_t lk_unprintable_of_64(const uint8_t *bytes) {
 #endif
 }
 
-// The same for the bytes from `base` on, without those from `end` on, which are not read. There are bytes from `start` on.
+// The same for the bytes from `base` on. Bytes from `end` on are not read; bytes from `start` on may be read.
 static inline uint64_t lk_unprintable_before(const uint8_t *start, const uint8_t *base, const uint8_t *end) {
     if (end - base >= 64) return lk_unprintable_of_64(base);
     if (end - start >= 64) return lk_unprintable_of_64(end - 64) >> (64 - (end - base));
@@ -147,14 +147,14 @@ static void lk_note(lk_framing *framing, uint8_t role, const uint8_t *value, siz
     if (role == lk_role_connection) framing->is_keep_alive = (uint32_t)lk_is_keep_alive(value, length);
 }
 
-// The line of that name, from `line` to the CR at `feed`, which is behind the colon; as `field`.
+// Reads a line with this name, from `line` to the CR at `feed`, which is behind the colon, into `field`.
 static inline __attribute__((always_inline)) void lk_take_line(
     const uint8_t *line, lk_name name, const uint8_t *feed, uint32_t offset, lk_field *field, lk_framing *framing) {
     const uint8_t *value = line + name.length + 1, *value_end = feed;
     if (__builtin_expect(value[0] == ' ' && value[1] > ' ' && value_end[-1] > ' ', 1)) {
         value++;
     } else {
-        // The CR ends this loop.
+        // The loop ends at the CR at the latest.
         while (lk_is_space(*value)) value++;
         while (value_end > value && lk_is_space(value_end[-1])) value_end--;
     }
@@ -172,16 +172,16 @@ void lk_read_field_lines(
     const lk_known_name *names, lk_lines *lines) {
     memset(lines, 0, sizeof *lines);
     const uint8_t *line = bytes + index, *const end = bytes + end_index;
-    // Of an address, for the offset in the section.
+    // The difference between an offset in the section and an address.
     const uint32_t offset = (uint32_t)shift - (uint32_t)(uintptr_t)bytes;
     lk_field *field = fields, *const last_field = fields + capacity;
-    // Each CR that is looked at has a byte behind it.
+    // Each CR that is checked is followed by a readable byte.
     for (const uint8_t *base = line; end - base > 1; base += 64) {
         uint64_t unprintable = lk_unprintable_before(bytes, base, end - 1);
         for (; unprintable != 0; unprintable &= unprintable - 1) {
             const uint8_t *const feed = base + __builtin_ctzll(unprintable);
             if (!lk_is_line_end(feed)) {
-                // The LF of the line before, or what a value may have.
+                // The LF of the previous line, or a byte that a value may contain.
                 if (feed < line || lk_is_value_byte(*feed)) continue;
                 goto done;
             }
@@ -197,7 +197,7 @@ void lk_read_field_lines(
             lk_take_line(line, name, feed, offset, field, &lines->framing);
             field++;
             line = feed + 2;
-            // Not the LF, which may be in the next block.
+            // Skips the LF, unless it is in the next block.
             unprintable &= unprintable - 1;
         }
     }

@@ -52,6 +52,6 @@ int lk_route_socket(void) {
 }
 
 int lk_rename_without_replacing(const char *old_name, const char *new_name) {
-    // Not every C library has a function for the call.
+    // Not every C library has a function for this call.
     return (int)syscall(SYS_renameat2, AT_FDCWD, old_name, AT_FDCWD, new_name, 1 /* RENAME_NOREPLACE */);
 }

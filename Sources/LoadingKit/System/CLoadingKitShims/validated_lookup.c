@@ -7,14 +7,14 @@
 #include <string.h>
 #include <sys/socket.h>
 
-// What glibc names RES_TRUSTAD since 2.31; without it the resolver takes the name server's word out of answers.
+// glibc's RES_TRUSTAD, since version 2.31. Without it the resolver removes the name server's AD flag from answers.
 #define LK_RES_TRUSTAD 0x04000000
 
 static enum lk_validated_lookup_result failure(int code) {
     return code == HOST_NOT_FOUND || code == NO_DATA ? lk_lookup_not_found : lk_lookup_failed;
 }
 
-// Takes the addresses out of an answer.
+// Reads the addresses in an answer.
 static enum lk_validated_lookup_result read_answer(
     const uint8_t *bytes, int length, ns_type type, size_t size, uint8_t *addresses, size_t capacity, size_t *count) {
     ns_msg message;

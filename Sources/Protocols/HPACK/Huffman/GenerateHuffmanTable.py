@@ -29,7 +29,7 @@ LENGTHS = [
 ]
 EOS = 256
 LONGEST = 30
-# Bits that the decoder looks at: two of the codes of 5 and 6 bits, which are those of most symbols that occur.
+# The number of bits that the decoder looks up: two of the codes of 5 and 6 bits, which most symbols have.
 PAIR_BITS = 12
 
 
@@ -101,11 +101,11 @@ enum HuffmanTable {{
 {literal(packed, hexadecimal)}
     ]
 
-    /// How many bits index ``pairs``.
+    /// The number of bits that form an index of ``pairs``.
     static let pairBits = {PAIR_BITS}
 
-    /// For each value of the next bits: the second symbol that they begin with << 24 | the first one << 16 | how many
-    /// these are (1 or 2) << 8 | the bits of these, or 0 where the code is longer.
+    /// For each value of the next bits: the second symbol in them << 24 | the first one << 16 | the number of symbols
+    /// (1 or 2) << 8 | the number of their bits; 0 if the code is longer.
     static let pairs: [UInt32] = [
 {literal(pair_table(codes), hexadecimal)}
     ]
@@ -125,7 +125,7 @@ enum HuffmanTable {{
 {literal([row[2] for row in rows], hexadecimal)}
     ]
 
-    /// For each of these lengths: where in ``longSymbols`` the first symbol is.
+    /// For each of these lengths: the index of the first symbol in ``longSymbols``.
     static let longFirstSymbols: [UInt16] = [
 {literal([row[3] for row in rows], str)}
     ]

@@ -35,11 +35,11 @@ enum HuffmanTable {
         0x7ffffec1b, 0x7ffffed1b, 0x7ffffee1b, 0x7ffffef1b, 0x7fffff01b, 0x3ffffee1a,
     ]
 
-    /// How many bits index ``pairs``.
+    /// The number of bits that form an index of ``pairs``.
     static let pairBits = 12
 
-    /// For each value of the next bits: the second symbol that they begin with << 24 | the first one << 16 | how many
-    /// these are (1 or 2) << 8 | the bits of these, or 0 where the code is longer.
+    /// For each value of the next bits: the second symbol in them << 24 | the first one << 16 | the number of symbols
+    /// (1 or 2) << 8 | the number of their bits; 0 if the code is longer.
     static let pairs: [UInt32] = [
         0x3030020a, 0x3030020a, 0x3030020a, 0x3030020a, 0x3130020a, 0x3130020a, 0x3130020a, 0x3130020a, 0x3230020a,
         0x3230020a, 0x3230020a, 0x3230020a, 0x6130020a, 0x6130020a, 0x6130020a, 0x6130020a, 0x6330020a, 0x6330020a,
@@ -490,7 +490,7 @@ enum HuffmanTable {
         0xfffff7ff, 0xfffffbbf, 0xfffffe1f, 0xffffffef, 0xffffffff,
     ]
 
-    /// For each of these lengths: where in ``longSymbols`` the first symbol is.
+    /// For each of these lengths: the index of the first symbol in ``longSymbols``.
     static let longFirstSymbols: [UInt16] = [
         0, 6, 8, 11, 14, 22, 35, 61, 90, 102, 106, 121, 140, 169,
     ]

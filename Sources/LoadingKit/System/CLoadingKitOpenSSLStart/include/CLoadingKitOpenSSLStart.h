@@ -1,10 +1,10 @@
 #pragma once
 
-// Has OpenSSL keep what it has made until the process is gone.
+// Makes OpenSSL keep its global state until the process has ended.
 //
-// Otherwise OpenSSL frees its global state in an exit handler, while event loops, stores and the program's own threads still
-// use it: a program that returns from `main` in mid-load ends by SIGSEGV now and then.
+// By default OpenSSL frees its global state in an exit handler, while event loops, stores and the program's own threads
+// still use it. A program that returns from `main` during a load would then sometimes end with SIGSEGV.
 //
-// It has to be the process's first call of OpenSSL, and so is made before `main`. Modules that call OpenSSL call it as well
-// where they begin to, since a linker leaves out of an archive what nobody refers to; after the first call it does nothing.
+// This must be the process's first call of OpenSSL, so it is made before `main`. Modules that use OpenSSL also call it
+// at their first use, because a linker omits unreferenced objects of an archive. After the first call it has no effect.
 void lk_openssl_start(void);

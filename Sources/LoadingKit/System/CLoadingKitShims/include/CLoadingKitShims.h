@@ -1,5 +1,5 @@
-// The few C functions that Swift cannot express: epoll, which Glibc's module does not export, thread-local pointers, and
-// SIMD move-masks.
+// The few C functions that Swift cannot express: epoll, which Glibc's module does not export, thread-local pointers,
+// and SIMD move-masks.
 #pragma once
 #include <malloc.h>
 #include <stdint.h>
@@ -7,8 +7,8 @@
 #include <sys/eventfd.h>
 #include <sys/file.h>
 
-// What the calling thread is: the event loop that it runs, the fault plan that a test attached to it, and whether it
-// runs what another's work borrowed it for.
+// The state of the calling thread: the event loop that it runs, the fault plan that a test attached to it, and whether
+// it is borrowed and runs other work.
 struct lk_thread_state {
     void *event_loop;
     void *fault_plan;
@@ -25,44 +25,45 @@ static inline void lk_set_thread_fault_plan(void *plan) { lk_thread_state_storag
 static inline int lk_thread_is_borrowed(void) { return lk_thread_state_storage.is_borrowed; }
 static inline void lk_set_thread_is_borrowed(int is_borrowed) { lk_thread_state_storage.is_borrowed = is_borrowed; }
 
-// A socket that is told of changes to interfaces, addresses and routes; -1 with errno.
+// A socket that receives changes of interfaces, addresses and routes; -1 with errno.
 int lk_route_socket(void);
 
-// Where the program begins in memory. Unlike what /proc says, this is the program where the dynamic linker was started with
-// it, too.
+// The entry address of the program in memory. Unlike /proc's links, it belongs to the program even if that was started
+// through the dynamic linker.
 unsigned long lk_program_entry(void);
 
-// Names the calling thread; at most 15 bytes.
+// Sets the name of the calling thread; at most 15 bytes.
 void lk_set_thread_name(const char *name);
 
-// How late the calling thread's sleeps may end, in nanoseconds.
+// Sets the tolerance for the end of the calling thread's sleeps, in nanoseconds.
 void lk_set_thread_timer_slack(unsigned long nanoseconds);
 
-// Swift sees the structure of the same name alone.
+// Swift imports only the structure of the same name.
 static inline int lk_flock(int descriptor, int operation) { return flock(descriptor, operation); }
 
-// Renames a file where nothing has the new name; -1 with errno, which is EEXIST where something has, and EINVAL or ENOSYS where
-// the file system or the system cannot do that.
+// Renames a file if the new name does not exist. -1 with errno: EEXIST if it exists, and EINVAL or ENOSYS if the file
+// system or the system does not support the call.
 int lk_rename_without_replacing(const char *old_name, const char *new_name);
 
-// Other C libraries than glibc keep less, and have no such call.
+// C libraries other than glibc keep less freed memory, and have no such call.
 static inline void lk_release_free_memory(void) {
 #ifdef __GLIBC__
     malloc_trim(0);
 #endif
 }
 
-// Has the file system set aside room for a file's bytes; the file's size stays what it is. -1 and errno where it has none.
+// Reserves space in the file system for a file's bytes; the file's size does not change. -1 with errno if there is no
+// space.
 int lk_reserve(int descriptor, int64_t offset, int64_t count);
 
-// Gives a file the content of another one, which both have in common until one is written to; -1 and errno where the file system
-// has no such thing.
+// Gives a file the contents of another one. Both share them until one is written to. -1 with errno if the file system
+// does not support this.
 int lk_clone_file(int target, int source);
 
-// Copies from where both files are read and written next. How many bytes, 0 at the end; -1 and errno.
+// Copies from one file's current position to the other's. Returns the number of bytes, 0 at the end; -1 with errno.
 int64_t lk_copy_range(int source, int target, size_t count);
 
-// Says when a file was last written to. -1 and errno.
+// Sets the time of a file's last modification. -1 with errno.
 int lk_set_modification_time(int descriptor, int64_t seconds, int64_t nanoseconds);
 
 #include "checksum.h"

@@ -1,7 +1,7 @@
-// CRC-32C (Castagnoli; RFC 3720 §12.1), by the processor's instruction where it has one.
+// CRC-32C (Castagnoli; RFC 3720 §12.1), with the processor's instruction if there is one.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
 
-// Goes on with a checksum; that of no bytes is 0.
+// Continues a checksum. The checksum of no bytes is 0.
 uint32_t lk_crc32c(uint32_t checksum, const void *bytes, size_t count);

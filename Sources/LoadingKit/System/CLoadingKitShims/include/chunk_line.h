@@ -1,24 +1,24 @@
-// Reading of the line with a chunk's size (RFC 9112 §7.1).
+// Reads the line with a chunk's size (RFC 9112 §7.1).
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
 
 typedef struct {
-    // 0 where there is no such line.
+    // 0 if there is no such line.
     uint64_t size;
-    // With the line's end.
+    // The length of the line, including its end.
     size_t length;
 } lk_chunk_line;
 
-// The number that a hexadecimal digit stands for, or 255.
+// The value of a hexadecimal digit; 255 for other bytes.
 static inline uint8_t lk_hex_digit(uint8_t byte) {
     const uint8_t digit = (uint8_t)(byte - '0'), letter = (uint8_t)((byte | 0x20) - 'a');
     if (digit < 10) return digit;
     return letter < 6 ? (uint8_t)(letter + 10) : 255;
 }
 
-// A line of up to eight digits and CRLF that is there as a whole, and of a chunk that is not the last. With the end of the
-// data before it where that is still to come.
+// A complete line of up to eight digits and CRLF, for a chunk that is not the last one. If `is_after_data` is set, the
+// end of the data before it (CRLF) must come first.
 static inline __attribute__((always_inline)) lk_chunk_line
 lk_read_chunk_line(const void *input, size_t count, int is_after_data) {
     const lk_chunk_line none = {0, 0};

@@ -1,37 +1,37 @@
-// Reading of whole field lines (RFC 9112 §5).
+// Reads complete field lines (RFC 9112 §5).
 #pragma once
 #include "known_names.h"
 
-// Where a field's name and value are among the bytes of its section.
+// The ranges of a field's name and value in the bytes of its section.
 typedef struct {
     uint32_t name_offset, name_length, value_offset, value_length;
     uint8_t known;
 } lk_field;
 
-// What the fields say that frame a message or concern its connection.
+// The values of the fields that frame a message or concern its connection.
 typedef struct {
-    // How many there are of each lk_role.
+    // The number of fields with each lk_role.
     uint32_t counts[lk_roles];
-    // Whether the Content-Length that came last is a number of at most 18 digits and nothing else, and which.
+    // Whether the last Content-Length is only a number of at most 18 digits, and this number.
     uint32_t is_number;
-    // Whether the Connection that came last is `keep-alive` and nothing else.
+    // Whether the last Connection is only `keep-alive`.
     uint32_t is_keep_alive;
     uint64_t number;
 } lk_framing;
 
-// What was read of a section.
+// The result of reading a section.
 typedef struct {
-    // The first byte that was not read.
+    // The index of the first byte that was not read.
     size_t index;
     uint32_t count;
-    // Whether the empty line was read that ends the section.
+    // Whether the empty line at the end of the section was read.
     uint32_t is_complete;
     lk_framing framing;
 } lk_lines;
 
-// Reads the lines at `index` as long as they are whole and plain: a token, a colon, a value between optional white space,
-// CRLF; and the empty line at the end. Leaves any other to a reader that looks at every byte. The places of at most
-// `capacity` fields, `shift` added, go to `fields`. `end` and `shift` are at most INT32_MAX.
+// Reads the lines at `index` while they are complete and plain: a token, a colon, a value between optional white space,
+// and CRLF; and the empty line at the end. Any other line is left to a reader that checks every byte. The ranges of at
+// most `capacity` fields, with `shift` added, are written to `fields`. `end` and `shift` are at most INT32_MAX.
 void lk_read_field_lines(
     const uint8_t *bytes, size_t index, size_t end, size_t shift, lk_field *fields, size_t capacity,
     const lk_known_name *names, lk_lines *lines);

@@ -1,4 +1,4 @@
-// Scanning of HTTP's tokens and field values.
+// Scans HTTP's tokens and field values.
 #pragma once
 #include "vectors.h"
 
@@ -13,12 +13,12 @@ static inline int lk_is_token_byte(uint8_t byte) {
 static inline int lk_is_value_byte(uint8_t byte) { return (byte >= 0x20 && byte != 0x7F) || byte == 0x09; }
 
 #if defined(LK_VECTORS)
-// What a field value may not contain.
+// The bytes that a field value must not contain.
 static inline lk_vector lk_controls(lk_vector bytes) {
     return lk_or(lk_minus(lk_at_most(bytes, 0x1F), lk_equal(bytes, '\t')), lk_equal(bytes, 0x7F));
 }
 
-// Letters, digits and hyphens, of which nearly all names consist.
+// Letters, digits and hyphens. Nearly all names consist of them.
 static inline lk_vector lk_usual_in_names(lk_vector bytes) {
     const lk_vector letter = lk_at_most(lk_less(lk_or(bytes, lk_all(0x20)), 'a'), 25);
     const lk_vector digit = lk_at_most(lk_less(bytes, '0'), 9);
@@ -26,7 +26,7 @@ static inline lk_vector lk_usual_in_names(lk_vector bytes) {
 }
 #endif
 
-// The index of the first byte that a field value may not contain, or count.
+// The index of the first byte that a field value must not contain; count if there is none.
 static inline size_t lk_value_end(const uint8_t *bytes, size_t count) {
     size_t index = 0;
 #if defined(LK_VECTORS)
@@ -39,7 +39,7 @@ static inline size_t lk_value_end(const uint8_t *bytes, size_t count) {
     return index;
 }
 
-// The index of the first byte that is no token byte, or count.
+// The index of the first byte that is not a token byte; count if there is none.
 static inline size_t lk_token_end(const uint8_t *bytes, size_t count) {
     size_t index = 0;
 #if defined(LK_VECTORS)

@@ -1,4 +1,4 @@
-// A table of well-known names, in which a name is looked up by all of its bytes.
+// A table of well-known names. A look-up compares all bytes of a name.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -6,17 +6,17 @@
 
 enum { lk_longest_known_name = 32 };
 
-// A name of up to 32 bytes in a form that is alike for all cases of its letters: a colon behind it, unless it has all 32,
-// and zeros behind that. So names of which one is the beginning of the other differ.
+// A name of up to 32 bytes in a form that does not depend on the case of its letters. A colon follows it, unless it has
+// all 32 bytes, and zeros follow the colon, so that names differ even if one is a prefix of the other.
 typedef struct {
     uint64_t words[lk_longest_known_name / 8];
 } lk_folded_name;
 
-// What a field of a well-known name says about its message.
+// The meaning of a field with a well-known name for its message.
 typedef enum { lk_role_none, lk_role_content_length, lk_role_transfer_encoding, lk_role_connection } lk_role;
 enum { lk_roles = 4 };
 
-// A place in the table, as long as a line of the processor's cache; its name is all zeros where it is free.
+// A place in the table, with the size of a cache line. The name of a free place is all zeros.
 typedef struct {
     lk_folded_name name;
     uint8_t number;
@@ -25,11 +25,12 @@ typedef struct {
     uint8_t unused[30];
 } lk_known_name;
 
-// Places in a table, which has about five times as many as there are names: a free one is always near.
+// The number of places in a table: about five times the number of names, so that a free place is always near.
 enum { lk_known_name_slots = 512 };
 
-// Of the bytes that a name may have, the letters and some that no well-known name has are those with bit 6; there, bit 5
-// is the letter's case. All other bytes stay as they are, so that names alike in this form are alike but for case.
+// Of the bytes that a name may contain, bit 6 is set in the letters and in some that no well-known name contains. In
+// these bytes, bit 5 is the case of the letter. All other bytes are unchanged, so names with the same form differ only
+// in case.
 #define LK_LETTERS UINT64_C(0x4040404040404040)
 
 static inline uint64_t lk_fold(uint64_t word) { return word | (word & LK_LETTERS) >> 1; }
@@ -52,7 +53,8 @@ static inline uint64_t lk_load32(const uint8_t *bytes) {
     return word;
 }
 
-// Puts 1 to 16 bytes, and no others, in two words. Loads overlap where the length is no power of two.
+// Loads 1 to 16 bytes into two words, without reading other bytes. The loads overlap if the length is not a power of
+// two.
 static inline void lk_fold_part(const uint8_t *bytes, size_t length, uint64_t *words) {
     uint64_t first, second = 0;
     if (length > 8) {
@@ -69,7 +71,7 @@ static inline void lk_fold_part(const uint8_t *bytes, size_t length, uint64_t *w
     words[1] = lk_fold(second);
 }
 
-// A name of 1 to 32 bytes.
+// Folds a name of 1 to 32 bytes.
 static inline lk_folded_name lk_fold_name(const uint8_t *name, size_t length) {
     lk_folded_name folded = {{0, 0, 0, 0}};
     lk_fold_part(name, length > 16 ? 16 : length, folded.words);
@@ -81,7 +83,7 @@ static inline lk_folded_name lk_fold_name(const uint8_t *name, size_t length) {
 static inline size_t lk_known_name_slot(const lk_folded_name *name) {
     const uint64_t *w = name->words;
     const uint64_t sum = w[0] + w[1] + (w[2] << 11 | w[2] >> 53) + (w[3] << 17 | w[3] >> 47);
-    // Found by trying: with it each name that is known today has its first place for itself.
+    // Found by trial: with this factor, each well-known name has its first place for itself.
     return (size_t)(sum * UINT64_C(0x39F4E3AFF7A920F7) >> 55);
 }
 
@@ -90,18 +92,19 @@ static inline int lk_is_same_name(const lk_folded_name *a, const lk_folded_name 
             | (a->words[3] ^ b->words[3])) == 0;
 }
 
-// Whether two names are the same, one of which ends in its first 16 bytes with a colon, as no longer one can.
+// Whether two names are the same. One of them ends with a colon within its first 16 bytes, so a longer name differs
+// there.
 static inline int lk_has_same_beginning(const lk_folded_name *a, const lk_folded_name *b) {
     return a->words[0] == b->words[0] && a->words[1] == b->words[1];
 }
 
-// Where the name is, unless another has its place.
+// The first place of a name. Another name may be in it.
 static inline __attribute__((always_inline)) const lk_known_name *
 lk_first_place(const lk_known_name *table, const lk_folded_name *name) {
     return &table[lk_known_name_slot(name)];
 }
 
-// The place of a name, or null.
+// The place of a name; null if it is not in the table.
 static inline const lk_known_name *
 lk_find_known_name(const lk_known_name *table, const lk_folded_name *name) {
     size_t slot = lk_known_name_slot(name);
@@ -112,7 +115,7 @@ lk_find_known_name(const lk_known_name *table, const lk_folded_name *name) {
     return &table[slot];
 }
 
-// The number of the name in a table, or 0.
+// The number of a name in a table; 0 if it is not there.
 static inline uint8_t lk_known_name_number(const lk_known_name *table, const uint8_t *name, size_t length) {
     if (length == 0 || length > lk_longest_known_name) return 0;
     const lk_folded_name folded = lk_fold_name(name, length);
@@ -120,7 +123,7 @@ static inline uint8_t lk_known_name_number(const lk_known_name *table, const uin
     return known != NULL ? known->number : 0;
 }
 
-// Puts a name of 1 to 32 bytes into a table that has room. `number` is not 0.
+// Adds a name of 1 to 32 bytes to a table with room for it. `number` must not be 0.
 static inline void lk_add_known_name(
     lk_known_name *table, const uint8_t *name, size_t length, uint8_t number, lk_role role) {
     const lk_known_name known = {lk_fold_name(name, length), number, (uint8_t)role, {0}};
