@@ -61,7 +61,7 @@
             }
         }
 
-        /// Logs the store's failure and its consequence. Each failure is logged once.
+        /// Logs a failure of the store and its consequence. Only the first failure is logged.
         func report(_ error: any Error, _ consequence: String) {
             log.warn("\(url.path): \(consequence) (\(error))")
         }

@@ -19,7 +19,7 @@
 
         /// - Parameters:
         ///   - url: The file, which is created with the first host.
-        ///   - former: Another file, whose hosts are imported when this file is created. It is not changed.
+        ///   - former: Another file, whose hosts are imported once, when it first exists. It is not changed.
         package init(url: URL, former: URL? = nil, log: StoreLog = StoreLog()) {
             let database = StoreDatabase(url: url, schema: Self.schema, log: log)
             self.database = database
@@ -55,7 +55,7 @@
             return mark ?? 0 == 1
         }
 
-        /// Imports the hosts in one transaction, once for all processes. Hosts that were removed later are not
+        /// Imports the hosts in one transaction, once for all processes. Hosts that were removed since are not
         /// restored.
         private static func takeOver(_ found: [String: HSTSPolicy], _ connection: SQLiteConnection) throws {
             guard try connection.first(Int.self, "PRAGMA application_id") == 0 else { return }

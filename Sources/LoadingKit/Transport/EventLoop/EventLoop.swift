@@ -231,7 +231,7 @@ extension EventLoop {
 
 /// Carries a value that is not Sendable through a closure that another thread holds: from the owner that releases the
 /// value to the next owner, or away from its event loop and back, without being used in between.
-package struct LoopTransfer<Value>: @unchecked Sendable {  // one thread at a time has the value, as said above
+package struct LoopTransfer<Value>: @unchecked Sendable {  // one thread at a time has the value, see above
     package let value: Value
 
     package init(_ value: Value) { self.value = value }

@@ -31,7 +31,7 @@ final class AuthenticationMemory {
             if let named { credential.hasSameUserAndPassword(as: named) } else { !isOfURL }
         }
 
-        /// Whether this entry replaces the other, or the other way round.
+        /// Whether one of the two entries replaces the other.
         func isLike(_ other: Entry) -> Bool {
             guard space.isSameRealm(as: other.space), isOfURL == other.isOfURL else { return false }
             return !isOfURL || credential.hasSameUserAndPassword(as: other.credential)

@@ -24,7 +24,7 @@ struct CacheControl: Equatable, Sendable {
     var staleWhileRevalidate: TimeInterval?
     var staleIfError: TimeInterval?
     var minFresh: TimeInterval?
-    /// Infinite where the request accepts a response of any staleness.
+    /// Infinite if the request accepts a response of any staleness.
     var maxStale: TimeInterval?
     /// The fields that may not be reused without validation, in lowercase: `no-cache="set-cookie"`.
     var noCacheFields: [String] = []

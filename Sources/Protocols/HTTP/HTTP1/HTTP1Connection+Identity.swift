@@ -24,7 +24,7 @@ extension HTTP1Connection: TLSAsker {
         }
     }
 
-    /// Without a tunnel the proxy is the site that asks.
+    /// The site that requests the certificate. Without a tunnel it is the proxy.
     private var site: TLSSite {
         let (origin, proxy) = (pool.route.origin, pool.route.isForwarded ? pool.route.proxy : nil)
         guard let proxy else { return TLSSite(origin.host, Int(origin.port)) }

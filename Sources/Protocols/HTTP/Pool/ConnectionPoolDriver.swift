@@ -288,8 +288,8 @@ final class ConnectionPoolDriver {
         route.origin.isSecure ? stream.info.tls?.alpn == "h2" : pool.isHTTP2
     }
 
-    /// Takes over a connection that was opened for one delegate's tasks, and the exchanges that wait for it. They are
-    /// shared with all of the session's tasks.
+    /// Takes over a connection that was opened for one delegate's tasks, and the exchanges that wait for it. The
+    /// connection is then shared by all of the session's tasks.
     func adopt(_ stream: ByteStream, _ handedOver: [Submission]) {
         if record.server.speaksHTTP2Alone { pool.serverSpeaksHTTP2Alone() }
         for (exchange, needsFreshConnection) in handedOver {

@@ -37,7 +37,7 @@ extension HTTPConnectionPool {
     mutating func sendAhead(on rooms: [RoomAhead]) -> Actions {
         var actions = Actions()
         sendsAheadLater = false
-        // If connections are to be opened, they are opened first, and this function is called afterwards.
+        // If a call of `serveQueue` is scheduled, it comes first, and schedules this one again.
         guard !willServeQueue, !rooms.isEmpty else { return actions }
         var rooms = rooms
         let share = fairShare(rooms)

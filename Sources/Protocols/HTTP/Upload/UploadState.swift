@@ -213,7 +213,7 @@ struct UploadState {
 
     private mutating func fail(_ error: any Error) -> Action { move(to: .over, .fail(error)) }
 
-    /// Fails so that another task cannot continue the upload either.
+    /// Fails with an error after which no other task can continue the upload.
     private mutating func giveUp(_ error: any Error) -> Action {
         resource = nil
         return fail(error)

@@ -6,8 +6,8 @@ struct ResponseFraming {
     var sequel: MessageReader.Sequel
     var allowsReuse: Bool { sequel == .message }
 
-    /// The framing of a final response whose framing fields contain at most a length, and whose connection is kept, as
-    /// for most responses. Nil for any other response.
+    /// The framing of a final response whose framing fields contain at most a length and `keep-alive`, as in most
+    /// responses. Nil for any other response, and for a response to CONNECT.
     @inline(__always)
     init?(plain present: HTTPFields.Framing, _ line: StartLine, to method: MethodKind) {
         guard !present.hasTransferEncoding, line.status >= 200, method != .connect else { return nil }
