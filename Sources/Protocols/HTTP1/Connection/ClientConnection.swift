@@ -236,7 +236,6 @@ extension ClientConnection {
     ///   always nil, and `position` does not change.
     /// - Throws: ``HTTP1Error``: the bytes are not a response, or arrived while no request was on its way (a second
     ///   response that belongs to no request). The connection cannot be used any more.
-    ///   belongs to no request). The connection is of no use then.
     public mutating func next(
         _ input: UnsafeRawBufferPointer, _ position: inout Int
     ) throws(HTTP1Error) -> ResponseParser.Event? {
