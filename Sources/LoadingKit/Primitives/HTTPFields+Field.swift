@@ -39,8 +39,8 @@ extension HTTPFields: RandomAccessCollection {
 
 /// Converts the bytes of a field to a `String`.
 package enum FieldText {
-    /// The text in UTF-8 if the bytes are valid UTF-8, otherwise in ISO-8859-1, in which every byte is a character (RFC
-    /// 9110 §5.5 calls them obs-text and does not define their meaning).
+    /// The text in UTF-8 if the bytes are valid UTF-8, otherwise in ISO-8859-1, in which every byte is a character
+    /// (RFC 9110 §5.5 calls them obs-text and does not define their meaning).
     package static func string(_ bytes: UnsafeRawBufferPointer) -> String {
         if let text = String(validating: bytes, as: UTF8.self) { return text }
         var text = String.UnicodeScalarView()

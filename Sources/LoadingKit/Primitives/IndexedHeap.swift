@@ -30,8 +30,8 @@ package struct IndexedHeap<Order: IndexedHeapOrder> {
     @inlinable package var first: Element? { elements.first }
     @inlinable package var indices: Range<Int> { elements.indices }
 
-    /// The element at a position. The first element is at 0. The elements directly after the one at `index` are at `2 *
-    /// index + 1` and `2 * index + 2`, if the heap has these positions. A change of an element must not change its
+    /// The element at a position. The first element is at 0. The elements directly after the one at `index` are at
+    /// `2 * index + 1` and `2 * index + 2`, if the heap has these positions. A change of an element must not change its
     /// order.
     @inlinable package subscript(index: Int) -> Element {
         get { elements[index] }

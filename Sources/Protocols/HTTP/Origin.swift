@@ -125,8 +125,8 @@ struct RequestTarget {
         return port
     }
 
-    /// Decodes a host: lowercase, percent-decoded. The zone of an IPv6 address is written with `%25` in a URL (RFC
-    /// 6874).
+    /// Decodes a host: lowercase, percent-decoded. The zone of an IPv6 address is written with `%25` in a URL
+    /// (RFC 6874).
     private static func decodeHost(_ host: Substring.UTF8View) throws(LoadFailure) -> String {
         let isPlain = host.allSatisfy { $0 != UInt8(ascii: "%") && !($0 >= 0x41 && $0 <= 0x5a) }
         let text = String(Substring(host))

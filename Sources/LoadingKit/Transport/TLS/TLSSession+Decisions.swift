@@ -129,8 +129,8 @@ extension TLSSession {
     func provideCertificate() -> Reply {
         switch decisions.identity {
         case .unasked:
-            // HTTP/2 does not allow the request after the handshake, as the requests of many streams are under way (RFC
-            // 9113 §9.2.3).
+            // HTTP/2 does not allow the request after the handshake, as the requests of many streams are under way
+            // (RFC 9113 §9.2.3).
             guard !decisions.isEstablished || !isHTTP2 else {
                 decisions.identity = .forbidden
                 return .no

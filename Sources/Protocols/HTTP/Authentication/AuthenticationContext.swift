@@ -48,8 +48,8 @@ struct AuthenticationContext {
         return (offer, credential)
     }
 
-    /// The challenges that can be answered, the strongest first. Equally strong challenges keep the server's order (RFC
-    /// 7616 §3.7).
+    /// The challenges that can be answered, the strongest first. Equally strong challenges keep the server's order
+    /// (RFC 7616 §3.7).
     func offers(_ challenges: [HTTPAuthenticationChallenge]) -> [AuthenticationOffer] {
         let offers = challenges.compactMap { offer($0, unnamedRealm: site.host) }
         // The offset makes the sort stable. The standard library's sort is not documented to be stable.

@@ -131,8 +131,8 @@ struct DigestScheme: HTTPAuthenticationScheme {
         return algorithm.hash(sent.secret, sent.nonce, sent.count, clientNonce, name, second)
     }
 
-    /// The user's name, or its hash. A name with characters beyond ASCII is encoded if the server supports this (RFC
-    /// 7616 §3.4, RFC 8187 §3.2).
+    /// The user's name, or its hash. A name with characters beyond ASCII is encoded if the server supports this
+    /// (RFC 7616 §3.4, RFC 8187 §3.2).
     private func userParameters(_ user: String) -> String? {
         if hashesUser {
             return algorithm.hash(user, realm ?? "").map { "username=\"\($0)\", userhash=true" }

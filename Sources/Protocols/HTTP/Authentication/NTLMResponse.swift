@@ -102,8 +102,8 @@ struct NTLMIdentity: Sendable {
 }
 
 /// Binds an NTLM answer to its TLS connection, so that an attacker cannot use it with another server: the hash of a
-/// `gss_channel_bindings_struct` (MS-NLMP §2.2.2.1, RFC 4121 §4.1.1.2) with the `tls-server-end-point` binding (RFC
-/// 5929).
+/// `gss_channel_bindings_struct` (MS-NLMP §2.2.2.1, RFC 4121 §4.1.1.2) with the `tls-server-end-point` binding
+/// (RFC 5929).
 struct NTLMChannelBinding: Sendable {
     let hash: [UInt8]
 

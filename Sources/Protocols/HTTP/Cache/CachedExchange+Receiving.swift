@@ -184,8 +184,8 @@ extension CachedExchange: LoadReceiver {
         receiver.fail(error)
     }
 
-    /// Stores the part that was received before the connection was lost. The next request is for the rest only (RFC
-    /// 9111 §3.3).
+    /// Stores the part that was received before the connection was lost. The next request is for the rest only
+    /// (RFC 9111 §3.3).
     private func storeBeginning(of attempt: Attempt, _ error: any Error) {
         guard let receipt = attempt.receipt, let receiver, URLError(error, url: nil).code == .networkConnectionLost,
             let data = attempt.recorder?.take(), !data.isEmpty

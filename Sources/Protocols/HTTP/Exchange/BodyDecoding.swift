@@ -48,8 +48,8 @@ final class BodyDecoding {
     /// - Parameter keepsCodings: whether the content codings are left in place.
     /// - Parameter hasBody: whether the response has a body. The content codings count without a body, too: the length
     ///   in a response to HEAD is the length in these codings.
-    /// - Parameter check: covers the content in its content codings, without the transfer codings (RFC 7616 §3.4.3, RFC
-    ///   9110 §6.4).
+    /// - Parameter check: covers the content in its content codings, without the transfer codings (RFC 7616 §3.4.3,
+    ///   RFC 9110 §6.4).
     /// - Throws: `cannotDecodeRawData` if the transfer codings cannot be decoded.
     static func make(
         for head: ResponseHead, hasBody: Bool, keepsCodings: Bool, ratio: Int, buffer: UnsafeMutableRawBufferPointer,

@@ -78,8 +78,8 @@ struct Redirect {
         return URL(string: url.absoluteString + "#" + fragment) ?? url
     }
 
-    /// Keeps the user of the old URL unless the new URL names another. This applies to a relative `Location`, too (RFC
-    /// 3986 §5.2.2).
+    /// Keeps the user of the old URL unless the new URL names another. This applies to a relative `Location`, too
+    /// (RFC 3986 §5.2.2).
     private static func withUser(of old: URL, _ url: URL) -> URL {
         guard url.credential == nil, let user = old.user(percentEncoded: true), !user.isEmpty,
             var components = URLComponents(url: url, resolvingAgainstBaseURL: true)

@@ -33,8 +33,8 @@ package enum RequestBody {
     /// Whether requests with a method normally have a body.
     static func comes(with method: String) -> Bool { method == "POST" || method == "PUT" || method == "PATCH" }
 
-    /// The framing of the body. For a method that normally has a body, an empty body is announced by `Content-Length:
-    /// 0` (RFC 9110 §8.6).
+    /// The framing of the body. For a method that normally has a body, an empty body is announced by
+    /// `Content-Length: 0` (RFC 9110 §8.6).
     func framing(method: String) -> RequestBodyFraming {
         switch self {
         case .none: Self.comes(with: method) ? .length(0) : .none

@@ -41,8 +41,8 @@ extension HTTP1Connection {
     }
 
     /// A response is complete. The next response belongs to the request that was sent ahead, unless the server has
-    /// announced the end of the connection: it ignores all requests after the one whose response announced the end (RFC
-    /// 9112 §9.6).
+    /// announced the end of the connection: it ignores all requests after the one whose response announced the end
+    /// (RFC 9112 §9.6).
     func proceed(after exchange: HTTPExchange?, hasRest: Bool) {
         let isAnnounced = !codec.awaitsResponse
         guard !isAnnounced, pipeline.isNextSent, pipeline.isAwaited else {

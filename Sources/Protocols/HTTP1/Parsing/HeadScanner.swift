@@ -24,8 +24,8 @@ struct HeadScanner: Sendable {
         case complete
     }
 
-    /// The kind of message that contains the section: a server must refuse some errors that a client may repair (RFC
-    /// 9112 §5.1, §5.2).
+    /// The kind of message that contains the section: a server must refuse some errors that a client may repair
+    /// (RFC 9112 §5.1, §5.2).
     enum Subject: Sendable { case request, response }
 
     /// Memory beyond these sizes is not kept for the next section.
