@@ -3,7 +3,7 @@
 
     /// A value that only one thread at a time can access.
     ///
-    /// ThreadSanitizer does not recognize the slow path of the standard library's `Mutex`, and reports the guarded
+    /// ThreadSanitizer does not recognise the slow path of the standard library's `Mutex`, and reports the guarded
     /// value as unguarded. A build with `-D THREAD_SANITIZER` therefore uses a system lock under this name.
     package typealias Guarded<Value> = Mutex<Value>
 #else

@@ -131,7 +131,7 @@ extension HTTPFields {
     @inlinable @inline(__always)
     package mutating func restart() {
         #if THREAD_SANITIZER
-            // The sanitizer does not recognize that another thread's release precedes the check for other owners.
+            // The sanitizer does not recognise that another thread's release precedes the check for other owners.
             restartElsewhere()
         #else
             guard isKnownUniquelyReferenced(&storage) else { return restartElsewhere() }

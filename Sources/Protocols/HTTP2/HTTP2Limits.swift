@@ -1,6 +1,6 @@
 /// The limits for a peer. Exceeding one is an error. Bodies have no limit.
 ///
-/// A flood is recognized without a clock, by comparison with useful work: frames that do no useful work take from a
+/// A flood is recognised without a clock, by comparison with useful work: frames that do no useful work take from a
 /// credit, and requests, responses and bodies fill the credit again.
 public struct HTTP2Limits: Sendable, Equatable {
     /// The size of one message's header fields in bytes, with 32 added for each field, as SETTINGS_MAX_HEADER_LIST_SIZE
@@ -12,7 +12,7 @@ public struct HTTP2Limits: Sendable, Equatable {
     public var fieldCount = 1000
 
     /// The number of CONTINUATION frames in one header block; 64. The largest allowed block needs 16 full frames, and
-    /// no sender makes frames of a quarter of this size. Empty frames could otherwise continue without end
+    /// no sender makes frames of a quarter of the full size. Empty frames could otherwise continue without end
     /// (CVE-2024-27316).
     public var continuationFrames = 64
 

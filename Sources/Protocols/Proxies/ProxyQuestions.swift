@@ -97,8 +97,8 @@ struct ProxyQuestions {
         }
     }
 
-    /// Removes the places of look-ups for which no load waits from the queue. Their number remains small compared to
-    /// the others'.
+    /// Removes the look-ups for which no load waits from the queue, so that there are never many more of them than of
+    /// others.
     private mutating func forgetWithdrawn() {
         guard queue.count > 2 * entries.count + 16 else { return }
         var seen: Set<ProxyTarget> = []

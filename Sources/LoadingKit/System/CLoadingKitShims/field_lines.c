@@ -29,7 +29,7 @@ static inline int lk_is_token(const uint8_t *name, size_t length, size_t room) {
     return length > 0 && lk_token_end(name, length) == length;
 }
 
-// Recognizes a name that is not in its first place: a well-known name in another place, or an unknown name.
+// Recognises a name that is not in its first place: a well-known name in another place, or an unknown name.
 static __attribute__((noinline)) lk_name lk_recognise_other(
     const lk_known_name *names, const lk_folded_name *folded, const uint8_t *name, size_t length, size_t room) {
     const lk_known_name *known = lk_find_known_name(names, folded);

@@ -13,7 +13,7 @@ import Synchronization
 ///
 /// The loop is a serial executor, so actors can run on it. Tasks run on it through ``executor``.
 ///
-/// The cooperation of the parts, and the effect of each optimization, are described in `EventLoopInside.md` in the
+/// The cooperation of the parts, and the effect of each optimisation, are described in `EventLoopInside.md` in the
 /// documentation catalogue.
 package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: a lock; rest: the thread with the turn
     enum Work: @unchecked Sendable {  // closures from other threads are @Sendable; others never leave the loop

@@ -36,7 +36,7 @@ struct ReplayCount {
 
 extension HTTPExchange {
     /// Whether the server may safely process the request twice: because of its method, or because its key lets the
-    /// server recognize the repetition.
+    /// server recognise the repetition.
     private var isIdempotent: Bool {
         RequestMethod.isIdempotent(method) || transaction.fields.contains(name: "Idempotency-Key")
     }

@@ -15,7 +15,7 @@ import LoadingKitTransport
 ///   └──────┘ ◀──┐                    └────────┘ ── abandoned, or restarted ──▶ ┌──────────┐
 ///               └─────────────────────────────── the rest has come ────────── │ draining │
 ///                                                                             └──────────┘
-///   Any state ── end of the stream, error, or what cannot be used again ──▶ closed
+///   Any state ── end of the stream, error, or a state that forbids reuse ──▶ closed
 /// ```
 ///
 /// A call of an exchange may end this exchange, and thereby change this connection's state. The state is therefore

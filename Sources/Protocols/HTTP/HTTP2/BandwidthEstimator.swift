@@ -13,8 +13,8 @@ struct BandwidthEstimator {
     /// A stream's first window, in bytes: larger than most responses, and small enough for each of many readers that
     /// never begin to read.
     static let initialStream = 128 << 10
-    /// The window of a stream whose reader took half of this on arrival, in bytes: the amount that a reader takes which
-    /// stops once its feed is full.
+    /// The window of a stream whose reader took half of `initialStream` on arrival, in bytes: the amount that a reader
+    /// takes which stops once its feed is full.
     static let testedStream = 512 << 10
     /// The window of a stream whose reader took all of `testedStream` on arrival, in bytes: about the value of browsers
     /// and curl.

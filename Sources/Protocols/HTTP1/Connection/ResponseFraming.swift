@@ -30,7 +30,7 @@ struct ResponseFraming {
         self.sequel = sequel
     }
 
-    /// The framing of a response with `fields`, whose framing fields `present` summarizes, to a request with `method`.
+    /// The framing of a response with `fields`, whose framing fields `present` summarises, to a request with `method`.
     static func read(
         _ fields: HTTPFields, _ present: HTTPFields.Framing, _ line: StartLine, to method: MethodKind
     ) throws(HTTP1Error.Kind) -> ResponseFraming {
