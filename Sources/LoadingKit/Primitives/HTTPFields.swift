@@ -3,7 +3,7 @@
 /// Names and values are ranges of one store of bytes; `String`s are created on access. Names are compared without
 /// regard to the case of ASCII letters (RFC 9110 §5.1), and kept in their original form. A value that is read as a
 /// `String` is decoded as UTF-8 if it is valid UTF-8, otherwise as ISO-8859-1, so that no byte is lost.
-public struct HTTPFields: @unchecked Sendable {  // its storage is only changed by an only owner
+public struct HTTPFields: @unchecked Sendable {  // its storage is only changed by a sole owner
     /// Shared by copies until one of them changes; nil if there never was a field.
     @usableFromInline var storage: Storage?
 

@@ -5,7 +5,7 @@ import LoadingKitTransport
 
 /// Finds the ways to servers: by the rules of a session's settings, or with the session's resolver. It remembers
 /// proxies that could not be reached. Confined to the session's loop.
-package final class ProxyFinder: @unchecked Sendable {  // confined to `loop`, but for the constants
+package final class ProxyFinder: @unchecked Sendable {  // confined to `loop`, except the constants
     private let loop: EventLoop
     private let rules: ProxyRules
     private let resolver: (any ProxyResolver)?

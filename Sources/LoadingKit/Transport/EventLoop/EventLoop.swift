@@ -73,7 +73,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     var faultPlan: FaultPlan?
     var epollDescriptor: Int32 = -1
     let events = UnsafeMutablePointer<epoll_event>.allocate(capacity: maximumEvents)
-    @exclusivity(unchecked) var timers = TimerHeap()  // consistent whenever it calls out
+    @exclusivity(unchecked) var timers = TimerHeap()  // consistent whenever it calls other objects
     /// The time of a deadline that was unscheduled. The loop still wakes up at this time. Otherwise each of several
     /// requests in a row, in other threads' turns and with the same timeout, would have to wake the loop to shorten its
     /// wait.

@@ -140,7 +140,7 @@ private func provideCertificate(_ ssl: OpaquePointer?, _: UnsafeMutableRawPointe
 private func keepSession(_ ssl: OpaquePointer?, _ resumable: OpaquePointer?) -> Int32 {
     guard let resumable, let session = session(of: ssl) else { return 0 }
     session.keep(resumable)
-    return 1  // the reference is ours now
+    return 1  // the reference was taken over
 }
 
 private func logKeys(_ ssl: OpaquePointer?, _ line: UnsafePointer<CChar>?) {

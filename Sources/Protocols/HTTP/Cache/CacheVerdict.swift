@@ -41,7 +41,7 @@ enum CacheVerdict {
         let freshness = stored.freshness(now: now)
         var verdict = ReuseRule.verdict(freshness, stored.control, request: query.control)
         if query.policy == .reloadRevalidatingCacheData, !(freshness.isFresh && stored.control.has(.immutable)) {
-            verdict = .validate  // RFC 8246 §2: a fresh and immutable response needs no validation even then
+            verdict = .validate  // RFC 8246 §2: a fresh and immutable response needs no validation here
         }
         // The server evaluates the program's own conditions if the stored response cannot be used without validation.
         if verdict == .validate, RequestConditions.isConditional(query.fields) { return .load }

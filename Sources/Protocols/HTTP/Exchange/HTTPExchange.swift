@@ -86,7 +86,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     @exclusivity(unchecked) var content: RequestBody
     var authentication = ExchangeAuthentication()
     @exclusivity(unchecked) var replays = ReplayCount()
-    /// The server has answered that it does not support `Expect`.
+    /// Whether the server has answered that it does not support `Expect`.
     @exclusivity(unchecked) private var isExpectationRefused = false
     /// Whether the receiver was notified that the request waits without a connection being opened for it.
     @exclusivity(unchecked) private(set) var isInQueue = false
@@ -300,7 +300,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     /// Changes the route for which the exchange was submitted.
     func reroute(_ record: RouteRecord) { destination?.route = record }
 
-    /// The exchange waits, because no connection is free and none may be opened.
+    /// Sets whether the exchange waits because no connection is free and none may be opened.
     func setQueued(_ isQueued: Bool) {
         isInQueue = isQueued
         receiver?.queueStateDidChange(isQueued: isQueued)
