@@ -228,7 +228,7 @@ final class ResumableUpload: LoopHandler, @unchecked Sendable {  // confined to 
     }
 
     /// Stored responses for the request's URL may be invalid now (RFC 9111 §4.4). The exchanges use another URL, so
-    /// they are not invalidated there.
+    /// they do not invalidate these responses.
     private func removeStored(_ response: HTTPURLResponse) {
         guard 200..<400 ~= response.statusCode, let url = request.url else { return }
         resources.core.settings.urlCache?.removeCachedResponse(for: URLRequest(url: url))
