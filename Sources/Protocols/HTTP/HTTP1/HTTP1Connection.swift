@@ -115,8 +115,8 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
     /// The time since which the connection is idle; the current time if it is not idle.
     var idleSince: MonotonicTime { if case .idle(let since) = state { since } else { loop.now } }
 
-    /// Whether an idle connection can carry an exchange. It cannot if an unread event reports its end, or bytes that are
-    /// not a response to any request.
+    /// Whether an idle connection can carry an exchange. It cannot if an unread event reports its end, or bytes that
+    /// are not a response to any request.
     var isUsable: Bool {
         guard case .idle = state else { return false }
         return !stream.isDead

@@ -262,8 +262,8 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         output.bodies.isEmpty && !streams.isEmpty && holdingCount == streams.count
     }
 
-    /// Reports once for all streams that end together. When a session cancels its tasks, a cancelled request is thus not
-    /// replaced by a request that is about to be cancelled, too.
+    /// Reports once for all streams that end together. When a session cancels its tasks, a cancelled request is thus
+    /// not replaced by a request that is about to be cancelled, too.
     func reportSlotsLater() {
         guard life.planReport() else { return }
         loop.executeLater { [self] in
