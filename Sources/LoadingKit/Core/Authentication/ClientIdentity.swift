@@ -1,31 +1,31 @@
 import Foundation
 import LoadingKitTransport
 
-/// A certificate and its private key, with which a client proves to a TLS server who it is.
+/// A certificate and its private key, which authenticate a client to a TLS server.
 ///
-/// It is what `SecIdentity` is on Apple's systems. Give it in answer to a challenge whose method is
-/// ``NSURLAuthenticationMethodClientCertificate``, by way of
-/// ``URLCredential/init(identity:certificates:persistence:)``. The key stays in memory; nothing writes it anywhere.
+/// The equivalent of `SecIdentity` on Apple's systems. Pass it in the answer to a challenge whose method is
+/// ``NSURLAuthenticationMethodClientCertificate``, with ``URLCredential/init(identity:certificates:persistence:)``. The
+/// key stays in memory; it is never written to disk.
 public struct ClientIdentity: Sendable {
     package let identity: TLSIdentity
 
-    /// From PEM text that holds the certificate, its intermediates and the private key, in any order.
+    /// Makes an identity from PEM text that holds the certificate, its intermediates and the private key, in any order.
     ///
     /// - Parameters:
     ///   - pemRepresentation: the text.
-    ///   - password: of the key, where it is encrypted.
+    ///   - password: the key's password, where the key is encrypted.
     /// - Throws: ``ClientIdentityError``.
     public init(pemRepresentation: String, password: String? = nil) throws(ClientIdentityError) {
         try self.init(
             certificatesPEM: pemRepresentation, privateKeyPEM: pemRepresentation, password: password)
     }
 
-    /// From PEM text in two parts, as most servers and tools keep them.
+    /// Makes an identity from PEM text in two parts, as most servers and tools keep it.
     ///
     /// - Parameters:
     ///   - certificatesPEM: the certificate and its intermediates.
     ///   - privateKeyPEM: the private key: PKCS#8, encrypted or not, or an algorithm's own form.
-    ///   - password: of the key, where it is encrypted.
+    ///   - password: the key's password, where the key is encrypted.
     /// - Throws: ``ClientIdentityError``.
     public init(
         certificatesPEM: String, privateKeyPEM: String, password: String? = nil
@@ -36,12 +36,12 @@ public struct ClientIdentity: Sendable {
         }
     }
 
-    /// From DER.
+    /// Makes an identity from DER.
     ///
     /// - Parameters:
     ///   - certificates: the certificate and its intermediates.
     ///   - privateKeyDER: the private key: PKCS#8, encrypted or not, or an algorithm's own form.
-    ///   - password: of the key, where it is encrypted.
+    ///   - password: the key's password, where the key is encrypted.
     /// - Throws: ``ClientIdentityError``.
     public init(
         certificates: [X509Certificate], privateKeyDER: Data, password: String? = nil
@@ -52,11 +52,11 @@ public struct ClientIdentity: Sendable {
         }
     }
 
-    /// From a PKCS#12 file, `.p12` or `.pfx` (`SecPKCS12Import`).
+    /// Makes an identity from a PKCS#12 file, `.p12` or `.pfx` (`SecPKCS12Import`).
     ///
     /// - Parameters:
     ///   - pkcs12Representation: the file's bytes.
-    ///   - password: empty for a file that has none.
+    ///   - password: the file's password; empty for a file without a password.
     /// - Throws: ``ClientIdentityError``.
     public init(pkcs12Representation: Data, password: String) throws(ClientIdentityError) {
         identity = try Self.read { () throws(IdentityFailure) in
@@ -77,7 +77,7 @@ public struct ClientIdentity: Sendable {
     /// The certificate (`SecIdentityCopyCertificate`).
     public var certificate: X509Certificate { X509Certificate(identity.certificate) }
 
-    /// The intermediate certificates that came with the identity. They are sent with its certificate.
+    /// The intermediate certificates that came with the identity. The client sends them with its certificate.
     public var intermediates: [X509Certificate] { identity.chain.map { X509Certificate($0) } }
 
     /// The same identity with other intermediates; nil when no memory is left.
@@ -89,7 +89,7 @@ public struct ClientIdentity: Sendable {
 }
 
 extension ClientIdentity: Hashable {
-    /// Whether the certificates are the same. Keys are not compared, as a certificate has just one key.
+    /// Whether the certificates are the same. The keys are not compared, because a certificate has exactly one key.
     public static func == (one: ClientIdentity, other: ClientIdentity) -> Bool {
         one.identity === other.identity
             || (one.identity.certificate == other.identity.certificate && one.identity.chain == other.identity.chain)
@@ -100,23 +100,23 @@ extension ClientIdentity: Hashable {
 }
 
 extension ClientIdentity: CustomStringConvertible {
-    /// The certificate's subject and issuer. Nothing of the key is in it.
+    /// The certificate's subject and issuer. The description contains nothing of the key.
     public var description: String { "<ClientIdentity>: \(certificate)" }
 }
 
-/// Why no ``ClientIdentity`` could be made.
+/// The error when no ``ClientIdentity`` could be made.
 public struct ClientIdentityError: LocalizedError, CustomStringConvertible, Sendable, Hashable {
-    /// What is wrong.
+    /// The reason for the error.
     public enum Reason: Sendable, Hashable {
         /// The key, or the file, is encrypted, and no password was given.
         case passwordNeeded
-        /// The password is not that of the key, or of the file.
+        /// The password is not the password of the key, or of the file.
         case wrongPassword
         /// There is no certificate, or a malformed one.
         case noCertificate
         /// There is no private key.
         case noPrivateKey
-        /// The key is not that of any of the certificates.
+        /// The key belongs to none of the certificates.
         case keyMismatch
         /// The bytes are not in the format that the initializer reads.
         case malformed
@@ -124,10 +124,10 @@ public struct ClientIdentityError: LocalizedError, CustomStringConvertible, Send
         case unsupportedEncryption
     }
 
-    /// What is wrong.
+    /// The reason for the error.
     public let reason: Reason
 
-    /// What is wrong and what to do, in plain words.
+    /// The reason and the remedy, in plain words.
     public let description: String
 
     /// The same as ``description``.

@@ -1,11 +1,11 @@
 import Foundation
 import LoadingKitTransport
 
-/// Whether a TLS server is who it says: the certificates that it showed, the rules to judge them by, and the verdict.
+/// Whether a TLS server is authentic: the certificates that it sent, the rules to evaluate them, and the result.
 ///
-/// It is what `SecTrust` is on Apple's systems, reached by the same name: ``URLProtectionSpace/serverTrust`` of a
-/// challenge whose method is ``NSURLAuthenticationMethodServerTrust``. A delegate looks at it, evaluates it by the rules
-/// of the session or by its own, and answers:
+/// The equivalent of `SecTrust` on Apple's systems, under the same name: ``URLProtectionSpace/serverTrust`` of a
+/// challenge whose method is ``NSURLAuthenticationMethodServerTrust``. A delegate inspects it, evaluates it by the
+/// session's rules or by its own, and answers:
 ///
 ///     func urlSession(
 ///         _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
@@ -23,43 +23,43 @@ import LoadingKitTransport
 ///         }
 ///     }
 ///
-/// It is a value: what is changed in a copy changes nothing else. `.useCredential` with ``URLCredential/init(trust:)``
-/// accepts the server whatever an evaluation says.
+/// It is a value type: a change to a copy does not change the original. `.useCredential` with
+/// ``URLCredential/init(trust:)`` accepts the server regardless of the result of an evaluation.
 public struct ServerTrust: Sendable {
     private var evaluation: TrustEvaluation
 
-    /// Trust in certificates from elsewhere than a challenge (`SecTrustCreateWithCertificates`).
+    /// Makes a trust from certificates that are not from a challenge (`SecTrustCreateWithCertificates`).
     ///
     /// - Parameters:
-    ///   - certificates: the server's own first, then intermediates in any order.
-    ///   - host: the name or the IP address that the first certificate has to be for; nil: any.
+    ///   - certificates: the server's own certificate first, then intermediates in any order.
+    ///   - host: the name or the IP address that the first certificate must be valid for; nil: any.
     public init(certificates: [X509Certificate], host: String?) {
         evaluation = TrustEvaluation(chain: certificates.map(\.certificate), serverName: host)
     }
 
     package init(_ evaluation: TrustEvaluation) { self.evaluation = evaluation }
 
-    /// The certificates that the server sent: its own first, then intermediates. They are not verified: ``evaluate()``
-    /// gives a chain that is.
+    /// The certificates that the server sent: its own first, then intermediates. They are not verified; ``evaluate()``
+    /// returns a verified chain.
     public var certificates: [X509Certificate] { evaluation.chain.map { X509Certificate($0) } }
 
-    /// The name or the IP address that the server's certificate has to be for; nil: any (`SecPolicyCreateSSL`).
+    /// The name or the IP address that the server's certificate must be valid for; nil: any (`SecPolicyCreateSSL`).
     public var host: String? {
         get { evaluation.serverName }
         set { evaluation.serverName = newValue }
     }
 
-    /// The time at which the certificates have to be valid; nil, the default: now (`SecTrustSetVerifyDate`).
+    /// The time at which the certificates must be valid; nil, the default: now (`SecTrustSetVerifyDate`).
     public var verifyDate: Date? {
         get { evaluation.time.map { Date(timeIntervalSince1970: TimeInterval($0)) } }
         set { evaluation.time = newValue.map { Int64(exactly: $0.timeIntervalSince1970.rounded(.down)) ?? .max } }
     }
 
-    /// Authorities that this evaluation trusts (`SecTrustSetAnchorCertificates`). A server's own certificate may be
-    /// one. Default: none.
+    /// Authorities that this evaluation trusts (`SecTrustSetAnchorCertificates`). A server's own certificate can be an
+    /// anchor. Default: none.
     ///
-    /// Setting them also sets ``usesAnchorCertificatesOnly``, as on Apple's systems: the session's authorities are then
-    /// not trusted any more. Set that to false afterwards to trust both.
+    /// Setting this property also sets ``usesAnchorCertificatesOnly``, as on Apple's systems: the session's authorities
+    /// are then no longer trusted. To trust both, set ``usesAnchorCertificatesOnly`` to false afterwards.
     public var anchorCertificates: [X509Certificate] {
         get { evaluation.anchors.map { X509Certificate($0) } }
         set {
@@ -68,61 +68,62 @@ public struct ServerTrust: Sendable {
         }
     }
 
-    /// Whether ``anchorCertificates`` alone are trusted, and not the session's authorities
+    /// Whether only ``anchorCertificates`` are trusted, and not the session's authorities
     /// (`SecTrustSetAnchorCertificatesOnly`). Default false, until anchors are set.
     public var usesAnchorCertificatesOnly: Bool {
         get { !evaluation.trustsSystem }
         set { evaluation.trustsSystem = !newValue }
     }
 
-    /// Whether a server's certificate with an RSA key of fewer than 2048 bits, an elliptic one of fewer than 256, or a
-    /// signature weaker than with SHA-256 is refused. Default: as ``AppTransportSecurity`` has it for the host.
+    /// Whether a server's certificate is refused if it has an RSA key of fewer than 2048 bits, an elliptic-curve key of
+    /// fewer than 256 bits, or a signature with a digest weaker than SHA-256. Default: the value of
+    /// ``AppTransportSecurity`` for the host.
     public var requiresStrongCertificates: Bool {
         get { evaluation.requiresStrength }
         set { evaluation.requiresStrength = newValue }
     }
 
-    /// Whether certificates have to follow RFC 5280 in every detail, such as key identifiers, critical basic
-    /// constraints and the key usages of authorities (OpenSSL's `X509_V_FLAG_X509_STRICT`). Default false, as in TLS
-    /// handshakes: the certificates of many companies' authorities do not follow it so closely.
+    /// Whether certificates must follow RFC 5280 in every detail, such as key identifiers, critical basic constraints
+    /// and the key usages of authorities (OpenSSL's `X509_V_FLAG_X509_STRICT`). Default false, as in TLS handshakes:
+    /// the certificates of many companies' authorities do not follow these details.
     public var isStrict: Bool {
         get { evaluation.isStrict }
         set { evaluation.isStrict = newValue }
     }
 
-    /// What the server said of its own certificate in the TLS handshake: its authority's signed answer (an OCSP response
-    /// in DER, RFC 6960) to the question whether it was revoked; nil where it said nothing
-    /// (`SecTrustSetOCSPResponse`).
+    /// The revocation status of the server's certificate that the server sent in the TLS handshake: an OCSP response
+    /// signed by the authority (DER, RFC 6960); nil where the server sent none (`SecTrustSetOCSPResponse`).
     ///
-    /// In TLS 1.2 the answer comes after the challenge. Where it says that a certificate was revoked which the program has
-    /// accepted, there is a second challenge, with the answer.
+    /// In TLS 1.2 the OCSP response arrives after the challenge. If it revokes a certificate that the program has
+    /// accepted, a second challenge follows, which has the OCSP response.
     public var ocspResponse: Data? {
         get { evaluation.status.response.map { Data($0) } }
         set { evaluation.status.response = newValue.map { Array($0) } }
     }
 
-    /// Lists of revoked certificates, besides those of the session: see ``URLSessionConfiguration/tlsRevocationLists``.
-    /// Default: none. They have to be valid at ``verifyDate``. With one that cannot be read nothing is trusted.
+    /// Lists of revoked certificates, in addition to the session's lists: see
+    /// ``URLSessionConfiguration/tlsRevocationLists``. Default: none. The lists must be valid at ``verifyDate``. If one
+    /// of them cannot be read, no certificate is trusted.
     public var revocationLists: [URLSessionConfiguration.RevocationList] = [] {
         didSet { evaluation.lists = revocationLists.map(\.source) }
     }
 
     /// Verifies the certificates by OpenSSL's rules (RFC 5280, RFC 9525): signatures up to a trusted authority,
-    /// validity, what each may be used for, constraints on names, and the host.
+    /// validity, key usage, name constraints, and the host.
     ///
-    /// One rule is stricter than OpenSSL's: an authority's constraints on names hold for the host itself, too, and not
-    /// just for the names in the certificate. A name with a wildcard is no way around them (RFC 5280 §4.2.1.10).
+    /// One rule is stricter than OpenSSL's: an authority's name constraints apply to the host itself, too, and not only
+    /// to the names in the certificate. A wildcard name cannot bypass them (RFC 5280 §4.2.1.10).
     ///
-    /// Whether a certificate was revoked is known from ``ocspResponse``, and from the lists of the session and of
-    /// ``revocationLists``. The call takes about a millisecond, and does not use the network. It reads the files of lists
-    /// that were added here.
+    /// The revocation status comes from ``ocspResponse``, and from the lists of the session and of ``revocationLists``.
+    /// The call takes about a millisecond, and does not use the network. It reads the files of the lists in
+    /// ``revocationLists``.
     ///
-    /// The domains of ``AppTransportSecurity/pinnedDomains`` have been checked before there was a challenge, and are not
-    /// checked here.
+    /// The domains of ``AppTransportSecurity/pinnedDomains`` were checked before the challenge, and are not checked
+    /// here.
     ///
-    /// - Returns: the chain that was verified, with the server's certificate first. It contains a trusted certificate,
-    ///   usually as the last.
-    /// - Throws: ``ServerTrustError``, which says what is wrong with which certificate.
+    /// - Returns: the verified chain, with the server's certificate first. It contains a trusted certificate, usually
+    ///   as the last element.
+    /// - Throws: ``ServerTrustError``, which names the certificate and the reason.
     @discardableResult
     public func evaluate() throws(ServerTrustError) -> [X509Certificate] {
         switch evaluation.evaluate() {
@@ -144,46 +145,46 @@ extension ServerTrust: CustomStringConvertible {
     }
 }
 
-/// Why a server's certificates are not trusted.
+/// The error when a server's certificates are not trusted.
 public struct ServerTrustError: LocalizedError, CustomStringConvertible, Sendable, Hashable {
-    /// What is wrong.
+    /// The reason for the error.
     public enum Reason: Sendable, Hashable {
         /// A certificate has expired.
         case expired
         /// A certificate is not valid yet.
         case notYetValid
-        /// The server's certificate is self-signed, and is not one of those that are trusted.
+        /// The server's certificate is self-signed, and is not one of the trusted certificates.
         case selfSigned
         /// No trusted authority issued the chain, or an intermediate certificate is missing.
         case unknownAuthority
-        /// The server's certificate is not for this host.
+        /// The server's certificate is not valid for this host.
         case hostMismatch
         /// A certificate was revoked.
         case revoked
-        /// Whether a certificate was revoked cannot be told: it demands that the server sends its authority's answer
-        /// (must-staple, RFC 7633), which has not come or is not valid; or the list of an authority is not valid.
+        /// The revocation status is unknown. Either the certificate requires the server to send an OCSP response
+        /// (must-staple, RFC 7633), which is missing or not valid, or an authority's revocation list is not valid.
         case unknownRevocationStatus
-        /// The keys are none of those in ``AppTransportSecurity/pinnedDomains``.
+        /// None of the keys is in ``AppTransportSecurity/pinnedDomains``.
         case pinMismatch
         /// A key is too short, or a signature's digest too weak.
         case weak
-        /// OpenSSL has rejected the chain for another reason, which is in ``ServerTrustError/description``.
+        /// OpenSSL has rejected the chain for another reason; ``ServerTrustError/description`` contains it.
         case other
     }
 
     private let failure: CertificateFailure
-    /// The certificate that is at fault; nil where the server did not send it.
+    /// The certificate at fault; nil where the server did not send it.
     public let certificate: X509Certificate?
 
     init(_ failure: CertificateFailure, of chain: [Certificate]) {
         self.failure = failure
         let atFault = chain.indices.contains(failure.depth) ? chain[failure.depth] : nil
-        // The server may have sent the certificates in another order than that of the chain.
+        // The server may have sent the certificates in another order than the chain's.
         let found = atFault?.subject == failure.subject ? atFault : chain.first { $0.subject == failure.subject }
         certificate = found.map { X509Certificate($0) }
     }
 
-    /// What is wrong.
+    /// The reason for the error.
     public var reason: Reason {
         switch failure.reason {
         case .expired: .expired
@@ -202,13 +203,13 @@ public struct ServerTrustError: LocalizedError, CustomStringConvertible, Sendabl
     /// The code of the `URLError` that a load fails with for this reason.
     public var code: URLError.Code { failure.category.urlErrorCode }
 
-    /// The place in the chain of the certificate that is at fault: 0 is the server's own, 1 its issuer's, and so on.
+    /// The position in the chain of the certificate at fault: 0 is the server's own, 1 its issuer's, and so on.
     public var depth: Int { failure.depth }
 
     /// OpenSSL's number for the reason, `X509_V_ERR_…`.
     public var opensslCode: Int { Int(failure.code) }
 
-    /// Which certificate, what is wrong with it, and what to do.
+    /// The certificate, the reason and the remedy.
     public var description: String { failure.description }
 
     /// The same as ``description``.

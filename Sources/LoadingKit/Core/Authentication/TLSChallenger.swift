@@ -1,11 +1,11 @@
 import Foundation
 import LoadingKitTransport
 
-/// A server or a proxy whose TLS the program decides about.
+/// A server or a proxy about whose TLS connection the program decides.
 package struct TLSSite: Sendable {
     package let host: String
     package let port: Int
-    /// For which requests a proxy is; nil for a server.
+    /// The kind of requests that a proxy serves; nil for a server.
     package let proxyType: String?
 
     package init(_ host: String, _ port: Int, proxyType: String? = nil) {
@@ -13,12 +13,12 @@ package struct TLSSite: Sendable {
     }
 }
 
-/// A connection that is being made, which puts the questions of its TLS handshakes to the program.
+/// A connection that is being made, which passes the challenges of its TLS handshakes to the program.
 package protocol TLSAsker: AnyObject {
-    /// Has the program answer a challenge. Where it answers none, the answer is the default handling.
+    /// Passes a challenge to the program. Where the program has no code for it, the answer is the default handling.
     func ask(_ challenge: URLAuthenticationChallenge, _ answer: @escaping ChallengeDecision)
 
-    /// The client shows an identity to a server or a proxy.
+    /// Called before the client presents an identity to a server or a proxy.
     func willAuthenticate(to site: TLSSite, as identity: TLSIdentity)
 }
 
@@ -26,19 +26,20 @@ extension TLSAsker {
     package func willAuthenticate(to site: TLSSite, as identity: TLSIdentity) {}
 }
 
-/// Decides in the TLS handshake with a server or a proxy, for every connection of the library: the program decides, and where
-/// it does not, the verification's result holds, and the server gets the identity of the credential storage.
+/// Decides in the TLS handshake with a server or a proxy, for every connection of the library. The program decides
+/// first. Where it does not, the result of the verification applies, and the server gets the identity of the credential
+/// storage.
 package final class TLSChallenger: TLSDecider {
     private let site: TLSSite
     private let storage: URLCredentialStorage?
     package let partition: String
     package let family: TLSFamily?
-    /// It has the handshake, which has this object.
+    /// Weak: the asker holds the handshake, and the handshake holds this object.
     private weak var asker: (any TLSAsker)?
 
     /// - Parameters:
-    ///   - partition: what connections have in common that may continue each other's TLS sessions.
-    ///   - family: the connections for which one decision holds.
+    ///   - partition: connections with the same partition may resume each other's TLS sessions.
+    ///   - family: the connections for which one decision applies.
     package init(
         _ site: TLSSite, _ storage: URLCredentialStorage?, partition: String = "", family: TLSFamily? = nil,
         asking asker: any TLSAsker
@@ -72,7 +73,7 @@ package final class TLSChallenger: TLSDecider {
     private func ask(
         _ space: URLProtectionSpace, proposing credential: URLCredential?, _ answer: @escaping ChallengeDecision
     ) {
-        // What the connection was for is over.
+        // The connection is not needed any more.
         guard let asker else { return answer(.cancelAuthenticationChallenge, nil) }
         let challenge = URLAuthenticationChallenge(
             protectionSpace: space, proposedCredential: credential, previousFailureCount: 0, failureResponse: nil,

@@ -1,29 +1,29 @@
 import Foundation
 import LoadingKitTransport
 
-/// A server's or a proxy's demand for a credential, or a decision about a server's certificate.
+/// A server's or a proxy's request for a credential, or for a decision about a server's certificate.
 ///
-/// Follows Apple's `URLAuthenticationChallenge`. Instances do not change after they are made.
+/// Follows Apple's `URLAuthenticationChallenge`. Instances are immutable.
 open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {  // only `let`s of types that do not change
     /// The part of a server or proxy that requires the credential.
     public let protectionSpace: URLProtectionSpace
 
-    /// The credential that will be tried unless the program gives another, or nil.
+    /// The credential that the session tries unless the program supplies another, or nil.
     public let proposedCredential: URLCredential?
 
-    /// How often answers for this protection space failed before.
+    /// The number of earlier failures for this protection space.
     public let previousFailureCount: Int
 
-    /// The response to the last try, which failed; or nil.
+    /// The response to the last attempt, which failed; or nil.
     public let failureResponse: URLResponse?
 
-    /// The error that the last try ended with, or nil.
+    /// The error of the last attempt, or nil.
     public let error: (any Error)?
 
-    /// The object that receives the answer; nil when a completion handler does.
+    /// The object that receives the answer; nil when a completion handler receives it.
     public let sender: (any URLAuthenticationChallengeSender)?
 
-    /// Gives the challenge to the task's delegate instead; nil unless the session's delegate received it first.
+    /// Passes the challenge to the task's delegate instead; nil unless the session's delegate received it first.
     let passOn: (@Sendable (@escaping URLSession.ChallengeAnswer) -> Void)?
 
     /// A challenge that a protocol handler makes.
@@ -68,7 +68,7 @@ open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {  // only 
         passOn = nil
     }
 
-    /// The same challenge for a session's delegate, which may pass it on.
+    /// The same challenge for a session's delegate, which may pass it on to the task's delegate.
     init(
         _ challenge: URLAuthenticationChallenge,
         passOn: @escaping @Sendable (@escaping URLSession.ChallengeAnswer) -> Void
@@ -83,35 +83,34 @@ open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {  // only 
     }
 }
 
-/// Takes the answer to an authentication challenge.
+/// Receives the answer to an authentication challenge.
 ///
-/// Subclasses of `URLProtocol` that make challenges of their own implement it. A program answers each of these
-/// challenges once, with one of these methods. It answers the challenges of a session itself through a completion
-/// handler.
+/// Subclasses of `URLProtocol` that make challenges implement it. A program answers each of these challenges once, with
+/// one of these methods. It answers the session's own challenges through a completion handler.
 public protocol URLAuthenticationChallengeSender: NSObjectProtocol, Sendable {
     /// Tries the credential.
     func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge)
 
-    /// Goes on without a credential; the response to the unauthenticated request is what the task gets.
+    /// Continues without a credential; the task gets the response to the unauthenticated request.
     func continueWithoutCredential(for challenge: URLAuthenticationChallenge)
 
-    /// Gives up: the load fails with `URLError.userCancelledAuthentication`.
+    /// Cancels the load, which fails with `URLError.userCancelledAuthentication`.
     func cancel(_ challenge: URLAuthenticationChallenge)
 
-    /// Handles the challenge as if the program had no delegate for it.
+    /// Handles the challenge as if the program had no delegate method for it.
     func performDefaultHandling(for challenge: URLAuthenticationChallenge)
 
-    /// Refuses this protection space. The program gets a challenge for the next one that the server offered.
+    /// Refuses this protection space. The program gets a challenge for the next space that the server offered.
     func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge)
 }
 
 extension TrustDecision {
-    /// What a program's answer to a challenge means for a server's certificates.
+    /// The decision about a server's certificates that follows from a program's answer to a challenge.
     package init(
         _ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?, about trust: ServerTrust
     ) {
         switch disposition {
-        // A credential accepts the server with these certificates, not with others.
+        // A credential accepts the server with these certificates only.
         case .useCredential: self = credential?.trust?.certificates == trust.certificates ? .trust : .verdict
         case .performDefaultHandling: self = .verdict
         case .cancelAuthenticationChallenge: self = .cancel
@@ -121,7 +120,7 @@ extension TrustDecision {
 }
 
 extension IdentityDecision {
-    /// What a program's answer to a challenge means for the certificate that is sent.
+    /// The decision about the client's certificate that follows from a program's answer to a challenge.
     package init(
         _ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?, proposed: URLCredential?
     ) {

@@ -1,9 +1,9 @@
 import Foundation
 
-/// What a program answers an authentication challenge with: a user name and a password, a client's certificate with its
-/// key, or trust in a server; and how long to keep it.
+/// A program's answer to an authentication challenge: a user name and a password, a client's certificate with its key,
+/// or trust in a server; and how long to keep it.
 ///
-/// Follows Apple's `URLCredential`. Instances do not change after they are made.
+/// Follows Apple's `URLCredential`. Instances are immutable.
 open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {  // only `let`s
     /// How long a credential is kept.
     public enum Persistence: UInt, Sendable {
@@ -13,7 +13,7 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
         case forSession
         /// In the program's credential storage.
         case permanent
-        /// As ``permanent``: on Linux nothing synchronises it with other devices.
+        /// The same as ``permanent``: on Linux nothing synchronises it with other devices.
         case synchronizable
     }
 
@@ -28,10 +28,10 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
     /// The client's certificate and key; nil for another kind of credential.
     public let identity: ClientIdentity?
 
-    /// The intermediate certificates that are sent with the identity's; empty for another kind of credential.
+    /// The intermediate certificates to send with the identity; empty for another kind of credential.
     public let certificates: [X509Certificate]
 
-    /// The trust whose certificates the credential accepts; nil for another kind of credential.
+    /// The trust whose certificates this credential accepts; nil for another kind of credential.
     package let trust: ServerTrust?
 
     /// The password, or nil when there is none.
@@ -50,14 +50,14 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
         trust = nil
     }
 
-    /// Makes a credential from a client's certificate and key, in answer to
+    /// Makes a credential from a client's certificate and key, as the answer to a challenge with
     /// ``NSURLAuthenticationMethodClientCertificate``.
     ///
     /// - Parameters:
     ///   - identity: the certificate and its key.
-    ///   - certificates: intermediates to send with it; nil: those that came with the identity.
-    ///   - persistence: whether ``URLCredentialStorage`` keeps it when the program puts it there. A key is never written
-    ///     to disk: permanent credentials, too, are gone with the process.
+    ///   - certificates: intermediates to send with the certificate; nil: those of the identity.
+    ///   - persistence: how long ``URLCredentialStorage`` keeps the credential when the program stores it there. A key
+    ///     is never written to disk: permanent credentials, too, end with the process.
     public init(identity: ClientIdentity, certificates: [X509Certificate]?, persistence: Persistence) {
         user = nil
         storedPassword = nil
@@ -67,8 +67,9 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
         trust = nil
     }
 
-    /// Makes a credential that accepts a server, in answer to ``NSURLAuthenticationMethodServerTrust``. It accepts the
-    /// certificates of `trust` even if ``ServerTrust/evaluate()`` fails for them, and no others.
+    /// Makes a credential that accepts a server, as the answer to a challenge with
+    /// ``NSURLAuthenticationMethodServerTrust``. It accepts the certificates of `trust` even if
+    /// ``ServerTrust/evaluate()`` fails for them, and no other certificates.
     public init(trust: ServerTrust) {
         user = nil
         storedPassword = nil
@@ -89,8 +90,8 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
     /// True: archives may be decoded securely.
     public static var supportsSecureCoding: Bool { true }
 
-    /// Decodes what ``encode(with:)`` encoded, without identity and trust; nil when the archive is not keyed, or lacks
-    /// what is needed.
+    /// Decodes the result of ``encode(with:)``, without identity and trust; nil when the archive is not keyed, or lacks
+    /// a required value.
     public required init?(coder aDecoder: NSCoder) {
         guard aDecoder.allowsKeyedCoding,
             let persistence: Persistence = aDecoder.decodeCase(forKey: CodingKey.persistence)
@@ -103,8 +104,8 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
         trust = nil
     }
 
-    /// Encodes the credential, password included, into a keyed archive; an identity's key and trust in a server are left
-    /// out.
+    /// Encodes the credential, including the password, into a keyed archive. An identity's key and a server trust are
+    /// not encoded.
     open func encode(with aCoder: NSCoder) {
         guard aCoder.allowsKeyedCoding else { return }
         aCoder.encodeString(user, forKey: CodingKey.user)
@@ -115,7 +116,7 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
     /// The same as ``copy(with:)``.
     open override func copy() -> Any { copy(with: nil) }
 
-    /// The credential itself, which does not change.
+    /// Returns the credential itself, which is immutable.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
     /// Whether user, password, identity, trust and persistence are the same.
@@ -135,7 +136,7 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
         return hasher.finalize()
     }
 
-    /// The user name, the identity's subject and the persistence, never a password or a key.
+    /// The user name, the identity's subject and the persistence; never a password or a key.
     open override var description: String {
         if let identity { return "<URLCredential>: identity: \(identity.certificate), persistence: \(persistence)" }
         if let trust { return "<URLCredential>: trust: \(trust)" }

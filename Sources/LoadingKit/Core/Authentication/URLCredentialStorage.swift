@@ -2,22 +2,21 @@ import Foundation
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// Keeps credentials, by protection space and user.
+/// Stores credentials, by protection space and user.
 ///
-/// Follows Apple's `URLCredentialStorage`. Any thread may use it. A credential's persistence decides how long it is
-/// kept:
+/// Follows Apple's `URLCredentialStorage`. It is thread-safe. A credential's persistence decides how long it is stored:
 ///
 /// - ``URLCredential/Persistence/none``: not at all.
 /// - ``URLCredential/Persistence/forSession``: as long as the storage exists.
-/// - ``URLCredential/Persistence/permanent``: on disk, if the storage has a place there.
+/// - ``URLCredential/Persistence/permanent``: on disk, if the storage has a store there.
 ///
-/// A credential with a ``ClientIdentity`` is never kept on disk. In place of a user's name it is found by the subject
-/// of its certificate.
+/// A credential with a ``ClientIdentity`` is never stored on disk. Its key is the subject of its certificate, in place
+/// of a user name.
 open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state is in a Guarded
     private struct State: Sendable {
         var credentials: [URLProtectionSpace: [String: URLCredential]] = [:]
         var defaultUsers: [URLProtectionSpace: String] = [:]
-        /// Where permanent credentials are kept; nil for a storage in memory.
+        /// The store of permanent credentials; nil for a storage in memory.
         var store: (any CredentialStore)?
 
         func defaultCredential(for space: URLProtectionSpace) -> URLCredential? {
@@ -25,7 +24,7 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
         }
     }
 
-    /// The program's own storage. The module `LoadingKit` attaches its store, and makes it public as `shared`.
+    /// The program's own storage. The module `LoadingKit` attaches its store, and makes the storage public as `shared`.
     package static let ofProgram = URLCredentialStorage()
 
     private let state = Guarded(State())
@@ -33,17 +32,17 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
     /// See ``EphemeralStore``.
     package nonisolated(unsafe) var ephemeralUses: EphemeralUses?
 
-    /// Makes an empty storage, which keeps all credentials in memory.
+    /// Makes an empty storage that keeps all credentials in memory.
     public override init() {}
 
-    /// Makes a storage whose permanent credentials are kept in a store. It begins with those that the store has.
+    /// Makes a storage whose permanent credentials are kept in `store`. It starts with the credentials of `store`.
     package convenience init(_ store: any CredentialStore) {
         self.init()
         attach(store)
     }
 
-    /// Keeps permanent credentials in a store from now on. The credentials that the store has are added to the storage,
-    /// unless it has one for the same space and user.
+    /// Keeps permanent credentials in `store` from now on. The credentials of `store` are added to the storage, except
+    /// where the storage already has one for the same space and user.
     package func attach(_ store: any CredentialStore) {
         let kept = store.load()
         state.withLock { state in
@@ -72,7 +71,7 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
     }
 
     /// The credential to propose to a server that requests a client certificate. It is the default of the space with
-    /// the server's list of authorities; else of the space without a list, as programs make it.
+    /// the server's list of authorities, or else of the space without a list, which programs make.
     package func defaultIdentity(for space: URLProtectionSpace) -> URLCredential? {
         let plain = URLProtectionSpace(
             tlsHost: space.host, port: space.port, proxyType: space.proxyType, distinguishedNames: nil)
@@ -81,7 +80,7 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
 
     // MARK: Writing
 
-    /// Keeps a credential, in place of one for the same user. A credential whose persistence is
+    /// Stores a credential, and replaces one for the same user. A credential whose persistence is
     /// ``URLCredential/Persistence/none`` is ignored. The first credential of a protection space is its default, until
     /// ``setDefaultCredential(_:for:)`` sets another.
     open func set(_ credential: URLCredential, for space: URLProtectionSpace) {
@@ -92,7 +91,7 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
         }
     }
 
-    /// Keeps a credential as ``set(_:for:)`` does, and proposes it for the protection space from now on.
+    /// Stores a credential as ``set(_:for:)`` does, and makes it the default of the protection space.
     open func setDefaultCredential(_ credential: URLCredential, for space: URLProtectionSpace) {
         change { state in
             guard let user = credential.storageName else { return [] }
@@ -100,15 +99,15 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
         }
     }
 
-    /// Forgets the credential for the same user. A synchronizable credential is ignored.
+    /// Removes the credential for the same user. A synchronizable credential is ignored.
     open func remove(_ credential: URLCredential, for space: URLProtectionSpace) {
         remove(credential, for: space, options: nil)
     }
 
-    /// Forgets a credential: the one for the same user.
+    /// Removes the credential for the same user.
     ///
-    /// - Parameter options: ``NSURLCredentialStorageRemoveSynchronizableCredentials`` with the value true allows that a
-    ///   synchronizable credential is forgotten.
+    /// - Parameter options: ``NSURLCredentialStorageRemoveSynchronizableCredentials`` with the value true permits the
+    ///   removal of a synchronizable credential.
     open func remove(_ credential: URLCredential, for space: URLProtectionSpace, options: [String: AnyObject]? = [:]) {
         let allowed = options?[NSURLCredentialStorageRemoveSynchronizableCredentials] as? NSNumber
         if credential.persistence == .synchronizable && allowed?.boolValue != true { return }
@@ -123,21 +122,21 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
         }
     }
 
-    /// Forgets all credentials, and those that are kept on disk.
+    /// Removes all credentials, in memory and on disk.
     package func removeAll() {
         change { state in
             defer { state = State(store: state.store) }
-            // The store may have credentials that another process has kept: they are forgotten, too.
+            // The store may have credentials of another process, which are removed, too.
             return state.credentials.isEmpty && state.store == nil ? [] : [.forgetAll]
         }
     }
 
-    /// Calls back, from any thread, when all changes so far are on disk or could not be written.
+    /// Calls `completion`, on any thread, when all changes made before the call are on disk or could not be written.
     package func flush(_ completion: @escaping @Sendable () -> Void) {
         if let store = state.withLock({ $0.store }) { store.flush(completion) } else { completion() }
     }
 
-    /// What a change did: one element for each credential that changed. It is nil where nothing on disk changes.
+    /// The effect of a change: one element for each credential that changed; nil where nothing on disk changes.
     private typealias Effects = [CredentialChange?]
 
     private static func keep(
@@ -159,7 +158,7 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
     private func change(_ body: (inout State) -> Effects) {
         let effects = state.withLock { state in
             let effects = body(&state)
-            // Under the lock, so that changes are saved in their order.
+            // Called while the lock is held, so that changes are saved in their order.
             let changes = effects.compactMap { $0 }
             if !changes.isEmpty { state.store?.save(changes) }
             return effects
@@ -178,46 +177,46 @@ extension URLCredential {
         identity == nil && (persistence == .permanent || persistence == .synchronizable)
     }
 
-    /// The name by which a storage finds the credential: the user's, or the subject of the identity's certificate. Nil
-    /// for trust in a server, which is not stored.
+    /// The key of the credential in a storage: the user name, or the subject of the identity's certificate. Nil for
+    /// trust in a server, which is not stored.
     fileprivate var storageName: String? { user ?? identity?.certificate.subject }
 }
 
 extension NSNotification.Name {
-    /// A credential storage, the notification's object, has changed.
+    /// Posted when a credential storage, the notification's object, has changed.
     public static let NSURLCredentialStorageChanged = NSNotification.Name("NSURLCredentialStorageChangedNotification")
 }
 
-/// The key of an option with which ``URLCredentialStorage/remove(_:for:options:)`` forgets synchronizable credentials.
+/// The key of an option that lets ``URLCredentialStorage/remove(_:for:options:)`` remove synchronizable credentials.
 public let NSURLCredentialStorageRemoveSynchronizableCredentials: String =
     "NSURLCredentialStorageRemoveSynchronizableCredentials"
 
-/// Where a credential storage keeps the credentials that outlive the process. May be used from any thread.
+/// The store for the credentials of a credential storage that outlive the process. Thread-safe.
 package protocol CredentialStore: Sendable {
-    /// The credentials that were saved last. May block.
+    /// Returns the credentials that were saved last. May block.
     func load() -> [StoredCredential]
 
-    /// Keeps changes, in the order of the calls. Must not block, and must not call the storage: it holds a lock.
+    /// Saves changes, in the order of the calls. Must not block, and must not call the storage, which holds a lock.
     func save(_ changes: [CredentialChange])
 
-    /// Calls back, from any thread, when all changes are on disk or could not be written.
+    /// Calls `completion`, on any thread, when all changes are on disk or could not be written.
     func flush(_ completion: @escaping @Sendable () -> Void)
 }
 
-/// One change of the credentials that are kept. Credentials that other processes have kept stay as they are.
+/// One change of the stored credentials. Credentials of other processes are not affected.
 package enum CredentialChange: Sendable, Hashable {
-    /// Keep a credential, in place of the one for the same space and user. If it is the default of its space, no other
-    /// credential of the space is the default any longer.
+    /// Store a credential, and replace the one for the same space and user. If it is the default of its space, the
+    /// space's former default is no longer the default.
     case keep(StoredCredential)
     case forget(user: String, URLProtectionSpace)
     case forgetAll
 }
 
-/// A credential as it is kept.
+/// A credential in its stored form.
 package struct StoredCredential: Sendable, Hashable {
     package let space: URLProtectionSpace
     package let credential: URLCredential
-    /// Whether it is the one to propose for its protection space.
+    /// Whether the credential is the default of its protection space.
     package let isDefault: Bool
 
     package init(space: URLProtectionSpace, credential: URLCredential, isDefault: Bool) {
@@ -228,7 +227,8 @@ package struct StoredCredential: Sendable, Hashable {
 }
 
 extension URLCredentialStorage {
-    /// Gives the credentials of a protection space, by user; nil when there are none. Calls back before it returns.
+    /// Passes the credentials of a protection space, by user, to `completionHandler`; nil when there are none. Calls it
+    /// before this method returns.
     public func getCredentials(
         for protectionSpace: URLProtectionSpace, task: URLSessionTask,
         completionHandler: ([String: URLCredential]?) -> Void
@@ -241,12 +241,12 @@ extension URLCredentialStorage {
         for protectionSpace: URLProtectionSpace, task: URLSessionTask
     ) async -> [String: URLCredential]? { credentials(for: protectionSpace) }
 
-    /// Keeps a credential that a server or proxy has accepted from a task.
+    /// Stores a credential that a server or proxy has accepted from a task.
     public func set(_ credential: URLCredential, for protectionSpace: URLProtectionSpace, task: URLSessionTask) {
         set(credential, for: protectionSpace)
     }
 
-    /// Forgets a credential: the one for the same user.
+    /// Removes the credential for the same user.
     public func remove(
         _ credential: URLCredential, for protectionSpace: URLProtectionSpace, options: [String: AnyObject]? = [:],
         task: URLSessionTask
@@ -254,7 +254,8 @@ extension URLCredentialStorage {
         remove(credential, for: protectionSpace, options: options)
     }
 
-    /// Gives the credential to propose for a protection space, or nil. Calls back before it returns.
+    /// Passes the credential to propose for a protection space, or nil, to `completionHandler`. Calls it before this
+    /// method returns.
     public func getDefaultCredential(
         for space: URLProtectionSpace, task: URLSessionTask, completionHandler: (URLCredential?) -> Void
     ) {
@@ -266,7 +267,7 @@ extension URLCredentialStorage {
         defaultCredential(for: space)
     }
 
-    /// Keeps a credential, and proposes it for the protection space from now on.
+    /// Stores a credential, and makes it the default of the protection space.
     public func setDefaultCredential(
         _ credential: URLCredential, for protectionSpace: URLProtectionSpace, task: URLSessionTask
     ) {

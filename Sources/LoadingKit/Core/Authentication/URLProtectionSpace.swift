@@ -1,10 +1,10 @@
 import Foundation
 
-/// The part of a server, or a proxy, that asks for a credential: host, port, protocol, realm and method.
+/// The part of a server, or a proxy, that requires a credential: host, port, protocol, realm and method.
 ///
-/// Follows Apple's `URLProtectionSpace`. Two spaces are equal when all of these are; instances do not change.
+/// Follows Apple's `URLProtectionSpace`. Two spaces are equal when all of these are equal. Instances are immutable.
 open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {  // only `let`s
-    /// Whether the space is a server's, which has a protocol, or a proxy's, which has a type.
+    /// Whether the space belongs to a server, which has a protocol, or to a proxy, which has a type.
     private enum Kind: Hashable {
         case server(protocol: String?)
         case proxy(type: String?)
@@ -12,7 +12,7 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
 
     private let kind: Kind
 
-    /// The realm that the server named, or nil.
+    /// The realm in the server's challenge, or nil.
     public let realm: String?
 
     /// The host's name or address.
@@ -21,13 +21,13 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
     /// The port.
     public let port: Int
 
-    /// How the client may prove who it is; ``NSURLAuthenticationMethodDefault`` unless another was given.
+    /// The authentication method; ``NSURLAuthenticationMethodDefault`` unless another was given.
     public let authenticationMethod: String
 
-    /// The names of the certificate authorities that a server accepts client certificates from (DER), or nil.
+    /// The names of the certificate authorities whose client certificates the server accepts (DER), or nil.
     public let distinguishedNames: [Data]?
 
-    /// The server's certificates, for the program to decide whether they are trusted; nil unless the method is
+    /// The server's certificates, about which the program decides; nil unless the method is
     /// ``NSURLAuthenticationMethodServerTrust``.
     public let serverTrust: ServerTrust?
 
@@ -38,7 +38,7 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
     ///   - port: The port; 0 stands for the protocol's default.
     ///   - protocol: The protocol, for example ``NSURLProtectionSpaceHTTPS``.
     ///   - realm: The realm, which Basic and Digest use.
-    ///   - authenticationMethod: How to authenticate; nil is ``NSURLAuthenticationMethodDefault``.
+    ///   - authenticationMethod: The authentication method; nil is ``NSURLAuthenticationMethodDefault``.
     public init(host: String, port: Int, protocol: String?, realm: String?, authenticationMethod: String?) {
         kind = .server(protocol: `protocol`)
         self.host = host
@@ -56,7 +56,7 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
     ///   - port: The proxy's port.
     ///   - type: The kind of proxy, for example ``NSURLProtectionSpaceHTTPSProxy``.
     ///   - realm: The realm.
-    ///   - authenticationMethod: How to authenticate; nil is ``NSURLAuthenticationMethodDefault``.
+    ///   - authenticationMethod: The authentication method; nil is ``NSURLAuthenticationMethodDefault``.
     public init(proxyHost host: String, port: Int, type: String?, realm: String?, authenticationMethod: String?) {
         kind = .proxy(type: type)
         self.host = host
@@ -69,7 +69,7 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
 
     /// The space of a TLS server that requests a client certificate.
     ///
-    /// - Parameter proxyType: where the server is a proxy.
+    /// - Parameter proxyType: the proxy's type, where the server is a proxy.
     package init(tlsHost host: String, port: Int, proxyType: String? = nil, distinguishedNames: [Data]?) {
         kind = proxyType.map { .proxy(type: $0) } ?? .server(protocol: NSURLProtectionSpaceHTTPS)
         self.host = host
@@ -80,9 +80,9 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
         serverTrust = nil
     }
 
-    /// The space of a TLS server whose certificates the program is to judge.
+    /// The space of a TLS server whose certificates the program evaluates.
     ///
-    /// - Parameter proxyType: where the server is a proxy.
+    /// - Parameter proxyType: the proxy's type, where the server is a proxy.
     package init(tlsHost host: String, port: Int, proxyType: String? = nil, serverTrust: ServerTrust) {
         kind = proxyType.map { .proxy(type: $0) } ?? .server(protocol: NSURLProtectionSpaceHTTPS)
         self.host = host
@@ -109,7 +109,7 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
         }
     }
 
-    /// Whether the space is a proxy's.
+    /// Whether the space belongs to a proxy.
     open override func isProxy() -> Bool {
         switch kind {
         case .server: false
@@ -117,21 +117,21 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
         }
     }
 
-    /// Whether a listener on the way to the space cannot read the credential: the protocol encrypts it, or the
-    /// method does not send it.
+    /// Whether an eavesdropper on the connection cannot read the credential: the protocol encrypts it, or the method
+    /// does not send it.
     open var receivesCredentialSecurely: Bool {
         switch authenticationMethod {
         case NSURLAuthenticationMethodHTTPDigest, NSURLAuthenticationMethodNTLM, NSURLAuthenticationMethodNegotiate,
             NSURLAuthenticationMethodClientCertificate, NSURLAuthenticationMethodServerTrust:
             return true
         default:
-            // The connection to a proxy for `https` URLs has no TLS itself.
+            // The connection to a proxy for `https` URLs does not itself use TLS.
             return kind == .server(protocol: NSURLProtectionSpaceHTTPS)
         }
     }
 
-    /// Whether the credential is for a connection. As other tasks will use the connection, the session's delegate gets
-    /// the challenge before a task's, as on Apple's systems.
+    /// Whether the credential authenticates a connection. Other tasks will use the connection. The session's delegate
+    /// therefore gets the challenge before the task's delegate, as on Apple's systems.
     var concernsSession: Bool {
         switch authenticationMethod {
         case NSURLAuthenticationMethodNTLM, NSURLAuthenticationMethodNegotiate,
@@ -157,7 +157,7 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
     /// True: archives may be decoded securely.
     public static var supportsSecureCoding: Bool { true }
 
-    /// Decodes what ``encode(with:)`` encoded; nil when the archive is not keyed, or lacks what is needed.
+    /// Decodes the result of ``encode(with:)``; nil when the archive is not keyed, or lacks a required value.
     public required init?(coder aDecoder: NSCoder) {
         guard aDecoder.allowsKeyedCoding,
             let host = aDecoder.decodeString(forKey: CodingKey.host),
@@ -196,7 +196,7 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
     /// The same as ``copy(with:)``.
     open override func copy() -> Any { copy(with: nil) }
 
-    /// The space itself, which does not change.
+    /// Returns the space itself, which is immutable.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
     /// Whether all properties are the same. ``serverTrust`` is not compared: each connection has its own.
@@ -219,7 +219,7 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
         return hasher.finalize()
     }
 
-    /// All properties in a line, as Apple's systems write it.
+    /// All properties on one line, in the format of Apple's systems.
     open override var description: String {
         "<\(type(of: self)): \(ObjectIdentifier(self))>: Host:\(host), Server:\(self.protocol ?? "(null)"), "
             + "Auth-Scheme:\(authenticationMethod), Realm:\(realm ?? "(null)"), Port:\(port), "
@@ -251,7 +251,7 @@ public let NSURLAuthenticationMethodClientCertificate: String = "NSURLAuthentica
 /// The program decides whether the server's certificate is trusted.
 public let NSURLAuthenticationMethodServerTrust: String = "NSURLAuthenticationMethodServerTrust"
 
-// Protocols and proxies of a protection space. The values are Apple's, which are what programs compare with
+// Protocols and proxies of a protection space. The values are Apple's, because programs compare with them
 // (`space.protocol == "https"`).
 /// The protocol HTTP without TLS.
 public let NSURLProtectionSpaceHTTP: String = "http"

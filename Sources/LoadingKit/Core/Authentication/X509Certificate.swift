@@ -1,13 +1,13 @@
 import Foundation
 import LoadingKitTransport
 
-/// An X.509 certificate (RFC 5280): what `SecCertificate` is on Apple's systems.
+/// An X.509 certificate (RFC 5280), the equivalent of `SecCertificate` on Apple's systems.
 public struct X509Certificate: Sendable, Hashable {
     let certificate: Certificate
 
-    /// A certificate from its bytes.
+    /// Makes a certificate from DER.
     ///
-    /// - Throws: ``X509CertificateError`` when they are not one certificate in DER.
+    /// - Throws: ``X509CertificateError`` when the bytes are not exactly one certificate in DER.
     public init(derRepresentation: Data) throws(X509CertificateError) {
         certificate = Certificate(der: Array(derRepresentation))
         guard certificate.isWellFormed else {
@@ -15,9 +15,9 @@ public struct X509Certificate: Sendable, Hashable {
         }
     }
 
-    /// The first certificate of PEM text.
+    /// Makes a certificate from the first certificate of PEM text.
     ///
-    /// - Throws: ``X509CertificateError`` when there is none.
+    /// - Throws: ``X509CertificateError`` when the text has no certificate.
     public init(pemRepresentation: String) throws(X509CertificateError) {
         guard let first = try Self.certificates(pemRepresentation: pemRepresentation).first else {
             throw X509CertificateError.noPEM
@@ -27,9 +27,9 @@ public struct X509Certificate: Sendable, Hashable {
 
     init(_ certificate: Certificate) { self.certificate = certificate }
 
-    /// All certificates of PEM text, in its order.
+    /// Returns all certificates of PEM text, in its order.
     ///
-    /// - Throws: ``X509CertificateError`` when there is none, or one is malformed.
+    /// - Throws: ``X509CertificateError`` when the text has no certificate, or a malformed one.
     public static func certificates(pemRepresentation: String) throws(X509CertificateError) -> [X509Certificate] {
         guard let all = Certificate.all(inPEM: Array(pemRepresentation.utf8)) else { throw X509CertificateError.noPEM }
         return all.map { X509Certificate($0) }
@@ -38,25 +38,25 @@ public struct X509Certificate: Sendable, Hashable {
     /// The certificate's bytes (`SecCertificateCopyData`).
     public var derRepresentation: Data { Data(certificate.der) }
 
-    /// Whose certificate it is, as a distinguished name in text (RFC 2253).
+    /// The subject, as a distinguished name in text (RFC 2253).
     public var subject: String { certificate.subject ?? "" }
 
     /// The issuer, as a distinguished name in text (RFC 2253).
     public var issuer: String { certificate.issuer ?? "" }
 
-    /// The first moment at which it is valid.
+    /// The first moment at which the certificate is valid.
     public var notBefore: Date { certificate.notBefore.map(Self.date) ?? .distantPast }
 
-    /// The last second at which it is valid.
+    /// The last second at which the certificate is valid.
     public var notAfter: Date { certificate.notAfter.map(Self.date) ?? .distantFuture }
 
     /// The serial number's bytes, the most significant first.
     public var serialNumber: Data { Data(certificate.serialNumber ?? []) }
 
-    /// The DNS names in the certificate's alternative names. They may begin with `*.`.
+    /// The DNS names in the certificate's subject alternative names. They may begin with `*.`.
     public var dnsNames: [String] { certificate.dnsNames }
 
-    /// The IP addresses in the certificate's alternative names, as text.
+    /// The IP addresses in the certificate's subject alternative names, as text.
     public var ipAddresses: [String] { certificate.ipAddresses }
 
     /// SHA-256 of the certificate: 32 bytes.
@@ -65,7 +65,7 @@ public struct X509Certificate: Sendable, Hashable {
     /// SHA-256 of the SubjectPublicKeyInfo: 32 bytes.
     ///
     /// This is the value to pin: it stays the same when a certificate is renewed with the same key (RFC 7469 §2.4).
-    /// `NSPinnedDomains` calls it `SPKI-SHA256-BASE64`.
+    /// `NSPinnedDomains` names it `SPKI-SHA256-BASE64`.
     public var publicKeySHA256: Data { Data(certificate.publicKeyHash ?? []) }
 
     private static func date(_ seconds: Int64) -> Date { Date(timeIntervalSince1970: TimeInterval(seconds)) }
@@ -76,9 +76,9 @@ extension X509Certificate: CustomStringConvertible {
     public var description: String { "\(subject), issued by \(issuer)" }
 }
 
-/// Why bytes or text are not certificates.
+/// The error when bytes or text contain no valid certificates.
 public struct X509CertificateError: LocalizedError, CustomStringConvertible, Sendable, Hashable {
-    /// What is wrong, in plain words.
+    /// The reason, in plain words.
     public let description: String
 
     /// The same as ``description``.

@@ -2,7 +2,7 @@ import Foundation
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// What both ends of a bound pair have: a status, and a delegate that gets events in a run loop.
+/// The shared part of both ends of a bound pair: a status, and a delegate that gets events in a run loop.
 final class BoundEnd: @unchecked Sendable {  // `state` has a mutex; the rest is Sendable
     private struct State: @unchecked Sendable {  // stream and delegate are used in their run loop alone
         var status = Stream.Status.notOpen
@@ -20,7 +20,7 @@ final class BoundEnd: @unchecked Sendable {  // `state` has a mutex; the rest is
         self.side = side
     }
 
-    /// Closes the pipe, so that a thread that waits at the other end goes on.
+    /// Closes the pipe, so that a thread that waits at the other end continues.
     deinit {
         pipe.observe(side, nil)
         pipe.close(side)
@@ -74,7 +74,7 @@ final class BoundEnd: @unchecked Sendable {  // `state` has a mutex; the rest is
 
     func remove(from loop: RunLoop, _ mode: RunLoop.Mode) { schedule.remove(loop, mode) }
 
-    /// Sends the delegate the event that holds now, if there is one: bytes, room, an error, or the end.
+    /// Sends the delegate the current event, if there is one: bytes, room, an error, or the end.
     func reportStatus() {
         switch side {
         case .reading where pipe.hasBytes: send(.hasBytesAvailable)

@@ -1,16 +1,16 @@
 import Foundation
 import LoadingKitPrimitives
 
-/// What a pair of bound streams shares: a bounded buffer between the end that is written and the end that is read.
+/// The shared part of a pair of bound streams: a bounded buffer between the writing end and the reading end.
 ///
-/// It uses a condition, not an event loop, because `InputStream.read` and `OutputStream.write` block the threads that
-/// call them, whichever those are. A session reads with ``read(atMost:_:)``, which blocks no thread.
+/// It uses a condition, not an event loop, because `InputStream.read` and `OutputStream.write` block the calling
+/// thread, which can be any thread. A session reads with ``read(atMost:_:)``, which blocks no thread.
 final class BoundPipe: @unchecked Sendable {  // all state is guarded by `condition`
     enum Side {
         case reading, writing
     }
 
-    /// Receives the next bytes; nil at the end; or the error for which no more bytes will come.
+    /// Receives the next bytes; nil at the end; or the error after which no more bytes arrive.
     typealias Reader = @Sendable (Result<Data?, any Error>) -> Void
 
     private struct WaitingReader {
@@ -30,27 +30,28 @@ final class BoundPipe: @unchecked Sendable {  // all state is guarded by `condit
 
     init(capacity: Int) { self.capacity = max(1, capacity) }
 
-    /// Sets what is called after each change that concerns a side, on any thread; nil removes it.
+    /// Sets the function that is called, on any thread, after each change that concerns `side`; nil removes it.
     func observe(_ side: Side, _ body: (@Sendable () -> Void)?) { condition.withLock { observers[side] = body } }
 
     private var count: Int { bytes.count - start }
 
     var hasBytes: Bool { condition.withLock { count > 0 } }
     var isAtEnd: Bool { condition.withLock { count == 0 && isWriterClosed } }
-    /// Why the writer stopped before it had written all; nil where it did not, and until all bytes were read.
+    /// The writer's error when it stopped before it had written everything; nil otherwise, and until all bytes were
+    /// read.
     var failure: (any Error)? { condition.withLock { count == 0 ? failureOfWriter : nil } }
     var hasRoom: Bool { condition.withLock { count < capacity && !isReaderClosed } }
     var isBroken: Bool { condition.withLock { isReaderClosed } }
 
-    /// How many more bytes the buffer takes.
+    /// The number of bytes for which the buffer has room.
     var room: Int { condition.withLock { isReaderClosed ? 0 : max(0, capacity - count) } }
 
-    /// Adds bytes to the buffer, even if there is no room for them.
+    /// Adds bytes to the buffer, even beyond its capacity.
     func put(_ bytes: UnsafeRawBufferPointer) {
         change(.reading) { if !isReaderClosed { self.bytes.append(contentsOf: bytes) } }
     }
 
-    /// Takes bytes that are in the buffer, without waiting for any.
+    /// Takes bytes that are in the buffer. Does not wait.
     func take(atMost limit: Int) -> [UInt8] {
         guard hasBytes else { return [] }
         return change(.writing) { take(min(count, limit)) }
@@ -66,7 +67,7 @@ final class BoundPipe: @unchecked Sendable {  // all state is guarded by `condit
         return result
     }
 
-    /// Waits for bytes, and copies them into `buffer`. Returns how many they are; 0 at the end, and -1 after a failure.
+    /// Waits for bytes, and copies them into `buffer`. Returns their number; 0 at the end, and -1 after a failure.
     func read(_ buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
         change(.writing) {
             while count == 0, !isWriterClosed, !isReaderClosed { condition.wait() }
@@ -77,8 +78,8 @@ final class BoundPipe: @unchecked Sendable {  // all state is guarded by `condit
         }
     }
 
-    /// Calls `done` with the next bytes, without blocking: at once, or later in the thread that writes them. There may
-    /// be one such call at a time.
+    /// Calls `done` with the next bytes, without blocking: at once, or later on the thread that writes them. At most
+    /// one such call may be pending.
     func read(atMost limit: Int, _ done: @escaping Reader) {
         change(nil) { reader = WaitingReader(limit: max(1, limit), done: done) }
     }
@@ -92,7 +93,7 @@ final class BoundPipe: @unchecked Sendable {  // all state is guarded by `condit
         return (waiting.done, .success(nil))
     }
 
-    /// Waits for room, and adds bytes. Returns how many were added; -1 when the other end is closed.
+    /// Waits for room, and adds bytes. Returns the number of bytes added; -1 when the other end is closed.
     func write(_ buffer: UnsafeBufferPointer<UInt8>) -> Int {
         change(.reading) {
             while count >= capacity, !isReaderClosed, !isWriterClosed { condition.wait() }
@@ -103,7 +104,7 @@ final class BoundPipe: @unchecked Sendable {  // all state is guarded by `condit
         }
     }
 
-    /// Ends the writing with an error, before all was written.
+    /// Ends the writing with an error, before everything was written.
     func fail(_ error: any Error) {
         change(.reading) {
             guard !isWriterClosed else { return }
@@ -118,10 +119,10 @@ final class BoundPipe: @unchecked Sendable {  // all state is guarded by `condit
         }
     }
 
-    /// Makes a change under the lock. After it, calls the reader that waits, and the observers that the change
+    /// Makes a change under the lock. Afterwards it calls the waiting reader, and the observers that the change
     /// concerns.
     ///
-    /// - Parameter other: the side whose observer the change concerns; nil: none, unless bytes were taken.
+    /// - Parameter other: the side whose observer the change concerns; nil: no side, unless bytes were taken.
     private func change<Value>(_ other: Side?, _ body: () -> Value) -> Value {
         let (value, read, observeReading, observeWriting) = condition.withLock {
             let value = body()

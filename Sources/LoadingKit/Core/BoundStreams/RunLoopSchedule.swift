@@ -2,10 +2,10 @@ import Foundation
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// The run loops that a stream is scheduled in, where its delegate's methods are called.
+/// The run loops in which a stream is scheduled. The stream calls its delegate's methods there.
 ///
-/// The stream has a timer in each of them. The timer keeps the run loop from ending because it has no source, and it is
-/// set to fire at once when there is an event: to give a run loop a block does not wake it.
+/// The stream has a timer in each run loop. The timer keeps the run loop alive, which would end without a source. When
+/// there is an event, the timer is set to fire at once: adding a block to a run loop does not wake it.
 final class RunLoopSchedule: @unchecked Sendable {  // its state is guarded by its mutex
     private struct Entry: @unchecked Sendable {  // a run loop's timers may be set from any thread
         let loop: RunLoop
@@ -18,7 +18,7 @@ final class RunLoopSchedule: @unchecked Sendable {  // its state is guarded by i
         var waiting: [@Sendable () -> Void] = []
     }
 
-    /// In seconds; the timer is set to fire earlier when there is an event.
+    /// In seconds. The timer is set to fire earlier when there is an event.
     private static let longTime: TimeInterval = 1_000_000_000
 
     private let state = Guarded(State())
@@ -49,7 +49,7 @@ final class RunLoopSchedule: @unchecked Sendable {  // its state is guarded by i
         for entry in removed { entry.timer.invalidate() }
     }
 
-    /// Runs `body` in one of the run loops. Does nothing where there is none.
+    /// Runs `body` in one of the run loops. Does nothing where there is no run loop.
     func perform(_ body: @escaping @Sendable () -> Void) {
         let entry = state.withLock { state -> Entry? in
             guard let first = state.entries.first else { return nil }

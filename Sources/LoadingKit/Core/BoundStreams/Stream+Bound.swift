@@ -1,8 +1,8 @@
 import Foundation
 
 extension Stream {
-    /// Makes two streams of which one reads what is written to the other, as Apple's function of this name does: for an
-    /// upload whose body is made while it is sent.
+    /// Makes two connected streams: one reads the bytes that are written to the other, as with Apple's function of this
+    /// name. Use them for an upload whose body is produced while it is sent.
     ///
     ///     var input: InputStream?
     ///     var output: OutputStream?
@@ -10,13 +10,13 @@ extension Stream {
     ///
     /// A read blocks its thread until there are bytes, and a write until there is room. A stream that is scheduled in a
     /// run loop (`schedule(in:forMode:)`) calls its delegate when a read or write would not block. Close the output
-    /// stream when all is written: then the input stream ends. Where not all could be written, end it with
-    /// ``Foundation/OutputStream/close(throwing:)``, so that the upload fails.
+    /// stream after the last write: then the input stream ends. Where not all bytes could be written, end the output
+    /// stream with ``Foundation/OutputStream/close(throwing:)``, so that the upload fails.
     ///
     /// An upload whose body is the input stream occupies no thread while it waits for bytes. Every other kind of stream
     /// is read on a thread for the program's code.
     ///
-    /// - Parameter bufferSize: how many bytes may be written before they are read; at least 1.
+    /// - Parameter bufferSize: the number of bytes that may be written before they are read; at least 1.
     public class func getBoundStreams(
         withBufferSize bufferSize: Int, inputStream: inout InputStream?, outputStream: inout OutputStream?
     ) {
@@ -27,13 +27,13 @@ extension Stream {
 }
 
 extension OutputStream {
-    /// Ends what was written to a stream of a bound pair with an error: the other end fails with it, behind the bytes that
-    /// were written, and so does an upload whose body that is. ``Foundation/Stream/close()`` says instead that all was
-    /// written, and does nothing after this; so a writer that closes its stream in any case (`defer`) calls this first
-    /// where it could not write all.
+    /// Ends the output stream of a bound pair with an error. The input stream fails with the error after the bytes that
+    /// were written, and so does an upload whose body is the input stream. ``Foundation/Stream/close()`` instead ends a
+    /// complete stream, and has no effect after this method. A writer that always closes its stream (`defer`) calls
+    /// this method first where it could not write everything.
     ///
-    /// The upload fails with `URLError.requestBodyStreamExhausted`, and the server gets an incomplete body. Any other
-    /// stream is closed.
+    /// The upload fails with `URLError.requestBodyStreamExhausted`, and the server gets an incomplete body. A stream
+    /// that is not of a bound pair is only closed.
     public func close(throwing error: any Error) {
         if let bound = self as? BoundOutputStream { bound.fail(error) } else { close() }
     }
@@ -71,7 +71,7 @@ final class BoundInputStream: InputStream {
     }
 
     /// Calls `done` with the next bytes, `limit` at most, when there are some; with nil at the end. Blocks no thread.
-    /// There may be one such call at a time.
+    /// At most one such call may be pending.
     func read(atMost limit: Int, _ done: @escaping BoundPipe.Reader) {
         open()
         guard end.isOpen else { return done(.success(nil)) }

@@ -1,7 +1,7 @@
 import Foundation
 import LoadingKitPrimitives
 
-/// One response in a cache. A key has several where the server chooses between them by the request's fields.
+/// One stored response. A key has several entries where the server chooses between responses by the request's fields.
 package struct CacheEntry: Sendable {
     package let response: CachedURLResponse
     /// When the response was stored.
@@ -12,14 +12,14 @@ package struct CacheEntry: Sendable {
         self.date = date
     }
 
-    /// Whether this entry replaces another one under the same key. An entry that a program stored is for all requests,
-    /// and replaces each, and each replaces it.
+    /// Whether this entry replaces another one under the same key. A response that a program stored answers all
+    /// requests: it replaces every entry, and every entry replaces it.
     package func replaces(_ other: CacheEntry) -> Bool {
         guard let mine = response.metadata, let others = other.response.metadata else { return true }
         return mine.variant == others.variant
     }
 
-    /// How many bytes of a cache's capacity the entry takes, without its key.
+    /// The number of bytes that the entry occupies of a cache's capacity, without its key.
     package var cost: Int {
         var cost = response.data.count
         if let fields = (response.response as? HTTPURLResponse)?.fields {
@@ -30,16 +30,15 @@ package struct CacheEntry: Sendable {
         return cost
     }
 
-    /// Whether the response may be given to any request under its key, whatever the request's credentials and fields
-    /// are.
+    /// Whether the response may answer any request with its key, regardless of the request's credentials and fields.
     var isForEverybody: Bool { response.metadata.map { $0.owner.isNobody && $0.varyKey.isEmpty } ?? true }
 
-    /// Whether a program may have the response. One whose content is not whole is for loaders alone.
+    /// Whether a program may have the response. A response with incomplete content is for loaders only.
     var isComplete: Bool { response.metadata.map { $0.part == nil && !$0.lacksContent } ?? true }
 }
 
-/// What responses are found by: method and target URI (RFC 9111 §2), which has no fragment, and neither user nor password
-/// (RFC 9110 §4.2.4). Scheme and host are in lower case, and an empty path is the root (RFC 9110 §4.2.3).
+/// The key of stored responses: method and target URI (RFC 9111 §2), without fragment, user and password (RFC 9110
+/// §4.2.4). Scheme and host are in lower case, and an empty path is the root (RFC 9110 §4.2.3).
 package struct CacheKey: Hashable, Sendable, Codable {
     package let method: String
     package let url: String
@@ -50,11 +49,11 @@ package struct CacheKey: Hashable, Sendable, Codable {
         self.url = text.withUTF8(Self.isNormal) ? text : Self.normalized(text)
     }
 
-    /// Whether a URL is in its normal form already, as most are. It takes one pass over the bytes.
+    /// Whether a URL is already in its normal form, as most URLs are. It takes one pass over the bytes.
     private static func isNormal(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let colon = text.firstIndex(of: UInt8(ascii: ":")) else { return false }
         if !text[(colon + 1)...].starts(with: "//".utf8) {
-            // A URL without a host: only the scheme has to be in lower case.
+            // In a URL without a host only the scheme must be in lower case.
             return !text[..<colon].contains { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0 }
                 && !text.contains(UInt8(ascii: "#"))
         }
@@ -89,7 +88,7 @@ package struct CacheKey: Hashable, Sendable, Codable {
         return String(text[..<scheme.upperBound] + text[text.index(after: at)...])
     }
 
-    /// - Parameter text: A URL as a key has it.
+    /// - Parameter text: A URL in the key's normal form.
     package init(method: String, text: String) {
         self.method = method
         url = text
@@ -101,7 +100,7 @@ package struct CacheKey: Hashable, Sendable, Codable {
         self.init(method: request.httpMethod ?? "GET", url: url)
     }
 
-    /// A request that has this key; nil when the key's text is no URL.
+    /// A request that has this key; nil when the key's text is not a URL.
     var request: URLRequest? {
         URL(string: url).map { url in
             var request = URLRequest(url: url)

@@ -1,14 +1,14 @@
 import Foundation
 import LoadingKitTransport
 
-/// What a cache keeps beside a response, so that a loader can decide later whether the response may be used.
+/// The facts that a cache stores with a response, so that a loader can decide later whether it may use the response.
 package struct CacheMetadata: Sendable, Hashable, Codable {
-    /// A field of the request that the response was chosen by.
+    /// A field of the request by which the server selected the response.
     package struct VaryField: Sendable, Hashable, Codable {
-        /// Lowercase.
+        /// In lower case.
         package let name: String
-        /// The value in the form in which the loader compares it: a keyed hash where it may be secret. Nil when the
-        /// request had no such field.
+        /// The value in the form in which the loader compares it: a keyed hash where the value may be secret. Nil when
+        /// the request had no such field.
         package let value: String?
 
         package init(name: String, value: String?) {
@@ -17,11 +17,11 @@ package struct CacheMetadata: Sendable, Hashable, Codable {
         }
     }
 
-    /// A part of a content.
+    /// The range of a partial response.
     package struct Part: Sendable, Hashable, Codable {
-        /// Where the part begins, in bytes.
+        /// The offset of the first byte.
         package let start: Int64
-        /// How long the whole is, in bytes; nil when that is not known.
+        /// The length of the complete content, in bytes; nil when it is unknown.
         package let total: Int64?
 
         package init(start: Int64, total: Int64?) {
@@ -30,10 +30,10 @@ package struct CacheMetadata: Sendable, Hashable, Codable {
         }
     }
 
-    /// Whose requests alone may have the response.
+    /// The user whose requests alone may be answered with the response.
     package struct Owner: Sendable, Hashable, Codable {
-        /// The keyed hash of the credentials that the response was obtained with (``CacheCredentials``). Nil where
-        /// there were none, or where the response is `public`.
+        /// The keyed hash of the credentials of the response's request (``CacheCredentials``). Nil where the request
+        /// had no credentials, or where the response is `public`.
         package var credentials: Data?
         /// The keyed hash of a cookie storage: the one whose cookies were sent, or the one in which the response set
         /// cookies. Nil where there were no cookies.
@@ -44,11 +44,11 @@ package struct CacheMetadata: Sendable, Hashable, Codable {
             self.cookies = cookies
         }
 
-        /// Whether the response has no owner, and may be given to any user's requests.
+        /// Whether the response has no owner, and may answer any user's requests.
         package var isNobody: Bool { credentials == nil && cookies == nil }
     }
 
-    /// What tells the responses under one key apart.
+    /// Distinguishes the responses under one key.
     package struct Variant: Sendable, Hashable {
         package let varyKey: [VaryField]
         package let owner: Owner
@@ -58,12 +58,12 @@ package struct CacheMetadata: Sendable, Hashable, Codable {
     package var requestTime: Date
     /// When the response's head was received.
     package var responseTime: Date
-    /// The request's fields by which the server chose the response.
+    /// The request's fields by which the server selected the response.
     package var varyKey: [VaryField]
     package var owner: Owner
-    /// Which part of the content is kept; nil for all of it.
+    /// The part of the content that is stored; nil for the complete content.
     package var part: Part?
-    /// Whether the response was stored without its content, as that of a redirect that was followed.
+    /// Whether the response was stored without its content, like the response of a followed redirect.
     package var lacksContent: Bool
 
     package init(
@@ -81,27 +81,27 @@ package struct CacheMetadata: Sendable, Hashable, Codable {
     package var variant: Variant { Variant(varyKey: varyKey, owner: owner) }
 }
 
-/// The credentials of a request that decide which stored responses it may have.
+/// The credentials of a request, which decide the stored responses that may answer it.
 ///
 /// RFC 9111 §3.5 has rules for caches that several users share. This cache is private, but the sessions that use it may
-/// belong to several users. So a response that was obtained with credentials is for requests with the same credentials
-/// alone, unless it is `public`. Credentials for a proxy do not count: the origin server's response does not depend on
-/// them.
+/// belong to several users. A response to a request with credentials is therefore reused only for requests with the
+/// same credentials, unless it is `public`. Credentials for a proxy do not count: the origin server's response does not
+/// depend on them.
 package struct CacheCredentials: Hashable, Sendable {
     package enum Authorization: Hashable, Sendable {
         case none
-        /// The field's value, as a program has set it.
+        /// The field's value, as the program set it.
         case field(String)
         /// The credential that answers the server's challenges. The field's value differs from request to request.
         case credential(scheme: String, user: String, password: String)
     }
 
     package var authorization: Authorization
-    /// The field's value, as a program has set it. Cookies of a storage are not here: ``CacheMetadata/Owner/cookies``
+    /// The field's value, as the program set it. Cookies of a storage are not included: ``CacheMetadata/Owner/cookies``
     /// identifies the storage.
     package var cookie: String?
-    /// Who the client is on the request's connections: by its certificate, or by a scheme that authenticates
-    /// connections.
+    /// The client's identity on the request's connections: its certificate, or the identity of a scheme that
+    /// authenticates connections.
     package var connection: Data?
 
     package init(authorization: Authorization = .none, cookie: String? = nil, connection: Data? = nil) {
@@ -112,15 +112,15 @@ package struct CacheCredentials: Hashable, Sendable {
 
     package var isEmpty: Bool { authorization == .none && cookie == nil && connection == nil }
 
-    /// A hash of the credentials, which may be stored; nil where there are none, or where OpenSSL fails.
+    /// A hash of the credentials, which may be stored; nil where there are no credentials, or where OpenSSL fails.
     package func identity(_ hash: KeyedHash) -> Data? { isEmpty ? nil : hash.hash(of: bytes) }
 
-    /// The same for the authorization alone.
+    /// The same for the authorization only.
     package func authorizationIdentity(_ hash: KeyedHash) -> Data? {
         CacheCredentials(authorization: authorization).identity(hash)
     }
 
-    /// The parts, each with its length before it: different credentials have different bytes.
+    /// The parts, each preceded by its length: different credentials have different bytes.
     private var bytes: Data {
         var bytes = Data()
         func put(_ part: Data) {

@@ -1,8 +1,8 @@
 import Foundation
 
-/// A response with its content, as a cache keeps it.
+/// A response with its content, as a cache stores it.
 ///
-/// Follows Apple's `CachedURLResponse`. Instances do not change after they are made.
+/// Follows Apple's `CachedURLResponse`. Instances are immutable.
 open class CachedURLResponse: NSObject, NSCopying, @unchecked Sendable {  // set before it is shared
     /// The response.
     public let response: URLResponse
@@ -10,24 +10,24 @@ open class CachedURLResponse: NSObject, NSCopying, @unchecked Sendable {  // set
     /// The content.
     public let data: Data
 
-    /// What the program keeps with the response, or nil.
+    /// The program's own data about the response, or nil.
     ///
-    /// A property list (strings, numbers, dates, data, arrays, and dictionaries by strings) goes to disk with the response; a
-    /// response with anything else stays in memory.
+    /// A property list (strings, numbers, dates, data, arrays, and dictionaries with string keys) is stored on disk
+    /// with the response. A response with any other data stays in memory.
     public let userInfo: [AnyHashable: Any]?
 
-    /// Where the response may be kept.
+    /// Where the response may be stored.
     public let storagePolicy: URLCache.StoragePolicy
 
-    /// What the loader that stored the response needs to use it again; nil when a program made the response.
+    /// The data that the loader needs to reuse the response; nil when a program made the response.
     package private(set) var metadata: CacheMetadata?
 
-    /// Makes a response that may be kept anywhere.
+    /// Makes a response that may be stored in memory and on disk.
     public convenience init(response: URLResponse, data: Data) {
         self.init(response: response, data: data, storagePolicy: .allowed)
     }
 
-    /// Makes a response with what the program keeps with it, and where it may be kept.
+    /// Makes a response with the program's own data and a storage policy.
     public init(
         response: URLResponse, data: Data, userInfo: [AnyHashable: Any]? = nil, storagePolicy: URLCache.StoragePolicy
     ) {
@@ -37,7 +37,7 @@ open class CachedURLResponse: NSObject, NSCopying, @unchecked Sendable {  // set
         self.storagePolicy = storagePolicy
     }
 
-    /// Not a designated initializer: a program's subclass could not override it, and would not inherit the others then.
+    /// Not a designated initializer: a program's subclass could not override it, and would then not inherit the others.
     package convenience init(
         response: URLResponse, data: Data, userInfo: [AnyHashable: Any]?, storagePolicy: URLCache.StoragePolicy,
         metadata: CacheMetadata?
@@ -46,7 +46,7 @@ open class CachedURLResponse: NSObject, NSCopying, @unchecked Sendable {  // set
         self.metadata = metadata
     }
 
-    /// Itself, or a copy where the response has trailer fields, which are not stored.
+    /// The response itself, or a copy where the response has trailer fields, which are not stored.
     package var withoutTrailers: CachedURLResponse {
         guard let head = response as? HTTPURLResponse, head.trailers != nil else { return self }
         return CachedURLResponse(
@@ -57,7 +57,7 @@ open class CachedURLResponse: NSObject, NSCopying, @unchecked Sendable {  // set
     /// The same as ``copy(with:)``.
     open override func copy() -> Any { copy(with: nil) }
 
-    /// The response itself, which does not change.
+    /// Returns the response itself, which is immutable.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
     /// Whether response, data, user info and policy are the same.

@@ -1,7 +1,7 @@
-/// A dictionary with a bound on the sum of its values' costs. Beyond the bound it removes the least recently used
+/// A dictionary with a limit for the sum of its values' costs. Beyond the limit it removes the least recently used
 /// values.
 ///
-/// Entries sit in slots of an array, linked in the order of their use; every operation takes constant time.
+/// Entries are in slots of an array, linked in the order of their use; every operation takes constant time.
 struct LeastRecentlyUsedStore<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Slot: Sendable {
         var key: Key
@@ -20,7 +20,7 @@ struct LeastRecentlyUsedStore<Key: Hashable & Sendable, Value: Sendable>: Sendab
     /// The sum of the entries' costs.
     private(set) var totalCost = 0
 
-    /// The most that ``totalCost`` may be; change it with ``setCapacity(_:)``.
+    /// The limit of ``totalCost``; change it with ``setCapacity(_:)``.
     private(set) var capacity: Int
 
     init(capacity: Int) { self.capacity = max(0, capacity) }
@@ -35,9 +35,9 @@ struct LeastRecentlyUsedStore<Key: Hashable & Sendable, Value: Sendable>: Sendab
         return slot.value
     }
 
-    /// Keeps a value, unless it costs more than the whole capacity.
+    /// Stores a value, unless its cost exceeds the whole capacity.
     ///
-    /// - Returns: the values that were removed: the old value for the key, and those for which there was no room.
+    /// - Returns: the removed values: the old value for the key, and the values for which there was no room.
     mutating func insert(_ value: Value, for key: Key, cost: Int) -> [Value] {
         let replaced = remove(key)
         let cost = max(0, cost)
@@ -53,12 +53,12 @@ struct LeastRecentlyUsedStore<Key: Hashable & Sendable, Value: Sendable>: Sendab
             slots.append(slot)
         }
         indices[key] = index
-        totalCost += cost  // both are at most `capacity` together
+        totalCost += cost  // their sum is at most `capacity`
         linkAsNewest(index)
         return evicted + (replaced.map { [$0] } ?? [])
     }
 
-    /// Forgets the value for a key, and gives it back.
+    /// Removes the value for a key, and returns it.
     mutating func remove(_ key: Key) -> Value? {
         guard let index = indices.removeValue(forKey: key), let slot = slots[index] else { return nil }
         unlink(index)
@@ -68,13 +68,13 @@ struct LeastRecentlyUsedStore<Key: Hashable & Sendable, Value: Sendable>: Sendab
         return slot.value
     }
 
-    /// Forgets all values that match, and gives them back.
+    /// Removes all values that match, and returns them.
     mutating func removeAll(where matches: (Value) -> Bool) -> [Value] {
         let keys = slots.compactMap { slot in slot.flatMap { matches($0.value) ? $0.key : nil } }
         return keys.compactMap { remove($0) }
     }
 
-    /// Changes the capacity, and gives back the values that were removed.
+    /// Changes the capacity, and returns the removed values.
     mutating func setCapacity(_ newValue: Int) -> [Value] {
         capacity = max(0, newValue)
         return shrink(to: capacity)

@@ -3,11 +3,11 @@ import Foundation
 /// The responses that a cache has in memory. A key may have several; all of them are removed together when room is
 /// needed.
 struct MemoryResponseStore: Sendable {
-    /// How many responses one key may have: those that were stored last. More are rare, and each costs a comparison in
-    /// a look-up.
+    /// The largest number of responses under one key: the last stored are kept. More are rare, and each costs a
+    /// comparison in a look-up.
     static let maximumVariants = 16
 
-    /// The responses under one key, the last stored first. Their cost is that of the entries and of the key.
+    /// The responses under one key, the last stored first. Their cost is the sum of the entries' and the key's.
     private struct Variants: Sendable {
         let key: CacheKey
         var entries: [CacheEntry]
@@ -20,26 +20,26 @@ struct MemoryResponseStore: Sendable {
     init(capacity: Int) { variants = LeastRecentlyUsedStore(capacity: capacity) }
 
     var capacity: Int { variants.capacity }
-    /// The part of the capacity that one response of a session may take.
+    /// One response of a session may use at most this fraction of the capacity: 1/20.
     static let share = 20
     var largest: Int { capacity / Self.share }
     var usage: Int { variants.totalCost }
 
     mutating func entries(for key: CacheKey) -> [CacheEntry] { variants.value(for: key)?.entries ?? [] }
 
-    /// Keeps a response, and gives back those that were removed.
+    /// Stores a response, and returns the removed responses.
     ///
     /// - Parameters:
-    ///   - limit: what it may cost.
-    ///   - isElsewhere: whether the disk has it, and the others under the key: where the memory does not keep it, they are looked
-    ///     for there.
+    ///   - limit: the response's largest cost.
+    ///   - isElsewhere: whether the disk has this response and the others under the key. Responses that memory does not
+    ///     keep are then found there.
     mutating func store(
         _ entry: CacheEntry, for key: CacheKey, upTo limit: Int = .max, isElsewhere: Bool = false
     ) -> [CacheEntry] {
         let old = variants.remove(key)?.entries ?? []
         let others = old.filter { !entry.replaces($0) }.prefix(Self.maximumVariants - 1)
         var made = Variants(key: key, entries: [entry] + others)
-        // A response that is too large for the memory is not kept, but those that it replaces are removed.
+        // A response that is too large for the memory is not stored, but the responses that it replaces are removed.
         if made.cost > capacity || entry.cost > limit {
             if isElsewhere { return old }
             made.entries.remove(at: 0)
@@ -47,8 +47,8 @@ struct MemoryResponseStore: Sendable {
         return old + insert(made)
     }
 
-    /// Keeps responses that were read from the disk, and gives back those that were removed. One that is large would take the place
-    /// of many others.
+    /// Stores responses that were read from the disk, and returns the removed responses. A large response is not
+    /// stored, because it would displace many others.
     mutating func restore(_ entries: [CacheEntry], for key: CacheKey) -> [CacheEntry] {
         guard entries.allSatisfy({ $0.cost <= largest }) else { return [] }
         return insert(Variants(key: key, entries: entries))

@@ -22,7 +22,7 @@ package final class ResponseRecorder {
         if admits(data.count), !collector.append(data) { abandon() }
     }
 
-    /// The whole body; nil when it was too large.
+    /// The complete body; nil when it was too large.
     package func take() -> Data? { isAbandoned ? nil : collector.take() }
 
     private func admits(_ bytes: Int) -> Bool {

@@ -2,36 +2,35 @@ import Foundation
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// Keeps responses to requests.
+/// Stores responses to requests.
 ///
-/// Follows Apple's `URLCache`. Any thread may use it. Responses are kept in memory, and on disk where there is a disk
-/// capacity. When a capacity is exceeded, the least recently used responses are removed. A response is found again for
-/// a request with the same method and the same URL; the fragment does not count. A server may choose between several
-/// responses by the request's fields (`Vary`): then a session finds the right one, and a program the last that was
-/// stored.
+/// Follows Apple's `URLCache`. It is thread-safe. Responses are stored in memory, and on disk where there is a disk
+/// capacity. When a capacity is exceeded, the least recently used responses are removed. A stored response answers
+/// requests with the same method and the same URL without its fragment. A server may choose between several responses
+/// by the request's fields (`Vary`): then a session finds the matching one, and a program the last that was stored.
 ///
 /// Sessions that share a cache may belong to several users:
 ///
-/// - A response that was obtained with credentials is found again with the same credentials alone, unless it is
+/// - A response to a request with credentials is found only for requests with the same credentials, unless it is
 ///   `Cache-Control: public`. Credentials are `Authorization` or `Cookie` set by hand or by the configuration, the
 ///   answer to a challenge, or a client's certificate.
-/// - A response that was obtained with cookies of a storage, or that set some, is found by sessions with that storage
-///   alone.
-/// - A response that a program stores itself is found by all.
+/// - A response to a request with cookies of a storage, or one that set some, is found only by sessions with that
+///   storage.
+/// - A response that a program stores itself is found by all sessions.
 ///
-/// The cache keeps no credential, only a keyed hash of it.
+/// The cache stores no credential, only its keyed hash.
 ///
 /// On disk a cache is a folder that only its user can read, with an SQLite database, and a file for each content. It is
-/// written in the background; ``flush()`` waits for that. Several processes may share a folder. A damaged entry is
-/// treated as not stored. When the folder cannot be written, as the disk is full or read-only, the cache goes on in
-/// memory alone, and logs one line. To move a cache, move its folder while no program uses it.
+/// written in the background; ``flush()`` waits for the writes. Several processes may share a folder. A damaged entry
+/// is treated as missing. When the folder cannot be written, because the disk is full or read-only, the cache continues
+/// in memory only, and logs one line. To move a cache, move its folder while no program uses it.
 ///
-/// Stored responses survive the end of the process, however it ends. When the machine loses power, those of the last
-/// seconds may be lost. A response that was half written is recognised by its checksum, and is not used.
+/// Stored responses survive the end of the process, however it ends. When the machine loses power, the responses of the
+/// last seconds may be lost. A partly written response is recognised by its checksum, and is not used.
 ///
-/// A session uses a subclass through those methods for requests that the subclass overrides.
+/// A session uses a subclass through the request-based methods that the subclass overrides.
 open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Guarded
-    /// Where a response may be kept.
+    /// Where a response may be stored.
     public enum StoragePolicy: UInt, Sendable {
         /// In memory and on disk.
         case allowed
@@ -47,21 +46,21 @@ open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Guard
         var place: Place
         var disk: (any DiskResponseStore)?
         var reads = DiskReads()
-        /// The hash that stands for secrets; nil while its key is not known.
+        /// The hash for secrets; nil while its key is not known.
         var hash: KeyedHash?
     }
 
-    /// Where responses are kept beyond memory.
+    /// The place of the disk store.
     private enum Place: Sendable {
         case memoryAlone
         /// Nil: the program's own folder.
         case folder(URL?)
     }
 
-    /// The hash of caches in memory, whose key ends with the process.
+    /// The hash of caches in memory. Its key ends with the process.
     private static let processHash = KeyedHash.random()
-    /// Whether a session calls ``cachedResponse(for:)`` of the program's subclass. The session then checks itself which
-    /// user's the response is.
+    /// Whether a session calls ``cachedResponse(for:)`` of the program's subclass. The session then checks itself
+    /// whether the response belongs to the request's user.
     @TaskLocal private static var isAskedBySession = false
     package static let defaultMemoryCapacity = 4 << 20
     package static let defaultDiskCapacity = 20 << 20
@@ -71,8 +70,8 @@ open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Guard
     /// See ``EphemeralStore``.
     package nonisolated(unsafe) var ephemeralUses: EphemeralUses?
 
-    /// The program's own cache, which the module `LoadingKit` makes public as `shared`. It is in memory alone until
-    /// that module has handed over the disk stores.
+    /// The program's own cache, which the module `LoadingKit` makes public as `shared`. It is in memory only until that
+    /// module has handed over the disk stores.
     package static var ofProgram: URLCache {
         get {
             programCache.withLock { cache in
@@ -94,13 +93,13 @@ open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Guard
 
     private static let programCache = Guarded<URLCache?>(nil)
 
-    /// Makes a cache, which has what was kept in its folder before.
+    /// Makes a cache with the responses that its folder already contains.
     ///
     /// - Parameters:
-    ///   - memoryCapacity: The most that responses may take of memory, in bytes.
-    ///   - diskCapacity: The most that responses may take of the disk, in bytes; with 0 the folder is not touched.
-    ///   - path: The folder to keep responses in, which is made when there is something to keep. Nil: the program's
-    ///     folder below `~/.cache/LoadingKit` (`XDG_CACHE_HOME`), where the shared cache is, too.
+    ///   - memoryCapacity: The number of bytes that responses may occupy in memory.
+    ///   - diskCapacity: The number of bytes that responses may occupy on disk; with 0 the folder is not used.
+    ///   - path: The folder for responses, which is created when the first response is stored. Nil: the program's
+    ///     folder below `~/.cache/LoadingKit` (`XDG_CACHE_HOME`), which also has the shared cache.
     public init(memoryCapacity: Int, diskCapacity: Int, diskPath path: String?) {
         state = Guarded(
             State(
@@ -110,7 +109,7 @@ open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Guard
         makeDisk()
     }
 
-    /// Makes a cache over a disk store, which has what was stored there before.
+    /// Makes a cache with a disk store, and with the responses that the store already contains.
     package convenience init(memoryCapacity: Int, diskCapacity: Int, disk: any DiskResponseStore) {
         self.init(memoryCapacity: memoryCapacity)
         state.withLock { state in
@@ -120,7 +119,7 @@ open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Guard
         disk.setCapacity(max(0, diskCapacity))
     }
 
-    /// Makes an empty cache that never touches a disk.
+    /// Makes an empty cache that never uses a disk.
     package convenience init(memoryCapacity: Int) {
         self.init(memoryCapacity: memoryCapacity, diskCapacity: 0, diskPath: nil)
         state.withLock { $0.place = .memoryAlone }
@@ -138,17 +137,17 @@ open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Guard
         made.setCapacity(capacity)
         state.withLock { state in
             state.disk = state.disk ?? made
-            // The disk's key counts from now on, not the process's.
+            // The key of the disk store replaces the process's key from now on.
             state.hash = nil
         }
     }
 
     // MARK: Responses
 
-    /// The response kept for a request, or nil.
+    /// The response stored for a request, or nil.
     ///
-    /// A response that was obtained with credentials is found if the request's own fields have the same. Credentials
-    /// that a session would add are not known here.
+    /// A response to a request with credentials is found if the request's own fields have the same credentials.
+    /// Credentials that a session would add are not known here.
     open func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
         guard let key = CacheKey(request) else { return nil }
         let entries = keptEntries(for: key).filter(\.isComplete)
@@ -165,16 +164,16 @@ open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Guard
         return credentials.identity(hash) == owner
     }
 
-    /// Keeps a response for a request in place of an earlier one.
+    /// Stores a response for a request, and replaces an earlier one.
     ///
-    /// Nothing is kept when the response's policy forbids it, or when it is larger than the capacities. Of what its tasks load a
-    /// session keeps a response that takes no more than a twentieth of a capacity, there.
+    /// Nothing is stored when the response's policy forbids it, or when the response is larger than the capacities. A
+    /// session stores the responses of its tasks only where they occupy no more than a twentieth of a capacity.
     open func storeCachedResponse(_ cachedResponse: CachedURLResponse, for request: URLRequest) {
         guard let key = CacheKey(request) else { return }
         keep(CacheEntry(response: cachedResponse, date: Date()), for: key, inMemoryUpTo: .max, onDiskUpTo: diskCapacity)
     }
 
-    /// Forgets the response kept for a request.
+    /// Removes the response stored for a request.
     open func removeCachedResponse(for request: URLRequest) {
         guard let key = CacheKey(request) else { return }
         let gone = state.withLock { state in
@@ -185,7 +184,7 @@ open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Guard
         disk?.remove(key)
     }
 
-    /// Forgets all responses.
+    /// Removes all responses.
     open func removeAllCachedResponses() {
         let gone = state.withLock { state in
             state.reads.outdateAll()
@@ -195,7 +194,7 @@ open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Guard
         disk?.removeAll()
     }
 
-    /// Forgets the responses that were stored at or after a date.
+    /// Removes the responses that were stored at or after a date.
     open func removeCachedResponses(since date: Date) {
         let gone = state.withLock { state in
             state.reads.outdateAll()
@@ -207,7 +206,7 @@ open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Guard
 
     // MARK: Sizes
 
-    /// The most that responses may take of memory, in bytes. When it is made smaller, responses are removed at once.
+    /// The number of bytes that responses may occupy in memory. When it is reduced, responses are removed at once.
     open var memoryCapacity: Int {
         get { state.withLock { $0.memory.capacity } }
         set {
@@ -216,7 +215,7 @@ open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Guard
         }
     }
 
-    /// The most that responses may take of the disk, in bytes. When it is made smaller, responses are removed.
+    /// The number of bytes that responses may occupy on disk. When it is reduced, responses are removed.
     open var diskCapacity: Int {
         get { state.withLock { $0.diskCapacity } }
         set {
@@ -225,13 +224,14 @@ open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Guard
         }
     }
 
-    /// What responses take of memory, in bytes.
+    /// The number of bytes that responses occupy in memory.
     open var currentMemoryUsage: Int { state.withLock { $0.memory.usage } }
 
-    /// What responses take of the disk, in bytes. Reads the disk.
+    /// The number of bytes that responses occupy on disk. Reads the disk.
     open var currentDiskUsage: Int { disk?.usage ?? 0 }
 
-    /// Returns when all that was stored or removed so far is on disk, or could not be written; at once for a cache in memory.
+    /// Returns when all changes made before the call are on disk, or could not be written; at once for a cache in
+    /// memory.
     public func flush() async {
         await withCheckedContinuation { continuation in flush { continuation.resume() } }
     }
@@ -240,19 +240,20 @@ open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Guard
 // MARK: - For sessions
 
 extension URLCache {
-    /// The part of the disk's capacity that one response of a session may take, as Apple has it: a twentieth, as of the memory's.
+    /// One response of a session may use at most this fraction of the disk's capacity, as on Apple's systems: 1/20, as
+    /// in memory.
     private static let diskShare = MemoryResponseStore.share
 
-    /// Whether the program's own code decides what is found and kept.
+    /// Whether the program's own code decides which responses are found and stored.
     package var isCustomized: Bool { type(of: self) != URLCache.self }
 
-    /// Calls back, from any thread, when all that was stored or removed so far is on disk or could not be written.
+    /// Calls `completion`, on any thread, when all changes made before the call are on disk or could not be written.
     package func flush(_ completion: @escaping @Sendable () -> Void) {
         if let disk { disk.flush(completion) } else { completion() }
     }
 
-    /// The responses under a key, the last stored first, as far as they are in memory. Nil when the disk has to be read
-    /// to know whether there are some.
+    /// The responses under a key, the last stored first, as far as they are in memory. Nil when only a read of the disk
+    /// can show whether there are any.
     package func entriesInMemory(for key: CacheKey) -> [CacheEntry]? {
         if isCustomized { return disk == nil ? customEntries(for: key) : nil }
         let (found, disk) = state.withLock { ($0.memory.entries(for: key), $0.disk) }
@@ -287,20 +288,20 @@ extension URLCache {
         }
         let read = disk.entries(for: key)
         let gone = state.withLock { state in
-            // A response that was stored or removed meanwhile is newer than what was read.
+            // A response that was stored or removed meanwhile is newer than the result of the read.
             state.reads.end(key) && !read.isEmpty ? state.memory.restore(read, for: key) : []
         }
         withExtendedLifetime(gone) {}
         return read
     }
 
-    /// The hash that stands for secrets; nil while the disk's key has not been read.
+    /// The hash for secrets; nil while the disk store's key has not been read.
     package var keyedHash: KeyedHash? {
         state.withLock { $0.hash ?? ($0.disk == nil ? Self.processHash : nil) }
     }
 
-    /// The hash that stands for secrets. Reads the disk's key, if that is not known. A response that is stored with a
-    /// key that the disk could not keep is found by this process alone. Nil where the system gives no random numbers.
+    /// The hash for secrets. Reads the disk store's key, if it is not known. Where the disk could not store the key,
+    /// only this process finds responses that are stored with it. Nil where the system gives no random numbers.
     package func loadKeyedHash() -> KeyedHash? {
         if let keyedHash { return keyedHash }
         let read = disk?.keyedHash() ?? Self.processHash
@@ -310,13 +311,13 @@ extension URLCache {
         }
     }
 
-    /// The most bytes that a session's response may have to be kept anywhere.
+    /// The largest size, in bytes, with which a session's response is stored anywhere.
     package var largestResponse: Int {
         let onDisk = disk == nil ? 0 : diskCapacity / Self.diskShare
         return max(state.withLock { $0.memory.largest }, onDisk)
     }
 
-    /// Keeps a session's response, where it leaves room for others.
+    /// Stores a session's response, where it leaves room for others.
     package func store(_ response: CachedURLResponse, for request: URLRequest, date: Date) {
         if isCustomized { return storeCachedResponse(response, for: request) }
         guard let key = CacheKey(request) else { return }
@@ -326,7 +327,7 @@ extension URLCache {
             onDiskUpTo: diskCapacity / Self.diskShare)
     }
 
-    /// Forgets the responses under a key.
+    /// Removes the responses under a key.
     package func remove(_ key: CacheKey) {
         if let request = key.request { removeCachedResponse(for: request) }
     }
@@ -335,7 +336,7 @@ extension URLCache {
         guard entry.response.storagePolicy != .notAllowed else { return }
         let disk = self.disk
         let isForDisk = disk != nil && entry.response.storagePolicy == .allowed && entry.cost <= limit
-        // Removed responses are destroyed after the lock is free: their `deinit` may be the program's own code.
+        // Removed responses are destroyed after the lock is released: their `deinit` may be the program's own code.
         let gone = state.withLock { state in
             state.reads.outdate(key)
             return state.memory.store(entry, for: key, upTo: memoryLimit, isElsewhere: isForDisk)
@@ -345,33 +346,34 @@ extension URLCache {
         if isForDisk {
             disk.store(entry, for: key)
         } else {
-            disk.remove(key)  // the server's response has replaced what is stored there
+            disk.remove(key)  // the server's response has replaced the response on disk
         }
     }
 }
 
 extension URLCache {
-    /// Stores a response for what the task loads now: its current request. Does nothing for a task without a request.
+    /// Stores a response for the task's current request. Does nothing for a task without a request.
     public func storeCachedResponse(_ cachedResponse: CachedURLResponse, for dataTask: URLSessionDataTask) {
         guard let request = dataTask.currentRequest else { return }
         storeCachedResponse(cachedResponse, for: request)
     }
 
-    /// Gives the response stored for what the task loads now; nil where there is none. Calls back before it returns.
+    /// Passes the response stored for the task's current request to `completionHandler`; nil where there is none. Calls
+    /// it before this method returns.
     public func getCachedResponse(
         for dataTask: URLSessionDataTask, completionHandler: @Sendable @escaping (CachedURLResponse?) -> Void
     ) {
         completionHandler(dataTask.currentRequest.flatMap { cachedResponse(for: $0) })
     }
 
-    /// The response stored for what the task loads now; nil where there is none.
+    /// The response stored for the task's current request; nil where there is none.
     public func cachedResponse(for dataTask: URLSessionDataTask) async -> CachedURLResponse? {
         await withCheckedContinuation { continuation in
             getCachedResponse(for: dataTask) { continuation.resume(returning: $0) }
         }
     }
 
-    /// Removes the response stored for what the task loads now.
+    /// Removes the response stored for the task's current request.
     public func removeCachedResponse(for dataTask: URLSessionDataTask) {
         guard let request = dataTask.currentRequest else { return }
         removeCachedResponse(for: request)

@@ -1,9 +1,9 @@
 import Foundation
 import LoadingKitPrimitives
 
-/// A cookie: a name and a value that the client sends back to a server, and the rules for which requests it goes with.
+/// A cookie: a name and a value that the client sends back to a server, and the rules that select its requests.
 ///
-/// Follows Apple's `HTTPCookie`, with the rules of RFC 6265bis. Instances do not change after they are made.
+/// Follows Apple's `HTTPCookie`, with the rules of RFC 6265bis. Instances are immutable.
 open class HTTPCookie: NSObject, @unchecked Sendable {  // only `let`s
     package let record: CookieRecord
 
@@ -11,15 +11,15 @@ open class HTTPCookie: NSObject, @unchecked Sendable {  // only `let`s
 
     /// Makes a cookie from its properties.
     ///
-    /// Nil when the name, the value, the path or the domain is missing; ``HTTPCookiePropertyKey/originURL`` can stand
-    /// in for the domain. Nil also when one of them has a character that would end it in a field: a control character,
-    /// a semicolon, or an equals sign in the name. ``HTTPCookiePropertyKey`` documents the values.
+    /// Nil when the name, the value, the path or the domain is missing; ``HTTPCookiePropertyKey/originURL`` can replace
+    /// the domain. Nil also when one of them has a character that would end it in a field: a control character, a
+    /// semicolon, or an equals sign in the name. ``HTTPCookiePropertyKey`` documents the values.
     public init?(properties: [HTTPCookiePropertyKey: Any]) {
         guard let record = CookieRecord(properties: CookieProperties(properties), now: Date()) else { return nil }
         self.record = record
     }
 
-    /// The properties, from which ``init(properties:)`` makes the same cookie again.
+    /// The properties. ``init(properties:)`` makes the same cookie from them.
     open var properties: [HTTPCookiePropertyKey: Any]? { record.properties }
 
     /// The version: 0, or 1 for a cookie of RFC 2965.
@@ -28,37 +28,38 @@ open class HTTPCookie: NSObject, @unchecked Sendable {  // only `let`s
     /// The name.
     open var name: String { record.name }
 
-    /// The value, as the server sent it. Quotes around it are part of it.
+    /// The value, as the server sent it, including quotes around it.
     open var value: String { record.value }
 
-    /// When the cookie ends; nil when it ends with the session.
+    /// The time at which the cookie expires; nil when it expires with the session.
     open var expiresDate: Date? { record.expires }
 
-    /// Whether the cookie ends with the session. Such cookies are not kept on disk.
+    /// Whether the cookie expires with the session. Such cookies are not stored on disk.
     open var isSessionOnly: Bool { record.isSessionOnly }
 
-    /// The host that the cookie is for; with a dot before it when it is for the host's subdomains too.
+    /// The host of the cookie; with a leading dot when the cookie is also for the host's subdomains.
     open var domain: String { record.domainProperty }
 
-    /// The path that the cookie is for, with all that is below it.
+    /// The path of the cookie, which includes all paths below it.
     open var path: String { record.identity.path }
 
-    /// Whether the cookie is sent over TLS alone.
+    /// Whether the cookie is sent over TLS only.
     open var isSecure: Bool { record.isSecure }
 
     /// Whether the cookie may not be shown to scripts.
     open var isHTTPOnly: Bool { record.isHTTPOnly }
 
-    /// A text that says what the cookie is for, or nil. Only programs set it: RFC 6265 has no such attribute.
+    /// A text that describes the cookie's purpose, or nil. Only programs set it: RFC 6265 has no such attribute.
     open var comment: String? { record.legacy?.comment }
 
-    /// A page that says what the cookie is for, or nil. Only programs set it.
+    /// A page that describes the cookie's purpose, or nil. Only programs set it.
     open var commentURL: URL? { record.legacy?.commentURL }
 
-    /// The ports that the cookie is for; nil for all. Only programs set it.
+    /// The ports of the cookie; nil for all ports. Only programs set it.
     open var portList: [NSNumber]? { record.legacy?.ports.map { $0.map { NSNumber(value: $0) } } }
 
-    /// Which requests of other sites the cookie goes with; nil when the server did not say, and for `SameSite=None`.
+    /// The cross-site requests with which the cookie is sent; nil when the server sent no `SameSite`, and for
+    /// `SameSite=None`.
     open var sameSitePolicy: HTTPCookieStringPolicy? {
         switch record.sameSite {
         case .lax: .sameSiteLax
@@ -69,22 +70,22 @@ open class HTTPCookie: NSObject, @unchecked Sendable {  // only `let`s
 
     // MARK: Fields
 
-    /// The field that sends cookies: `Cookie` with its value (RFC 6265bis §5.8.3). Empty for no cookies.
+    /// The request's cookie field: `Cookie` with its value (RFC 6265bis §5.8.3). Empty for no cookies.
     ///
-    /// It has all the cookies, in the given order. ``HTTPCookieStorage/cookies(for:)`` gives those that go with a
-    /// request, in the right order.
+    /// It has all the cookies, in the given order. ``HTTPCookieStorage/cookies(for:)`` returns the cookies of a request
+    /// in the correct order.
     open class func requestHeaderFields(with cookies: [HTTPCookie]) -> [String: String] {
         cookies.isEmpty ? [:] : ["Cookie": cookies.map { "\($0.name)=\($0.value)" }.joined(separator: "; ")]
     }
 
     /// The cookies that a response sets, in order (RFC 6265bis §5.6).
     ///
-    /// Fields that are no cookies are left out, and so are cookies that are not what a `__Secure-` or `__Host-` name
-    /// requires. Whether the server may set a cookie is not checked here: ``HTTPCookieStorage`` does that.
+    /// Fields that are not cookies are ignored, and so are cookies that do not meet the requirements of a `__Secure-`
+    /// or `__Host-` name. This method does not check whether the server may set a cookie: ``HTTPCookieStorage`` does.
     ///
     /// - Parameters:
-    ///   - headerFields: Those of the response. Several `Set-Cookie` fields are one, joined by commas, in a dictionary.
-    ///   - URL: The request's URL. It gives domain and path to cookies that have none of their own.
+    ///   - headerFields: The response's fields. In a dictionary, several `Set-Cookie` fields are one, joined by commas.
+    ///   - URL: The request's URL. Cookies without a domain or a path get their defaults from it.
     open class func cookies(withResponseHeaderFields headerFields: [String: String], for URL: URL) -> [HTTPCookie] {
         let joined = headerFields.filter { $0.key.equalsIgnoringASCIICase("Set-Cookie") }.sorted { $0.key < $1.key }
         let lines = joined.flatMap { SetCookieList.lines($0.value) }.compactMap { SetCookieLine(utf8: $0) }
@@ -94,7 +95,7 @@ open class HTTPCookie: NSObject, @unchecked Sendable {  // only `let`s
 
     // MARK: Comparison
 
-    /// Whether all properties of the cookies are the same. The times at which they were made do not count.
+    /// Whether all properties of the cookies are the same. The times of creation do not count.
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? HTTPCookie else { return false }
         return self === other || record.hasSameContent(as: other.record)
@@ -113,19 +114,19 @@ open class HTTPCookie: NSObject, @unchecked Sendable {  // only `let`s
 }
 
 extension HTTPCookie {
-    /// Which cookies a storage accepts from servers.
+    /// The policy by which a storage accepts cookies from servers.
     public enum AcceptPolicy: UInt, Sendable {
-        /// All.
+        /// All cookies.
         case always
-        /// None.
+        /// No cookies.
         case never
-        /// Those of the site that the request's main document is from; all where a request has no main document.
+        /// Cookies of the site of the request's main document; all cookies where a request has no main document.
         case onlyFromMainDocumentDomain
     }
 }
 
 extension HTTPCookie {
-    /// The cookies that received fields set, in order. Each `Set-Cookie` field is read by itself.
+    /// The cookies that received fields set, in order. Each `Set-Cookie` field is parsed separately.
     package static func cookies(in fields: HTTPFields, for url: URL, now: Date) -> [HTTPCookie] {
         var records: [CookieRecord] = []
         fields.forEachValue(of: .setCookie) { value in

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A key of the dictionary that a cookie is made from, and of ``HTTPCookie/properties``.
+/// A key of the dictionary from which a cookie is made, and of ``HTTPCookie/properties``.
 ///
 /// Follows Apple's `HTTPCookiePropertyKey`.
 public struct HTTPCookiePropertyKey: RawRepresentable, Equatable, Hashable, Sendable {
@@ -27,49 +27,52 @@ extension HTTPCookiePropertyKey {
     /// The version, `"0"` or `"1"`. Default 0.
     public static let version = HTTPCookiePropertyKey(rawValue: "Version")
 
-    /// The host the cookie is for, a string; with a dot before it, its subdomains too. Required without ``originURL``.
+    /// The host of the cookie, a string; with a leading dot, its subdomains too. Required without ``originURL``.
     public static let domain = HTTPCookiePropertyKey(rawValue: "Domain")
 
-    /// The path the cookie is for, a string. Required.
+    /// The path of the cookie, a string. Required.
     public static let path = HTTPCookiePropertyKey(rawValue: "Path")
 
-    /// Whether the cookie is sent over TLS alone: a string or a `Bool`. `"FALSE"`, `"NO"`, `"0"` and `""` are false,
+    /// Whether the cookie is sent over TLS only: a string or a `Bool`. `"FALSE"`, `"NO"`, `"0"` and `""` are false,
     /// every other string is true. Default false.
     public static let secure = HTTPCookiePropertyKey(rawValue: "Secure")
 
-    /// When the cookie ends: a `Date`, or a string as in a `Set-Cookie` field (RFC 6265bis §5.1.1).
+    /// The time at which the cookie expires: a `Date`, or a string as in a `Set-Cookie` field (RFC 6265bis §5.1.1).
     public static let expires = HTTPCookiePropertyKey(rawValue: "Expires")
 
-    /// A text that says what the cookie is for: a string.
+    /// A text that describes the cookie's purpose: a string.
     public static let comment = HTTPCookiePropertyKey(rawValue: "Comment")
 
-    /// A page that says what the cookie is for: a `URL` or a string.
+    /// A page that describes the cookie's purpose: a `URL` or a string.
     public static let commentURL = HTTPCookiePropertyKey(rawValue: "CommentURL")
 
-    /// Whether the cookie ends with the session: a string or a `Bool`. Default: whether it has no end.
+    /// Whether the cookie expires with the session: a string or a `Bool`. Default: true for a cookie without an expiry
+    /// time.
     public static let discard = HTTPCookiePropertyKey(rawValue: "Discard")
 
-    /// Seconds from now after which the cookie ends: a string of digits, or a number. It takes precedence over
+    /// Seconds from now after which the cookie expires: a string of digits, or a number. It takes precedence over
     /// ``expires``.
     public static let maximumAge = HTTPCookiePropertyKey(rawValue: "Max-Age")
 
-    /// The ports the cookie is for: a string of numbers with commas between them.
+    /// The ports of the cookie: a string of numbers with commas between them.
     public static let port = HTTPCookiePropertyKey(rawValue: "Port")
 
-    /// Which requests of other sites the cookie goes with: an ``HTTPCookieStringPolicy`` or its text.
+    /// The cross-site requests with which the cookie is sent: an ``HTTPCookieStringPolicy`` or its text.
     public static let sameSitePolicy = HTTPCookiePropertyKey(rawValue: "SameSite")
 
-    /// Whether a script has set the cookie, which then cannot be `HttpOnly`. It has no effect: no scripts run here.
+    /// Whether a script has set the cookie, which then cannot be `HttpOnly`. It has no effect: LoadingKit runs no
+    /// scripts.
     public static let setByJavaScript = HTTPCookiePropertyKey(rawValue: "SetInJavaScript")
 
-    /// Whether scripts may not see the cookie. Apple's systems have this key too, without a public name.
+    /// Whether scripts may not read the cookie. Apple's systems have this key too, without a public name.
     static let httpOnly = HTTPCookiePropertyKey(rawValue: "HttpOnly")
 
-    /// When the cookie was made, in seconds since 2001. Apple's systems have this key too, without a public name.
+    /// The time of the cookie's creation, in seconds since 2001. Apple's systems have this key too, without a public
+    /// name.
     static let created = HTTPCookiePropertyKey(rawValue: "Created")
 }
 
-/// Which requests of other sites a cookie goes with (RFC 6265bis §5.6.7).
+/// The cross-site requests with which a cookie is sent (RFC 6265bis §5.6.7).
 ///
 /// Follows Apple's `HTTPCookieStringPolicy`.
 public struct HTTPCookieStringPolicy: RawRepresentable, Equatable, Hashable, Sendable {
@@ -79,14 +82,14 @@ public struct HTTPCookieStringPolicy: RawRepresentable, Equatable, Hashable, Sen
     /// Makes a policy from its text.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// `SameSite=Lax`: of requests that other sites make, only those that load a page for the user.
+    /// `SameSite=Lax`: of cross-site requests, only those that load a page for the user.
     public static let sameSiteLax = HTTPCookieStringPolicy(rawValue: "lax")
 
-    /// `SameSite=Strict`: no request that another site makes.
+    /// `SameSite=Strict`: no cross-site requests.
     public static let sameSiteStrict = HTTPCookieStringPolicy(rawValue: "strict")
 }
 
-/// The dictionary that a program makes a cookie from, whose values may be of several types.
+/// The dictionary from which a program makes a cookie. A value may have one of several types.
 struct CookieProperties {
     private let values: [HTTPCookiePropertyKey: Any]
 
@@ -102,7 +105,7 @@ struct CookieProperties {
         }
     }
 
-    /// Whether the cookie is one of RFC 2965.
+    /// Whether the cookie is an RFC 2965 cookie.
     var isVersion1: Bool { string(.version) == "1" }
 
     func flag(_ key: HTTPCookiePropertyKey) -> Bool? {
@@ -118,7 +121,7 @@ struct CookieProperties {
         values[key] as? Date ?? string(key).flatMap { CookieDate.date($0) }
     }
 
-    /// A moment given in seconds since 2001.
+    /// A time, given in seconds since 2001.
     func moment(_ key: HTTPCookiePropertyKey) -> Date? {
         guard let seconds = string(key).flatMap({ Double($0) }), seconds.isFinite else { return nil }
         return Date(timeIntervalSinceReferenceDate: seconds)

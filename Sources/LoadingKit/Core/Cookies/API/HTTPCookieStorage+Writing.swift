@@ -1,7 +1,8 @@
 import Foundation
 
 extension HTTPCookieStorage {
-    /// Returns when all changes made so far are on disk, and outlive this process; at once for a storage in memory.
+    /// Returns when all changes made before the call are on disk, and outlive this process; at once for a storage in
+    /// memory.
     ///
     /// Throws when the changes could not be written. They stay in memory, and are written with the next change or
     /// flush.
@@ -13,7 +14,7 @@ extension HTTPCookieStorage {
         }
     }
 
-    /// Calls back, from any thread, when all changes made so far are on disk or could not be written.
+    /// Calls `completion`, on any thread, when all changes made before the call are on disk or could not be written.
     package func flush(_ completion: @escaping @Sendable ((any Error)?) -> Void) {
         guard persistence != nil else { return completion(nil) }
         let now = now()
@@ -29,13 +30,13 @@ extension HTTPCookieStorage {
         return state.writes.next { jar.records(at: now) }
     }
 
-    /// Writes a batch. When it is done, writes the changes that have come meanwhile.
+    /// Writes a batch. Afterwards it writes the changes made meanwhile.
     func write(_ batch: CookieBatch) {
         persistence?.write(batch) { error in
             let now = self.now()
             let (waiters, next) = self.state.withLock { state in
                 let waiters = state.writes.finish(error)
-                // After a failure the next change or flush tries again, and nothing before.
+                // After a failure only the next change or flush starts a new attempt.
                 return (waiters, error == nil ? self.nextBatch(&state, at: now) : nil)
             }
             for waiter in waiters { waiter(error) }

@@ -3,11 +3,11 @@ import LoadingKitPrimitives
 import LoadingKitTransport
 import Synchronization
 
-/// Keeps cookies, and knows which go with a request.
+/// Stores cookies, and selects the cookies for a request.
 ///
-/// Follows Apple's `HTTPCookieStorage`, with the rules of RFC 6265bis. Any thread may use it. It holds cookies of up to
-/// 4,096 bytes, 180 of a registrable domain and 3,000 in all. Beyond that, the least recently used cookies are removed.
-/// Changes are posted as `NSHTTPCookieManagerCookiesChanged`.
+/// Follows Apple's `HTTPCookieStorage`, with the rules of RFC 6265bis. It is thread-safe. It holds cookies of up to
+/// 4,096 bytes, 180 for each registrable domain and 3,000 in total. Beyond these limits, the least recently used
+/// cookies are removed. Changes are posted as `NSHTTPCookieManagerCookiesChanged`.
 open class HTTPCookieStorage: NSObject, @unchecked Sendable {  // all state is in a Guarded
     struct State: Sendable {
         var jar: CookieJar
@@ -16,19 +16,19 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {  // all state is i
     }
 
     let state: Guarded<State>
-    /// Whether a notification of changed cookies is about to be posted.
+    /// Whether a notification of changed cookies has been scheduled and not yet posted.
     private let willPost = Atomic<Bool>(false)
     let persistence: (any CookiePersistence)?
     private let acceptance: CookieAcceptance
     let now: @Sendable () -> Date
-    /// The storage's name: that of the place where its cookies are kept, and so the same in other processes; else one
-    /// of its own.
+    /// The storage's name. A storage with a persistent store has the store's name, which is the same in other
+    /// processes; any other storage has a unique name.
     package let identity: String
 
     /// See ``EphemeralStore``.
     package nonisolated(unsafe) var ephemeralUses: EphemeralUses?
 
-    /// Makes an empty storage that keeps its cookies in memory alone.
+    /// Makes an empty storage that keeps its cookies in memory only.
     public override init() {
         state = Guarded(State(jar: CookieJar()))
         acceptance = CookieAcceptance(limits: CookieLimits())
@@ -37,8 +37,8 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {  // all state is i
         identity = UUID().uuidString
     }
 
-    /// Makes a storage with the cookies that `persistence` has kept. They are read before the initializer returns.
-    /// Where they cannot be read, the storage is empty.
+    /// Makes a storage with the cookies of `persistence`, which are read before the initializer returns. Where they
+    /// cannot be read, the storage is empty.
     package init(
         persistence: (any CookiePersistence)?, limits: CookieLimits = CookieLimits(),
         now: @escaping @Sendable () -> Date = { Date() }
@@ -55,13 +55,13 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {  // all state is i
 
     // MARK: All cookies
 
-    /// All cookies, in the order in which they were stored, without those that have ended.
+    /// All cookies that have not expired, in the order in which they were stored.
     open var cookies: [HTTPCookie]? {
         let now = now()
         return state.withLock { $0.jar.records(at: now) }.map { HTTPCookie($0) }
     }
 
-    /// All cookies, in the order that descriptors give. Cookies that are equal to the descriptors stay as in
+    /// All cookies, sorted by the descriptors. Cookies that are equal by the descriptors keep their order in
     /// ``cookies``.
     ///
     /// On Linux, descriptors are made from key paths: `NSSortDescriptor(keyPath: \HTTPCookie.name, ascending: true)`.
@@ -78,14 +78,14 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {  // all state is i
         }
     }
 
-    /// Stores a cookie, in place of one of the same name, domain and path.
+    /// Stores a cookie, and replaces one with the same name, domain and path.
     ///
-    /// A cookie that has ended only removes the one in its place. Not stored are:
+    /// An expired cookie only removes the one that it replaces. The following are not stored:
     ///
     /// - any cookie while ``cookieAcceptPolicy`` is `never`;
-    /// - one that exceeds the limits;
-    /// - one for all hosts of a public suffix, such as `.co.uk`;
-    /// - one that is not what a `__Secure-` or `__Host-` name requires.
+    /// - a cookie that exceeds the limits;
+    /// - a cookie for all hosts of a public suffix, such as `.co.uk`;
+    /// - a cookie that does not meet the requirements of a `__Secure-` or `__Host-` name.
     open func setCookie(_ cookie: HTTPCookie) {
         change { state, now in
             guard state.policy != .never, let record = acceptance.accepted(cookie.record) else { return [] }
@@ -93,36 +93,37 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {  // all state is i
         }
     }
 
-    /// Removes the cookie with this one's name, domain and path.
+    /// Removes the cookie with this cookie's name, domain and path.
     open func deleteCookie(_ cookie: HTTPCookie) {
         change { state, _ in state.jar.remove(cookie.record.identity) }
     }
 
-    /// Removes the cookies that were stored at a date or after it.
+    /// Removes the cookies that were stored at or after a date.
     open func removeCookies(since date: Date) {
         change { state, _ in state.jar.removeAll { $0.stored >= date } }
     }
 
     // MARK: Cookies of a URL
 
-    /// The cookies that go with a request for a URL, in the order in which they are sent: those with longer paths first,
-    /// then those created earlier. Nil for a URL without a host.
+    /// The cookies for a request for a URL, in the order in which they are sent: those with longer paths first, then
+    /// those created earlier. Nil for a URL without a host.
     open func cookies(for url: URL) -> [HTTPCookie]? {
         records(for: CookieContext(url: url)).map { $0.map { HTTPCookie($0) } }
     }
 
-    /// Stores the cookies that a server set, where the rules of RFC 6265bis §5.7 and ``cookieAcceptPolicy`` allow it.
+    /// Stores the cookies that a server set, where the rules of RFC 6265bis §5.7 and ``cookieAcceptPolicy`` permit.
     ///
     /// - Parameters:
-    ///   - cookies: What ``HTTPCookie/cookies(withResponseHeaderFields:for:)`` gave.
-    ///   - url: The URL whose response set them. Without it nothing is stored.
+    ///   - cookies: The result of ``HTTPCookie/cookies(withResponseHeaderFields:for:)``.
+    ///   - url: The URL whose response set the cookies. Without it nothing is stored.
     ///   - mainDocumentURL: The URL of the page for which `url` was loaded; nil where the program loaded it for itself.
     open func setCookies(_ cookies: [HTTPCookie], for url: URL?, mainDocumentURL: URL?) {
         guard let url else { return }
         store(cookies, from: CookieContext(url: url, mainDocumentURL: mainDocumentURL))
     }
 
-    /// Which cookies are accepted. Default `always`. Changes are posted as `NSHTTPCookieManagerAcceptPolicyChanged`.
+    /// The policy for cookies from servers. Default `always`. Changes are posted as
+    /// `NSHTTPCookieManagerAcceptPolicyChanged`.
     open var cookieAcceptPolicy: HTTPCookie.AcceptPolicy {
         get { state.withLock { $0.policy } }
         set {
@@ -136,27 +137,27 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {  // all state is i
 
     // MARK: Cookies of a task
 
-    /// Stores the cookies that the response to a task's current request set. Override it to keep tasks' cookies apart.
+    /// Stores the cookies that the response to a task's current request set. Override it to separate tasks' cookies.
     open func storeCookies(_ cookies: [HTTPCookie], for task: URLSessionTask) {
         guard let request = task.currentRequest else { return }
         setCookies(cookies, for: request.url, mainDocumentURL: request.mainDocumentURL)
     }
 
-    /// Gives the cookies that go with a task's current request; nil when there is none. Override it, or
-    /// ``cookies(for:)``, to keep tasks' cookies apart. This method calls back before it returns; an override may do so
-    /// later.
+    /// Passes the cookies for a task's current request to `completionHandler`; nil when there is no request. Override
+    /// this method, or ``cookies(for:)``, to separate tasks' cookies. This method calls the handler before it returns;
+    /// an override may call it later.
     open func getCookiesFor(
         _ task: URLSessionTask, completionHandler: @escaping @Sendable ([HTTPCookie]?) -> Void
     ) {
         guard type(of: self) != HTTPCookieStorage.self,
             !AsynchronousCall.isUnderWay(.taskCookies, of: self, from: .asynchronousForm)
         else { return completionHandler(storedCookies(for: task)) }
-        // A subclass may override the other form.
+        // A subclass may override the asynchronous form.
         let call = AsynchronousCall(.taskCookies, self, from: .completionForm)
         AsynchronousForm.startTask { completionHandler(await call.run { await self.cookies(for: task) }) }
     }
 
-    /// The asynchronous form of ``getCookiesFor(_:completionHandler:)``. Override either.
+    /// The asynchronous form of ``getCookiesFor(_:completionHandler:)``. Override either method.
     open func cookies(for task: URLSessionTask) async -> [HTTPCookie]? {
         if AsynchronousCall.isUnderWay(.taskCookies, of: self, from: .completionForm) {
             return storedCookies(for: task)
@@ -171,7 +172,7 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {  // all state is i
         return context.flatMap { records(for: $0) }?.map { HTTPCookie($0) }
     }
 
-    /// How many cookies there are.
+    /// The number of cookies.
     open override var description: String { "<NSHTTPCookieStorage cookies count:\(cookies?.count ?? 0)>" }
 
     // MARK: State
@@ -182,7 +183,8 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {  // all state is i
         return state.withLock { $0.jar.records(for: query, at: now) }
     }
 
-    /// - Parameter policy: The session's policy, which applies besides the storage's; nil where there is no session.
+    /// - Parameter policy: The session's policy, which applies in addition to the storage's; nil where there is no
+    ///   session.
     func store(_ cookies: [HTTPCookie], from context: CookieContext, policy: HTTPCookie.AcceptPolicy? = nil) {
         let strict = policy.map { context.isAccepted(by: $0) } ?? true
         guard strict, !cookies.isEmpty else { return }
@@ -206,11 +208,11 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {  // all state is i
         if hasChanged { postCookiesChanged() }
     }
 
-    /// Posts a notification of changed cookies: not on a session's event loop, as an observer may block, or wait for
+    /// Posts a notification of changed cookies, but not on a session's event loop: an observer may block, or wait for
     /// the main thread.
     private func postCookiesChanged() {
         guard EventLoop.hasCallingThread else { return post(.NSHTTPCookieManagerCookiesChanged) }
-        // A notification that is yet to be posted stands for this change as well.
+        // A notification that is already scheduled covers this change, too.
         guard !willPost.exchange(true, ordering: .acquiringAndReleasing) else { return }
         BlockingPool.userCode.runOffLoop {
             self.willPost.store(false, ordering: .releasing)
@@ -222,27 +224,28 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {  // all state is i
 }
 
 extension NSNotification.Name {
-    /// The cookies of a storage, the notification's object, have changed. It is posted on the thread that changed them.
-    /// Where a session changed them, it is posted on a thread for the program's code.
+    /// Posted when the cookies of a storage, the notification's object, have changed. It is posted on the thread that
+    /// changed them. Where a session changed them, it is posted on a thread for the program's code.
     public static let NSHTTPCookieManagerCookiesChanged = Notification.Name(
         rawValue: "NSHTTPCookieManagerCookiesChangedNotification")
 
-    /// The accept policy of a storage, the notification's object, has changed. Posted on the thread that changed it.
+    /// Posted when the accept policy of a storage, the notification's object, has changed, on the thread that changed
+    /// it.
     public static let NSHTTPCookieManagerAcceptPolicyChanged = Notification.Name(
         rawValue: "NSHTTPCookieManagerAcceptPolicyChangedNotification")
 }
 
-/// What HTTP uses of a storage, for each request and each response, those of redirects included.
+/// The part of a storage that HTTP uses, for each request and each response, including redirects.
 extension HTTPCookieStorage {
-    /// Whether there is certainly no cookie for any request.
+    /// Whether the storage has no cookies. True only where this is certain.
     package var isEmpty: Bool { !isCustomized && state.withLock { $0.jar.count == 0 } }
 
-    /// Whether the program's own code decides which cookies go with a task's requests.
+    /// Whether the program's own code decides which cookies are sent with a task's requests.
     package var isCustomized: Bool { type(of: self) != HTTPCookieStorage.self }
 
-    /// Gives the value of a request's `Cookie` field, nil when no cookie goes with it.
+    /// Passes the value of a request's `Cookie` field to `completion`, nil when there is no cookie for it.
     ///
-    /// Calls back before it returns, unless a subclass of the program's calls back later.
+    /// Calls `completion` before it returns, unless a program's subclass calls it later.
     ///
     /// - Parameters:
     ///   - context: The request as it will be sent.
@@ -258,7 +261,7 @@ extension HTTPCookieStorage {
 
     /// Stores the cookies that a response's fields set.
     ///
-    /// - Parameter policy: The session's accept policy, which applies besides the storage's own.
+    /// - Parameter policy: The session's accept policy, which applies in addition to the storage's.
     package func storeCookies(
         in fields: HTTPFields, of context: CookieContext, for task: URLSessionTask?, policy: HTTPCookie.AcceptPolicy
     ) {

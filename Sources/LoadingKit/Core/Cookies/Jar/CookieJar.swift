@@ -1,18 +1,19 @@
 import Foundation
 import HeapModule
 
-/// Cookies in memory, by site. The time of a look-up depends on the number of the site's cookies, not on that of all
-/// cookies.
+/// Cookies in memory, by site. The time of a look-up depends on the number of the site's cookies, not on the total
+/// number.
 struct CookieJar: Sendable {
     private struct Entry: Sendable {
         var record: CookieRecord
-        /// Grows with each new cookie. Of two cookies with the same time of creation, it shows which is older.
+        /// Increases with each new cookie. Of two cookies with the same time of creation, the smaller number is the
+        /// older one.
         let serial: UInt64
-        /// Grows with each use of any cookie.
+        /// Increases with each use of any cookie.
         var lastUse: UInt64
     }
 
-    /// Where a cookie is.
+    /// The place of a cookie in the jar.
     private struct Place: Hashable, Sendable {
         let site: String
         let identity: CookieRecord.Identity
@@ -24,7 +25,7 @@ struct CookieJar: Sendable {
     private var uses: LeastRecentlyUsedStore<Place, Place>
     private var serial: UInt64 = 0
     private var clock: UInt64 = 0
-    /// When cookies end. Cookies that were replaced or removed meanwhile may still be in it.
+    /// The expiry times of cookies. It may contain cookies that were replaced or removed meanwhile.
     private var ends = EarliestFirst<Date, Place>()
 
     init(limits: CookieLimits = CookieLimits()) {
@@ -35,13 +36,13 @@ struct CookieJar: Sendable {
     var count: Int { uses.count }
     var endCount: Int { ends.count }
 
-    /// The cookies that have not ended, the oldest first.
+    /// The cookies that have not expired, the oldest first.
     func records(at now: Date) -> [CookieRecord] {
         sites.values.joined().filter { !$0.record.isExpired(at: now) }.sorted { $0.serial < $1.serial }.map(\.record)
     }
 
-    /// The cookies that go with a request, in the order in which they are sent: those with longer paths first, then
-    /// those created earlier (RFC 6265bis §5.8.3).
+    /// The cookies for a request, in the order in which they are sent: those with longer paths first, then those
+    /// created earlier (RFC 6265bis §5.8.3).
     mutating func records(for query: CookieQuery, at now: Date) -> [CookieRecord] {
         guard let matching = sites[query.site]?.indices(where: { query.matches($0.record, at: now) }) else { return [] }
         clock += 1
@@ -62,7 +63,7 @@ struct CookieJar: Sendable {
         return date == otherDate ? first.serial < second.serial : date < otherDate
     }
 
-    /// Whether a cookie from an insecure origin would hide a `Secure` one (RFC 6265bis §5.7, "leave secure cookies
+    /// Whether a cookie from an insecure origin would hide a `Secure` cookie (RFC 6265bis §5.7, "leave secure cookies
     /// alone").
     func hasSecureCookie(hiddenBy record: CookieRecord) -> Bool {
         let identity = record.identity
@@ -77,8 +78,8 @@ struct CookieJar: Sendable {
 
     // MARK: Changes
 
-    /// Stores a cookie, in place of the one with the same identity. A cookie that has already ended only removes that
-    /// one.
+    /// Stores a cookie, and replaces the one with the same identity. A cookie that has already expired only removes
+    /// that cookie.
     mutating func store(_ record: CookieRecord, at now: Date) -> [CookieChange] {
         var changes = removeExpired(at: now)
         guard !record.isExpired(at: now) else { return changes + remove(record.identity) }
@@ -98,7 +99,7 @@ struct CookieJar: Sendable {
 
     private mutating func noteEnd(_ end: Date, of place: Place) {
         ends.insert(place, at: end)
-        // More than half are of cookies that were replaced: the list is made anew.
+        // More than half of the entries belong to cookies that were replaced: rebuild the list.
         guard ends.count > 2 * count + 64 else { return }
         let current = sites.flatMap { site, entries in
             entries.compactMap { entry in
@@ -167,14 +168,14 @@ struct CookieJar: Sendable {
     }
 }
 
-/// One thing that happened to the cookies of a jar.
+/// One change of the cookies of a jar.
 enum CookieChange: Sendable {
     case stored(CookieRecord, replacing: CookieRecord?)
     case removed(CookieRecord)
 }
 
-/// Keys with the times at which they are due, the earliest first. Each operation takes O(log n). A key may be in it
-/// several times: the caller checks whether the time that it gets is still the key's.
+/// Keys with their due times, the earliest first. Each operation takes O(log n). A key may have several entries: the
+/// caller checks whether the returned time is still the key's due time.
 struct EarliestFirst<Time: Comparable & Sendable, Key: Sendable>: Sendable {
     private struct Entry: Comparable, Sendable {
         let time: Time
@@ -190,7 +191,7 @@ struct EarliestFirst<Time: Comparable & Sendable, Key: Sendable>: Sendable {
 
     mutating func insert(_ key: Key, at time: Time) { entries.insert(Entry(time: time, key: key)) }
 
-    /// Removes the earliest key, if it is due.
+    /// Removes the earliest key, if its time has come.
     mutating func popDue(_ now: Time) -> (key: Key, time: Time)? {
         guard let first = entries.min, first.time <= now else { return nil }
         entries.removeMin()

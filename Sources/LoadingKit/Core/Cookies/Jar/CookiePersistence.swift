@@ -1,15 +1,15 @@
-/// Where a cookie storage keeps its cookies when the program does not run.
+/// The persistent store of a cookie storage.
 ///
-/// The storage calls one method at a time. Cookies that end with the session never come here.
+/// The storage calls one method at a time. Cookies that expire with the session are never passed to it.
 package protocol CookiePersistence: Sendable {
-    /// A name that differs from those of all other places, and is the same in other processes; nil where there is none.
+    /// The store's name, which is unique, and the same in other processes; nil where there is none.
     var identity: String? { get }
 
-    /// Gives the cookies that are kept, in any order. May block.
+    /// Returns the stored cookies, in any order. May block.
     func load() throws -> [CookieRecord]
 
-    /// Keeps changes: all of them or none. Calls back once, from any thread, when they are kept, or with an error. Does
-    /// not block.
+    /// Stores changes: all of them or none. Calls `completion` once, on any thread, when they are stored, or with an
+    /// error. Does not block.
     func write(_ batch: CookieBatch, completion: @escaping @Sendable ((any Error)?) -> Void)
 }
 
@@ -19,22 +19,22 @@ extension CookiePersistence {
 
 /// Changes that are written together.
 package enum CookieBatch: Sendable, Equatable {
-    /// What changed since the last batch, in order.
+    /// The changes since the last batch, in order.
     case edits([CookieEdit])
-    /// All cookies of the storage. They replace those that were kept before.
+    /// All cookies of the storage. They replace the stored cookies.
     case everything([CookieRecord])
 }
 
-/// One change of what is kept.
+/// One change of the stored cookies.
 package enum CookieEdit: Sendable, Equatable {
-    /// Keep a cookie, in place of the one with the same identity.
+    /// Store a cookie, and replace the one with the same identity.
     case save(CookieRecord)
     /// Delete the cookie with this identity.
     case delete(CookieRecord.Identity)
 }
 
 extension CookieEdit {
-    /// The change to the kept cookies that follows from a change of those in memory; nil where there is none.
+    /// The change of the stored cookies that follows from a change of those in memory; nil where there is none.
     init?(_ change: CookieChange) {
         switch change {
         case .stored(let record, _) where !record.isSessionOnly: self = .save(record)
@@ -45,16 +45,16 @@ extension CookieEdit {
     }
 }
 
-/// Changes of a storage that are to be written. One batch is written at a time, in order; the changes that come
-/// meanwhile are the next batch.
+/// Changes of a storage that are to be written. One batch is written at a time, in order; changes made meanwhile form
+/// the next batch.
 ///
-/// A batch that failed is not tried again. The next one, which a change or a flush begins, has all cookies of the
+/// A batch that failed is not retried. The next batch, which starts with a change or a flush, has all cookies of the
 /// storage.
 struct CookieWriteQueue: Sendable {
     typealias Waiter = @Sendable ((any Error)?) -> Void
 
-    /// When more changes wait than this, the next batch has all cookies instead: a slow disk does not make the queue
-    /// grow without a bound.
+    /// When more changes than this wait, the next batch has all cookies instead: with a slow disk the queue still has a
+    /// bounded size.
     private static let mostEdits = 6000
 
     private enum State {
@@ -78,8 +78,8 @@ struct CookieWriteQueue: Sendable {
         needsEverything = true
     }
 
-    /// Calls `waiter` when all that was added so far is written. Returns true, without a call, when that is the case
-    /// already.
+    /// Calls `waiter` when all changes added before the call are written. Returns true, and does not call `waiter`,
+    /// when they are already written.
     mutating func awaitWritten(orCall waiter: @escaping Waiter) -> Bool {
         guard edits.isEmpty, !needsEverything else {
             waiters.append(waiter)
@@ -93,7 +93,7 @@ struct CookieWriteQueue: Sendable {
         }
     }
 
-    /// The next batch, which is being written from now on; nil when one is already, or there is nothing to write.
+    /// The next batch, whose write starts now; nil when a batch is already being written, or there is nothing to write.
     mutating func next(everything: () -> [CookieRecord]) -> CookieBatch? {
         guard case .idle = state, needsEverything || !edits.isEmpty else { return nil }
         let batch: CookieBatch =
@@ -103,8 +103,8 @@ struct CookieWriteQueue: Sendable {
         return batch
     }
 
-    /// The batch was written, or the writing failed. Gives the callers that waited for it. After a failure these are
-    /// all that wait, as the next batch may come much later.
+    /// The batch was written, or the write failed. Returns the callers that waited for it. After a failure it returns
+    /// all waiting callers, because the next batch may start much later.
     mutating func finish(_ error: (any Error)?) -> [Waiter] {
         guard case .writing(var done) = state else { return [] }
         state = .idle

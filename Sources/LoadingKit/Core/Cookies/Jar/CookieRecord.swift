@@ -1,7 +1,7 @@
 import Foundation
 import LoadingKitPrimitives
 
-/// A cookie as stores keep it: a plain value (RFC 6265bis §5.7, "storage model").
+/// A cookie in the form in which stores keep it: a plain value (RFC 6265bis §5.7, "storage model").
 package struct CookieRecord: Hashable, Sendable {
     /// Two cookies with the same identity are the same cookie: the later replaces the earlier.
     package struct Identity: Hashable, Sendable {
@@ -18,25 +18,25 @@ package struct CookieRecord: Hashable, Sendable {
         }
     }
 
-    /// Which requests of other sites a cookie goes with (RFC 6265bis §5.6.7).
+    /// The cross-site requests with which a cookie is sent (RFC 6265bis §5.6.7).
     package enum SameSite: String, Hashable, Sendable {
-        /// The server did not say; treated as ``lax``.
+        /// The server sent no `SameSite`; treated as ``lax``.
         case unspecified = ""
         case none, lax, strict
     }
 
-    /// Name, domain without a dot before it, and path.
+    /// Name, domain without a leading dot, and path.
     package var identity: Identity
     package var value: String
     package var expires: Date?
     package var isSecure = false
     package var isHTTPOnly = false
     package var sameSite = SameSite.unspecified
-    /// When a cookie of this identity was first stored; an update keeps it.
+    /// The time at which a cookie of this identity was first stored; an update keeps it.
     package var creation: Date
-    /// When this value was stored.
+    /// The time at which this value was stored.
     package var stored: Date
-    /// Properties of RFC 2965, which only a program sets.
+    /// Properties of RFC 2965, which only programs set.
     package var legacy: Legacy?
 
     package init(identity: Identity, value: String, creation: Date) {
@@ -46,7 +46,7 @@ package struct CookieRecord: Hashable, Sendable {
         stored = creation
     }
 
-    /// Properties of RFC 2965, which servers do not use any longer.
+    /// Properties of RFC 2965, which servers no longer use.
     package struct Legacy: Hashable, Sendable, Codable {
         package var version = 0
         package var comment: String?
@@ -60,12 +60,13 @@ package struct CookieRecord: Hashable, Sendable {
 extension CookieRecord {
     package var name: String { identity.name }
 
-    /// Whether the cookie ends with the session: no store keeps it on disk.
+    /// Whether the cookie expires with the session: it is not stored on disk.
     package var isSessionOnly: Bool { expires == nil }
 
     package func isExpired(at now: Date) -> Bool { expires.map { $0 <= now } ?? false }
 
-    /// Whether all properties that a server or a program can see are the same. The times of storage do not count.
+    /// Whether all properties that are visible to a server or a program are the same. The times of storage do not
+    /// count.
     func hasSameContent(as other: CookieRecord) -> Bool {
         var other = other
         other.creation = creation
@@ -73,7 +74,7 @@ extension CookieRecord {
         return self == other
     }
 
-    /// Octets of name and value together, for which there is a limit (RFC 6265bis §5.6).
+    /// The number of octets of name and value together, which is limited (RFC 6265bis §5.6).
     var size: Int { identity.name.utf8.count + value.utf8.count }
 
     /// Whether the cookie has the properties that the prefix of its name requires, `__Secure-` or `__Host-` (RFC
@@ -86,7 +87,7 @@ extension CookieRecord {
 }
 
 extension String {
-    /// Whether the string begins with `prefix`, which is in lower case, whatever the case of the string's letters.
+    /// Whether the string begins with `prefix`, which is in lower case; the string's letters may be in any case.
     func hasASCIIPrefix(_ prefix: String) -> Bool {
         utf8.prefix(prefix.utf8.count).elementsEqual(prefix.utf8) { ASCII.lowercased($0) == $1 }
     }
@@ -116,18 +117,19 @@ extension CookieRecord {
         self.legacy = legacy == Legacy() ? nil : legacy
     }
 
-    /// When the cookie ends; nil for the session's end. As Apple documents the properties, `maximumAge` counts for
-    /// cookies of version 1 alone, and a cookie with `discard` has no end of its own.
+    /// The time at which the cookie expires; nil for the session's end. As Apple documents the properties, `maximumAge`
+    /// applies to cookies of version 1 only, and a cookie with `discard` has no expiry time.
     private static func end(_ properties: CookieProperties, _ now: Date) -> Date? {
         if properties.flag(.discard) == true { return nil }
         let age = properties.isVersion1 ? properties.string(.maximumAge).flatMap { Int($0) } : nil
         return age.map { end(after: $0, from: now) } ?? properties.date(.expires)
     }
 
-    /// The domain as programs see it.
+    /// The domain in the form that programs see.
     var domainProperty: String { identity.isHostOnly ? identity.domain : "." + identity.domain }
 
-    /// The dictionary that makes this cookie again. Flags that are not set are left out, as Apple's systems do.
+    /// The dictionary from which this cookie can be made again. Flags that are not set are omitted, as on Apple's
+    /// systems.
     var properties: [HTTPCookiePropertyKey: Any] {
         var properties: [HTTPCookiePropertyKey: Any] = [
             .name: name, .value: value, .domain: domainProperty, .path: identity.path,
@@ -151,13 +153,13 @@ extension CookieRecord.Legacy {
         comment = properties.string(.comment)
         commentURL = properties.url(.commentURL)
         ports = properties.ports(.port)
-        // A cookie of version 0 has one port at most.
+        // A cookie of version 0 has at most one port.
         if version == 0, let first = ports?.first { ports = [first] }
     }
 }
 
 extension String {
-    /// Whether the text can be part of a `Cookie` field without ending there.
+    /// Whether the text can be part of a `Cookie` field without ending the cookie or the field.
     package var isCookieText: Bool {
         utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != UInt8(ascii: ";") || $0 == 0x09 }
     }

@@ -1,7 +1,7 @@
 import Foundation
 import LoadingKitPrimitives
 
-/// Reads the date of an `Expires` attribute, in any of the forms that servers use (RFC 6265bis §5.1.1).
+/// Parses the date of an `Expires` attribute, in any of the forms that servers use (RFC 6265bis §5.1.1).
 enum CookieDate {
     static func date(_ text: some StringProtocol) -> Date? { date(text.utf8) }
 
@@ -20,7 +20,7 @@ enum CookieDate {
         return found.date
     }
 
-    /// The parts that were found so far. Of several tokens of one kind, the first counts.
+    /// The parts found up to here. Of several tokens of one kind, the first counts.
     private struct Fields {
         var time: (hour: Int, minute: Int, second: Int)?
         var day: Int?
@@ -58,7 +58,7 @@ enum CookieDate {
         }
     }
 
-    /// The number that the token begins with; nil unless it has an allowed number of digits.
+    /// The number at the start of the token; nil unless it has a permitted number of digits.
     private static func number(_ token: some Collection<UInt8>, digits: ClosedRange<Int>) -> Int? {
         let leading = token.prefix { ASCII.isDigit($0) }
         guard digits.contains(leading.count) else { return nil }

@@ -1,15 +1,15 @@
 import Foundation
 import LoadingKitPrimitives
 
-/// The value of one `Set-Cookie` field, taken apart (RFC 6265bis §5.6). Any bytes give a cookie or nil.
+/// The parsed value of one `Set-Cookie` field (RFC 6265bis §5.6). Any bytes result in a cookie or nil.
 struct SetCookieLine: Equatable {
     private static let longestAttribute = 1024
 
     var name: String
     var value: String
-    /// In lower case, without a leading dot. An empty attribute gives an empty string, which means the same as nil.
+    /// In lower case, without a leading dot. An empty attribute is an empty string, which means the same as nil.
     var domain: String?
-    /// Nil when the attribute is missing or gives no absolute path: the default is used.
+    /// Nil when the attribute is missing or is not an absolute path: the default path applies.
     var path: String?
     var expires: Date?
     /// In seconds. It takes precedence over ``expires``.
@@ -25,7 +25,7 @@ struct SetCookieLine: Equatable {
         // A line with control characters may be an attempt to inject another field.
         guard !bytes.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }) else { return nil }
         let parts = bytes.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
-        // A cookie without a name may be ignored (§5.7 step 1). Its value could be read as another cookie, and
+        // A cookie without a name may be ignored (§5.7 step 1). Its value could be parsed as another cookie, and
         // `HTTPCookie` requires a name.
         guard let first = parts.first, let equals = first.firstIndex(of: UInt8(ascii: "=")) else { return nil }
         name = Self.trimmed(first[..<equals])
@@ -34,7 +34,7 @@ struct SetCookieLine: Equatable {
         for part in parts.dropFirst() { readAttribute(part) }
     }
 
-    /// Reads one attribute. Of several with the same name, the last one counts.
+    /// Parses one attribute. Of several with the same name, the last one counts.
     private mutating func readAttribute(_ part: ArraySlice<UInt8>) {
         let equals = part.firstIndex(of: UInt8(ascii: "="))
         let value = equals.map { Self.trimmed(part[($0 + 1)...]) } ?? ""
@@ -55,8 +55,8 @@ struct SetCookieLine: Equatable {
         String(decoding: ASCII.trimmingSpaces(bytes), as: UTF8.self)
     }
 
-    /// The number in digits, which may have a minus before them; nil for other text. A number that is too large or too
-    /// small for `Int` gives the largest or the smallest `Int`.
+    /// The number in digits, which may follow a minus sign; nil for other text. A number beyond the range of `Int`
+    /// becomes the largest or the smallest `Int`.
     private static func seconds(_ text: String) -> Int? {
         let digits = text.utf8.first == UInt8(ascii: "-") ? text.utf8.dropFirst() : text.utf8[...]
         guard !digits.isEmpty, digits.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { return nil }
@@ -65,18 +65,18 @@ struct SetCookieLine: Equatable {
 }
 
 extension CookieRecord.SameSite {
-    /// The policy for the attribute's value. An unknown value means the same as no attribute.
+    /// The policy of the attribute's value. An unknown value means the same as a missing attribute.
     init(attribute: String) {
         self = Self(rawValue: attribute.asciiLowercased) ?? .unspecified
     }
 }
 
 extension CookieRecord {
-    /// The cookie of a `Set-Cookie` line in a response for `url`. Whether the server may set it is not checked here:
-    /// see ``CookieAcceptance``.
+    /// The cookie of a `Set-Cookie` line in a response for `url`. This initializer does not check whether the server
+    /// may set it: see ``CookieAcceptance``.
     ///
-    /// Nil when the URL has no host, when the domain is not valid, or when the cookie is not what its name's prefix
-    /// requires.
+    /// Nil when the URL has no host, when the domain is not valid, or when the cookie does not meet the requirements of
+    /// its name's prefix.
     init?(_ line: SetCookieLine, from url: URL, now: Date) {
         guard let host = CookieHost.host(of: url) else { return nil }
         let domain = line.domain.flatMap { $0.isEmpty ? nil : $0 }
@@ -96,8 +96,8 @@ extension CookieRecord {
         guard isValidForNamePrefix else { return nil }
     }
 
-    /// The time at which a cookie with this `Max-Age` ends. Zero and less give the earliest time, so that it ends at
-    /// once (RFC 6265bis §5.6.2).
+    /// The time at which a cookie with this `Max-Age` expires. For zero and less it is the earliest time, so that the
+    /// cookie expires at once (RFC 6265bis §5.6.2).
     static func end(after seconds: Int, from now: Date) -> Date {
         seconds > 0 ? now.addingTimeInterval(Double(seconds)) : .distantPast
     }
@@ -105,8 +105,9 @@ extension CookieRecord {
 
 /// Several `Set-Cookie` fields that were joined with commas, as in a dictionary of fields.
 ///
-/// A comma may also be part of a date or of a value. So the rule is a guess: a new cookie begins where a token and an
-/// equals sign follow the comma. Fields that a connection has received are not joined, and need no guess.
+/// A comma may also be part of a date or of a value. The rule is therefore a heuristic: a new cookie begins where a
+/// token and an equals sign follow the comma. Fields that a connection has received are not joined, and need no
+/// heuristic.
 enum SetCookieList {
     static func lines(_ joined: String) -> [Substring.UTF8View] {
         let bytes = joined.utf8
@@ -126,7 +127,7 @@ enum SetCookieList {
         }
     }
 
-    /// Line ends are white space here, as programs that join fields by hand may use them.
+    /// Line ends are white space here, because programs that join fields by hand may use them.
     private static func isWhiteSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0d).contains(byte) }
 
     private static func beginsCookie(_ bytes: Substring.UTF8View) -> Bool {

@@ -2,25 +2,26 @@ import Foundation
 
 /// Whether a cookie may be stored (RFC 6265bis §5.7).
 struct CookieAcceptance {
-    /// The longest that a cookie is kept (§5.5): 400 days.
+    /// The longest lifetime of a cookie (§5.5): 400 days.
     private static let longestLife: TimeInterval = 400 * 86_400
 
     let limits: CookieLimits
 
-    /// The cookie as it is stored when a program sets it itself; nil when it may not be.
+    /// The cookie as it is stored when a program sets it; nil when it must not be stored.
     func accepted(_ cookie: CookieRecord) -> CookieRecord? {
         guard cookie.size <= limits.cookieBytes, cookie.isValidForNamePrefix else { return nil }
         var cookie = cookie
         let domain = cookie.identity.domain
         if !cookie.identity.isHostOnly, PublicSuffixes.registrableDomain(of: domain) == nil {
-            // Subdomains of a public suffix, such as `.co.uk`, belong to others. `.localhost` and addresses have none.
+            // Subdomains of a public suffix, such as `.co.uk`, belong to others. `.localhost` and addresses have no
+            // subdomains.
             guard !PublicSuffixes.isListed(domain) else { return nil }
             cookie.identity.isHostOnly = true
         }
         return cookie
     }
 
-    /// The cookie as it is stored when a server sets it; nil when that server may not.
+    /// The cookie as it is stored when a server sets it; nil when that server must not set it.
     func accepted(_ cookie: CookieRecord, from context: CookieContext, at now: Date, in jar: CookieJar) -> CookieRecord?
     {
         guard let host = CookieHost.host(of: context.url), var cookie = cookie.shared(by: host),
@@ -36,7 +37,7 @@ struct CookieAcceptance {
 }
 
 extension CookieRecord {
-    /// The cookie with a domain that a server at `host` may set cookies for; nil when it asks for another.
+    /// The cookie with a domain for which a server at `host` may set cookies; nil when the cookie has another domain.
     fileprivate func shared(by host: String) -> CookieRecord? {
         let domain = identity.domain
         if identity.isHostOnly { return domain == host ? self : nil }
@@ -44,7 +45,7 @@ extension CookieRecord {
         if let registrable = PublicSuffixes.registrableDomain(of: host) {
             return CookieHost.matches(domain, domain: registrable) ? self : nil
         }
-        // A public suffix, a name of one label, or an address: its cookies are for the host alone.
+        // A public suffix, a name of one label, or an address: its cookies are for this host only.
         guard domain == host else { return nil }
         var cookie = self
         cookie.identity.isHostOnly = true
@@ -52,14 +53,14 @@ extension CookieRecord {
     }
 }
 
-/// How much a storage holds. It is more than servers need (RFC 6265bis §6.1), but one site alone cannot fill the
+/// The limits of a storage. They are larger than servers need (RFC 6265bis §6.1), but a single site cannot fill the
 /// storage.
 package struct CookieLimits: Hashable, Sendable {
     /// Octets of a cookie's name and value together.
     package var cookieBytes = 4096
     /// Cookies of a site: a registrable domain with all its subdomains.
     package var siteCount = 180
-    /// Cookies in all.
+    /// Cookies in total.
     package var totalCount = 3000
 
     package init() {}

@@ -1,13 +1,13 @@
 import Foundation
 import LoadingKitPrimitives
 
-/// What `SameSite` and the accept policies need to know about a request: the site of the page that it is made for, and
-/// whether it loads a page (RFC 6265bis §5.2).
+/// The facts about a request for `SameSite` and the accept policies: the site of the page for which the request is
+/// made, and whether it loads a page (RFC 6265bis §5.2).
 ///
 /// The page is the request's `mainDocumentURL`, the "site for cookies", as on Apple's systems. Where it is nil, the
-/// program makes the request for itself, which counts as a request of the same site. With a URL of another site the
-/// request is a cross-site one. `SameSite=Lax` cookies are sent with a cross-site request only if it loads a page for
-/// the user by a safe method (RFC 9110 §9.2.1). A program that loads such a page sets `isTopLevelNavigation`.
+/// program makes the request for itself, which counts as a same-site request. With a URL of another site the request is
+/// a cross-site request. `SameSite=Lax` cookies are sent with a cross-site request only if it loads a page for the user
+/// by a safe method (RFC 9110 §9.2.1). A program that loads such a page sets `isTopLevelNavigation`.
 package struct CookieContext: Sendable {
     package let url: URL
     package let mainDocumentURL: URL?
@@ -23,7 +23,7 @@ package struct CookieContext: Sendable {
         isSameSite = mainDocumentURL.map { CookieSite($0) == CookieSite(url) } ?? true
     }
 
-    /// The context of a request for its current URL: after a redirect, the new one. Nil without a URL.
+    /// The context of a request for its current URL; after a redirect, for the new URL. Nil without a URL.
     package init?(_ request: URLRequest, isTopLevelNavigation: Bool = false) {
         guard let url = request.url else { return nil }
         self.init(
@@ -31,7 +31,7 @@ package struct CookieContext: Sendable {
             isTopLevelNavigation: isTopLevelNavigation)
     }
 
-    /// Whether a cookie goes with the request (§5.8.3).
+    /// Whether a cookie with this policy is sent with the request (§5.8.3).
     func sends(_ policy: CookieRecord.SameSite) -> Bool {
         switch policy {
         case .none: true
@@ -40,12 +40,12 @@ package struct CookieContext: Sendable {
         }
     }
 
-    /// Whether the response may set a cookie (§5.7, steps on the same-site-flag).
+    /// Whether the response may set a cookie with this policy (§5.7, steps on the same-site-flag).
     func accepts(_ policy: CookieRecord.SameSite) -> Bool {
         policy == .none || isSameSite || isTopLevelNavigation
     }
 
-    /// Whether an accept policy allows the response to set cookies.
+    /// Whether an accept policy permits the response to set cookies.
     func isAccepted(by policy: HTTPCookie.AcceptPolicy) -> Bool {
         switch policy {
         case .always: true
@@ -56,9 +56,9 @@ package struct CookieContext: Sendable {
     }
 }
 
-/// What a request's cookies must match (RFC 6265bis §5.8.3).
+/// The properties of a request that its cookies must match (RFC 6265bis §5.8.3).
 struct CookieQuery {
-    /// The site under which a jar keeps the cookies that may match.
+    /// The site under which a jar has the cookies that may match.
     let site: String
     private let host: String
     private let path: String

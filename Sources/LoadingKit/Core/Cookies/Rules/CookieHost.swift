@@ -2,16 +2,16 @@ import CLoadingKitPSL
 import Foundation
 import LoadingKitTransport
 
-/// Hosts as cookies compare them (RFC 6265bis §5.1.2, §5.1.3).
+/// Hosts in the form in which cookies compare them (RFC 6265bis §5.1.2, §5.1.3).
 enum CookieHost {
-    /// A URL's host in its canonical form: in lower case and in ASCII, an address as the system writes it. It does not
-    /// use `host(percentEncoded: true)`, which gives other characters than ASCII.
+    /// A URL's host in its canonical form: in lower case and in ASCII, an address in the system's form. It does not use
+    /// `host(percentEncoded: true)`, which returns other characters than ASCII.
     static func host(of url: URL) -> String? {
         guard let host = url.host(percentEncoded: false), !host.isEmpty else { return nil }
         return IPAddress.canonical(host.asciiLowercased)
     }
 
-    /// The canonical form of a domain that a program gave; nil when it cannot be a host. The domain has no leading dot.
+    /// The canonical form of a domain from a program; nil when it cannot be a host. The domain has no leading dot.
     static func canonical(_ domain: String) -> String? {
         // A domain in another script becomes ASCII in the same way as the host of a URL, so that they can be compared.
         if isPlain(domain) { return IPAddress.canonical(domain.asciiLowercased) }
@@ -23,7 +23,7 @@ enum CookieHost {
         !domain.isEmpty && domain.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"/;=,?#@\"".utf8.contains($0) }
     }
 
-    /// Whether `host` is `domain` or one of its subdomains. An address has none.
+    /// Whether `host` is `domain` or one of its subdomains. An address has no subdomains.
     static func matches(_ host: String, domain: String) -> Bool {
         if host == domain { return true }
         guard host.utf8.count > domain.utf8.count, host.utf8.reversed().starts(with: domain.utf8.reversed()) else {
@@ -37,13 +37,13 @@ enum CookieHost {
     static func isAddress(_ host: String) -> Bool { IPAddress(withoutZone: host) != nil }
 }
 
-/// A site, as `SameSite` compares them: a scheme and a registrable domain (RFC 6265bis §5.2).
+/// A site in the meaning of `SameSite`: a scheme and a registrable domain (RFC 6265bis §5.2).
 struct CookieSite: Hashable {
     private let scheme: String
     private let domain: String
 
     init(_ url: URL) {
-        // `ws` and `http` are the same site, and so are `wss` and `https`: a page's WebSockets are of its site.
+        // `ws` and `http` are the same site, and so are `wss` and `https`: a page's WebSockets belong to its site.
         switch url.scheme?.asciiLowercased {
         case "ws": scheme = "http"
         case "wss": scheme = "https"
@@ -52,7 +52,7 @@ struct CookieSite: Hashable {
         domain = CookieHost.host(of: url).map { PublicSuffixes.site(of: $0) } ?? ""
     }
 
-    /// Whether both have the same domain, whatever their schemes.
+    /// Whether both have the same domain, regardless of their schemes.
     func hasSameDomain(as other: CookieSite) -> Bool { domain == other.domain }
 }
 
@@ -63,9 +63,9 @@ extension URL {
     }
 }
 
-/// Which domains anyone can register a name under, such as `com`, `co.uk` and `github.io` (publicsuffix.org).
+/// The domains under which anyone can register a name, such as `com`, `co.uk` and `github.io` (publicsuffix.org).
 enum PublicSuffixes {
-    // The system's list, or libpsl's own where that is newer. It does not change after it is loaded.
+    // The system's list, or libpsl's own where that is newer. The list does not change after it is loaded.
     nonisolated(unsafe) private static let list: OpaquePointer? = psl_latest(nil) ?? psl_builtin()
 
     /// The part of a host that its owner registered: `example.co.uk` of `www.example.co.uk`.
