@@ -7,34 +7,36 @@ enum TwoFormMethod: Int, CaseIterable {
         caching, taskCookies
 }
 
-/// Calls the asynchronous form of a method whose form with a completion handler the program does not implement.
+/// Calls the asynchronous form of a method whose completion-handler form the program does not implement.
 ///
-/// Swift does not tell whether a type implements a requirement, or has the default of it. So the default of the form with a
-/// completion handler calls the asynchronous form in a Swift task. Where that is the default, too, it recognizes the call
-/// (``AsynchronousCall``), and the type is noted as one without the method: from then on no Swift task is made for it.
+/// Swift cannot report whether a type implements a requirement, or uses its default implementation. The default of the
+/// completion-handler form therefore calls the asynchronous form in a Swift task. Where that form is also the default,
+/// it recognizes the call (``AsynchronousCall``), and the type is recorded as one without the method: from then on no
+/// Swift task is made for the type.
 package enum AsynchronousForm {
     private struct Facts {
-        /// A bit for each method that has no form at all.
+        /// A bit for each method that the type implements in neither form.
         var missing = 0
         var startedTasks = 0
     }
 
     private static let facts = Guarded<[ObjectIdentifier: Facts]>([:])
 
-    /// Whether the object's class is known to implement neither form: it was called, and both were the default.
+    /// Whether the object's class is known to implement neither form: an earlier call reached the defaults of both.
     static func isKnownMissing(_ method: TwoFormMethod, of object: some AnyObject) -> Bool {
         let type = ObjectIdentifier(type(of: object))
         return facts.withLock { $0[type]?.missing ?? 0 } & method.bit != 0
     }
 
-    /// Whether the object's class may implement the asynchronous form. Asked by the default of the other form.
+    /// Whether the object's class may implement the asynchronous form. Called by the default of the completion-handler
+    /// form.
     static func mayExist(_ method: TwoFormMethod, of object: some AnyObject) -> Bool {
         !isKnownMissing(method, of: object)
             && !AsynchronousCall.isUnderWay(method, of: object, from: .asynchronousForm)
     }
 
-    /// Calls the asynchronous form, and gives its answer. Where that form is the default one, it calls `passOn` instead:
-    /// before it returns, if that is known by then, and else by way of `later`.
+    /// Calls the asynchronous form, and passes its result to `answer`. Where that form is the default, it calls
+    /// `passOn` instead: before it returns, if that is known by then, and otherwise through `later`.
     static func call<Answer>(
         _ method: TwoFormMethod, of object: some AnyObject & Sendable, _ form: @escaping @Sendable () async -> Answer,
         answer: @escaping @Sendable (Answer) -> Void,
@@ -56,8 +58,9 @@ package enum AsynchronousForm {
         if call.callerReturns() { passOn() }
     }
 
-    /// A detached task: the program gets neither the task-local values nor the priority of the caller. Where
-    /// the compiler knows how, it begins in the calling thread, in the order of the delegate queue's other calls.
+    /// Starts a detached task: the program's code gets neither the task-local values nor the priority of the caller.
+    /// With a compiler that supports it, the task starts on the calling thread, in the order of the delegate queue's
+    /// other calls.
     static func startTask(_ operation: @escaping @Sendable () async -> Void) {
         #if compiler(>=6.2)
             _ = Task.immediateDetached { await operation() }
@@ -66,11 +69,11 @@ package enum AsynchronousForm {
         #endif
     }
 
-    /// The default of the asynchronous form.
+    /// The default implementation of the asynchronous form.
     ///
     /// - Parameters:
-    ///   - placeholder: Given where the other form's default calls; it is not used.
-    ///   - complete: Calls the form with a completion handler, which the program may implement.
+    ///   - placeholder: The result when the completion-handler form's default is the caller; it is not used.
+    ///   - complete: Calls the completion-handler form, which the program may implement.
     static func byDefault<Answer>(
         _ method: TwoFormMethod, of object: some AnyObject & Sendable, placeholder: Answer,
         _ complete: (@escaping @Sendable (Answer) -> Void) -> Void
@@ -88,13 +91,13 @@ package enum AsynchronousForm {
         return answer.value
     }
 
-    /// How many Swift tasks were made for calls of objects of a class.
+    /// The number of Swift tasks that were started for calls of a class's objects.
     package static func startedTasks(for type: AnyClass) -> Int {
         facts.withLock { $0[ObjectIdentifier(type)]?.startedTasks ?? 0 }
     }
 }
 
-/// Takes the first answer; a second one has no effect, as where a session asks.
+/// Takes the first answer, and ignores any further one, as a session does.
 private final class AnswerWaiter<Answer>: Sendable {
     private let continuation: Guarded<CheckedContinuation<LoopTransfer<Answer>, Never>?>
 
@@ -111,7 +114,7 @@ extension TwoFormMethod {
     fileprivate var bit: Int { 1 << rawValue }
 }
 
-/// A call of one form of a method by the default of the other: what runs within it recognizes that it was called so.
+/// A call of one form of a method by the default of the other form. Code within the call recognizes it as such.
 final class AsynchronousCall: Sendable {
     enum Origin {
         case completionForm, asynchronousForm
@@ -119,7 +122,7 @@ final class AsynchronousCall: Sendable {
 
     enum Outcome {
         case answered
-        /// The asynchronous form is the default one. Late: the caller has returned without knowing.
+        /// The asynchronous form is the default. Late: the caller had returned before this was known.
         case isMissing(isLate: Bool)
     }
 
@@ -129,7 +132,7 @@ final class AsynchronousCall: Sendable {
         var hasCallerReturned = false
     }
 
-    /// The call that the current Swift task, or what it calls, runs within. Tasks that a program makes there inherit it.
+    /// The call within which the current Swift task runs. Tasks that a program makes within the call inherit it.
     @TaskLocal static var current: AsynchronousCall?
 
     private let method: TwoFormMethod
@@ -151,7 +154,8 @@ final class AsynchronousCall: Sendable {
 
     func reachedDefault() { state.withLock { $0.hasReachedDefault = true } }
 
-    /// Calls the asynchronous form of a method that has no default: what a superclass does is an answer, too.
+    /// Calls the asynchronous form of a method without a default implementation: a superclass's result is an answer,
+    /// too.
     func run<Answer>(_ form: @Sendable () async -> Answer) async -> Answer {
         defer { _ = end() }
         return await Self.$current.withValue(self) { await form() }
@@ -165,7 +169,7 @@ final class AsynchronousCall: Sendable {
         }
     }
 
-    /// The form with a completion handler returns; gives whether the call is known to have come to nothing.
+    /// The completion-handler form returns. The result is true where the program is known to implement neither form.
     func callerReturns() -> Bool {
         state.withLock { state in
             state.hasCallerReturned = true

@@ -3,21 +3,21 @@ import Foundation
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// Calls for a delegate queue, in order. To the program, each call is an operation of its own: another operation that
+/// Calls for a delegate queue, in order. To the program, each call is a separate operation: another operation that
 /// waits in the queue, such as a block that a delegate's method has added, runs before the next call.
 ///
-/// What the program does to a task in one call holds for the next calls. When it suspends the task, the task's calls
-/// wait until it is resumed. When it cancels the task, only the end is reported.
+/// The effect of a call on a task applies to the next calls. When the program suspends the task, the task's calls wait
+/// until it is resumed. When the program cancels the task, only the end is reported.
 package final class DelegateMailbox: Sendable {
     fileprivate enum Subject {
-        /// The session. No state of a task holds the call back.
+        /// The session. No task's state delays the call.
         case session
         case task(URLSessionTask)
-        /// Reported also of a task that the program has cancelled, after so many turns of the loop.
+        /// Reported also for a task that the program has cancelled, after `turns` turns of the loop.
         case end(URLSessionTask, turns: Int)
-        /// No call: those that are parked for the task, whose end has waited, come next.
+        /// No call of its own: the calls that are parked for the task, whose end has waited, come next.
         case due(URLSessionTask)
-        /// The last call, after all others, those that wait for their task included.
+        /// The last call, after all others, including those that wait for their task.
         case last
     }
 
@@ -26,11 +26,11 @@ package final class DelegateMailbox: Sendable {
         let body: @Sendable () -> Void
     }
 
-    /// What is done with a call. The values that the call holds are released after the lock is free.
+    /// The action for a call. The values that the call holds are released after the lock is released.
     fileprivate enum Turn {
         case make(Call)
         case drop(Call)
-        /// The call is parked, until the loop has had a turn.
+        /// The call is parked until the loop has completed a turn.
         case awaitTurn
     }
 
@@ -39,7 +39,7 @@ package final class DelegateMailbox: Sendable {
         var isScheduled = false
         /// Calls of tasks that are suspended, or whose end waits for a turn of the loop.
         var parked: [ObjectIdentifier: Deque<Call>] = [:]
-        /// The tasks whose end waits for a turn of the loop, which was asked for, in order.
+        /// The tasks whose end waits for a requested turn of the loop, in order.
         var ending: [URLSessionTask] = []
     }
 
@@ -47,7 +47,7 @@ package final class DelegateMailbox: Sendable {
     let loop: EventLoop
     private let madeQueue: Guarded<OperationQueue?>
 
-    /// - Parameter queue: nil: a serial queue of the session's own, which is made for the first call.
+    /// - Parameter queue: nil: the session's own serial queue, which is made for the first call.
     init(_ queue: OperationQueue?, _ loop: EventLoop) {
         madeQueue = Guarded(queue)
         self.loop = loop
@@ -70,29 +70,29 @@ package final class DelegateMailbox: Sendable {
 
     // MARK: Posting
 
-    /// Runs `call` on the queue, after those posted before it. The queue is notified at the end of the loop's turn, when
-    /// there may be more for it.
+    /// Runs `call` on the queue, after the calls posted before it. The queue is scheduled at the end of the loop's
+    /// turn, when more calls may have been posted.
     package func post(_ call: @escaping @Sendable () -> Void) { post(Call(subject: .session, body: call)) }
 
-    /// Runs `call`, unless the program has cancelled the task by then. It does not run while the task is suspended.
+    /// Runs `call`, unless the program has cancelled the task before. It does not run while the task is suspended.
     func post(for task: URLSessionTask, _ call: @escaping @Sendable () -> Void) {
         post(Call(subject: .task(task), body: call))
     }
 
-    /// Runs `call` even if the program has cancelled the task by then, as it reports the task's end, or a file on disk.
-    /// It does not run while the task is suspended.
+    /// Runs `call` even if the program has cancelled the task before, because it reports the task's end, or a file on
+    /// disk. It does not run while the task is suspended.
     ///
-    /// - Parameter isFirst: whether nothing else of the end was told before. Such a call waits for turns of the loop, each
-    ///   behind the calls that are there: what a delegate's method has sent round other queues of the program's, such as
-    ///   a block that cancels the task, goes on meanwhile.
+    /// - Parameter isFirst: whether this call is the first to report the end. Such a call waits for turns of the loop,
+    ///   each time behind the calls that are in the queue. Meanwhile, work that a delegate's method has dispatched to
+    ///   other queues of the program, such as a block that cancels the task, can run.
     func postEnd(of task: URLSessionTask, isFirst: Bool = false, _ call: @escaping @Sendable () -> Void) {
         post(Call(subject: .end(task, turns: isFirst ? Self.turnsBeforeEnd : 0), body: call))
     }
 
-    /// Each is two changes of threads. Programs have queues for their state, their parsing and their users.
+    /// Each turn is two thread switches. Programs have queues for their state, their parsing and their users.
     private static let turnsBeforeEnd = 2
 
-    /// Runs `call` after all others. No call is posted after it.
+    /// Runs `call` after all other calls. No call is posted after it.
     func postLast(_ call: @escaping @Sendable () -> Void) { post(Call(subject: .last, body: call)) }
 
     private func post(_ call: Call) {
@@ -113,7 +113,7 @@ package final class DelegateMailbox: Sendable {
         }
     }
 
-    /// The task was resumed or cancelled: the calls that waited for that are made next.
+    /// The task was resumed or cancelled: its parked calls run next.
     func release(_ task: URLSessionTask) {
         let isFirst = state.withLock { state -> Bool in
             guard let calls = state.parked.removeValue(forKey: ObjectIdentifier(task)) else { return false }
@@ -123,7 +123,8 @@ package final class DelegateMailbox: Sendable {
         if isFirst { schedule() }
     }
 
-    /// The loop has had a turn: the ends that waited for it are told behind what was posted meanwhile, or wait for another.
+    /// The loop has completed a turn: the waiting ends are reported behind the calls posted meanwhile, or wait for
+    /// another turn.
     private func releaseEnds() {
         let isFirst = state.withLock { state -> Bool in
             state.releaseEnds()
@@ -140,8 +141,8 @@ package final class DelegateMailbox: Sendable {
 
     private func addOperation() { queue.addOperation(DelegateOperation(self)) }
 
-    /// Makes the next call, and several more in the same operation, as an operation costs more than a call. It stops
-    /// when an operation of the program's own waits in the queue.
+    /// Runs the next call, and several more in the same operation, because an operation costs more than a call. It
+    /// stops when an operation of the program waits in the queue.
     fileprivate func makeCalls() {
         for _ in 0..<Self.mostCallsInARow {
             switch state.withLock({ $0.next() }) {
@@ -157,10 +158,10 @@ package final class DelegateMailbox: Sendable {
         addOperation()
     }
 
-    /// A bound, because the queue does not count barriers among the operations that wait in it.
+    /// A limit, because the queue does not count barriers among the operations that wait in it.
     private static let mostCallsInARow = 16
 
-    /// Whether other work may wait for the queue. It is assumed where that cannot be known: when the queue has an
+    /// Whether other work may wait for the queue. It is assumed where this cannot be known: when the queue has an
     /// underlying queue, and on the main queue.
     private var mayOthersWait: Bool {
         let queue = queue
@@ -179,21 +180,20 @@ extension DelegateMailbox.Call {
 }
 
 extension DelegateMailbox.State {
-    /// Marks the queue as scheduled. False where it was scheduled before.
+    /// Marks the queue as scheduled. False where it was already scheduled.
     fileprivate mutating func requestScheduling() -> Bool {
         defer { isScheduled = true }
         return !isScheduled
     }
 
-    /// The ends that have waited are due behind what was posted meanwhile. A call of such a task that has its turn before is
-    /// parked behind the end.
+    /// Puts the ends that have waited behind the calls posted meanwhile. A call of such a task that is reached earlier
+    /// is parked behind the end.
     fileprivate mutating func releaseEnds() {
         for task in ending { calls.append(DelegateMailbox.Call(subject: .due(task), body: {})) }
         ending = []
     }
 
-    /// Removes the next call that can be made now. Where there is none, the next call that is posted schedules the
-    /// queue again.
+    /// Removes the next call that can run now. Where there is none, the next posted call schedules the queue again.
     fileprivate mutating func next() -> DelegateMailbox.Turn? {
         while let call = calls.popFirst() {
             switch call.subject {
@@ -228,9 +228,9 @@ extension DelegateMailbox.State {
     }
 }
 
-/// Makes a mailbox's calls. It cannot be cancelled: a program that cancels all operations of its queue means its own.
+/// Runs a mailbox's calls. It cannot be cancelled: a program that cancels all operations of its queue means its own.
 /// Tasks are cancelled with ``URLSessionTask/cancel()``.
-private final class DelegateOperation: Operation, @unchecked Sendable {  // what it has is Sendable
+private final class DelegateOperation: Operation, @unchecked Sendable {  // its properties are Sendable
     private let mailbox: DelegateMailbox
 
     init(_ mailbox: DelegateMailbox) { self.mailbox = mailbox }

@@ -1,13 +1,13 @@
 import Foundation
 import Synchronization
 
-/// The delegates that a task reports to: its own, then the session's. What each of them is, is looked at once: the tasks
+/// The delegates to which a task reports: its own, then the session's. Their protocols are determined once: the tasks
 /// without a delegate of their own share one such object.
 ///
-/// A method that the task's own delegate does not implement is called on the session's: the protocols' default
+/// A method that the task's own delegate does not implement is called on the session's delegate: the protocols' default
 /// implementations pass the call on (see `URLSession.delegate(after:)`).
 final class TaskDelegates: Sendable {
-    /// The one that is called first.
+    /// The delegate that is called first.
     let first: any URLSessionDelegate
     private let own: (any URLSessionTaskDelegate)?
     private let task: (any URLSessionTaskDelegate)?
@@ -32,14 +32,14 @@ final class TaskDelegates: Sendable {
         stream = own as? any URLSessionStreamDelegate ?? (shared as? any URLSessionStreamDelegate)
     }
 
-    /// The task's own, where a challenge that concerns a connection may reach it: the session's delegate is not known to
-    /// answer such challenges, nor this one to leave them to it.
+    /// The task's own delegate, where it may get a challenge that concerns a connection. Nil where the session's
+    /// delegate is known to answer such challenges, or the task's own delegate not to implement the method.
     func ownChallenged(_ core: SessionCore) -> (any URLSessionTaskDelegate)? {
         guard let own, !core.delegateAnswersChallenges.load(ordering: .relaxed) else { return nil }
         return AsynchronousForm.isKnownMissing(.taskChallenge, of: own) ? nil : own
     }
 
-    /// Whether one of them may take the body of a data task.
+    /// Whether one of the delegates may receive the body of a data task.
     var takeData: Bool { data != nil }
 
     func didBecomeInvalid(_ session: URLSession, _ error: (any Error)?) {
@@ -139,8 +139,8 @@ final class TaskDelegates: Sendable {
             session, task: task, willPerformHTTPRedirection: response, newRequest: request, completionHandler: decide)
     }
 
-    /// A challenge that concerns a connection goes to the session's delegate, which may leave it to the task's. All others go
-    /// to the task's alone, as Apple has it.
+    /// A challenge that concerns a connection goes to the session's delegate, which may leave it to the task's
+    /// delegate. All other challenges go only to the task's delegate, as on Apple's systems.
     func didReceive(
         _ challenge: URLAuthenticationChallenge, _ session: URLSession, _ task: URLSessionTask,
         _ decide: @escaping URLSession.ChallengeAnswer
@@ -149,7 +149,7 @@ final class TaskDelegates: Sendable {
             return requestAnswer(ofTasks: challenge, session, task, decide)
         }
         let course = ChallengeCourse()
-        // A program may keep the challenge, where its session and task must not be kept.
+        // A program may keep the challenge, which must not keep the session and the task alive.
         let asked = URLAuthenticationChallenge(challenge) { [weak session, weak task] answer in
             course.isPassedOn.store(true, ordering: .relaxed)
             guard let session, let task else { return answer(.performDefaultHandling, nil) }
@@ -203,8 +203,8 @@ final class TaskDelegates: Sendable {
     }
 }
 
-/// How a challenge goes that the session's delegate was given.
+/// The progress of a challenge that the session's delegate was given.
 private final class ChallengeCourse: Sendable {
-    /// Whether that left it to the task's delegate.
+    /// Whether the session's delegate left the challenge to the task's delegate.
     let isPassedOn = Atomic<Bool>(false)
 }

@@ -1,8 +1,9 @@
 import Foundation
 
-/// Is told what data tasks receive, piece by piece.
+/// Receives the events of data tasks, with each piece of received data.
 public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
-    /// The response's head was received. Say whether to go on; nothing more is received until then. By default, yes.
+    /// The response's head was received. The answer decides whether the load continues; no more data is received until
+    /// then. Default: the load continues.
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void)
@@ -12,22 +13,23 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse
     ) async -> URLSession.ResponseDisposition
 
-    /// The data task has become a download, as `didReceive response` was answered. Nothing more is told of the data task.
+    /// The data task has become a download, as the answer to `didReceive response` requested. The data task reports no
+    /// further events.
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didBecome downloadTask: URLSessionDownloadTask)
 
-    /// The data task has become a stream task, as `didReceive response` was answered
-    /// (``URLSession/ResponseDisposition/becomeStream``). Nothing more is told of the data task; its metrics are the stream
-    /// task's, and are told once, when that is over.
+    /// The data task has become a stream task, as the answer to `didReceive response` requested
+    /// (``URLSession/ResponseDisposition/becomeStream``). The data task reports no further events. Its metrics belong
+    /// to the stream task, and are reported once, when that ends.
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didBecome streamTask: URLSessionStreamTask)
 
-    /// A piece of the response's body was received. While this is at work the connection is not read for long.
+    /// A piece of the response's body was received. While this method runs, the connection is not read for long.
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data)
 
-    /// All of a response was received that is about to be stored in the session's cache. Give what to store: the proposed
-    /// response, one made of it, or nil for none. Not asked for a response that comes from the cache. By default, as
-    /// proposed.
+    /// The complete response was received and is about to be stored in the session's cache. Answer with the response to
+    /// store: the proposed one, one derived from it, or nil for none. Not called for a response that comes from the
+    /// cache. Default: the proposed response.
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void)
@@ -39,7 +41,7 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
 }
 
 extension URLSessionDataDelegate {
-    /// Asks by the asynchronous form. Without that, asks the session's delegate; without one, goes on.
+    /// Calls the asynchronous form. Without it, calls the session's delegate; without that method, continues the load.
     public func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
@@ -56,7 +58,7 @@ extension URLSessionDataDelegate {
             answer: completionHandler, otherwise: passOn)
     }
 
-    /// Answers as `urlSession(_:dataTask:didReceive:completionHandler:)` does.
+    /// Gives the same answer as `urlSession(_:dataTask:didReceive:completionHandler:)`.
     public func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse
     ) async -> URLSession.ResponseDisposition {
@@ -65,7 +67,7 @@ extension URLSessionDataDelegate {
         }
     }
 
-    /// Tells the session's delegate.
+    /// Calls the session's delegate.
     public func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didBecome downloadTask: URLSessionDownloadTask
     ) {
@@ -73,7 +75,7 @@ extension URLSessionDataDelegate {
             .urlSession(session, dataTask: dataTask, didBecome: downloadTask)
     }
 
-    /// Tells the session's delegate.
+    /// Calls the session's delegate.
     public func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didBecome streamTask: URLSessionStreamTask
     ) {
@@ -81,13 +83,14 @@ extension URLSessionDataDelegate {
             .urlSession(session, dataTask: dataTask, didBecome: streamTask)
     }
 
-    /// Tells the session's delegate.
+    /// Calls the session's delegate.
     public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         (session.delegate(after: self) as? any URLSessionDataDelegate)?
             .urlSession(session, dataTask: dataTask, didReceive: data)
     }
 
-    /// Asks by the asynchronous form. Without that, asks the session's delegate; without one, stores what is proposed.
+    /// Calls the asynchronous form. Without it, calls the session's delegate; without that method, stores the proposed
+    /// response.
     public func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
@@ -106,7 +109,7 @@ extension URLSessionDataDelegate {
             answer: completionHandler, otherwise: passOn)
     }
 
-    /// Answers as `urlSession(_:dataTask:willCacheResponse:completionHandler:)` does.
+    /// Gives the same answer as `urlSession(_:dataTask:willCacheResponse:completionHandler:)`.
     public func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse
     ) async -> CachedURLResponse? {
@@ -117,7 +120,8 @@ extension URLSessionDataDelegate {
 }
 
 extension URLSession {
-    /// The delegate to call where a task's own does not implement a method: the session's, unless it is the same.
+    /// The delegate to call where a task's own delegate does not implement a method: the session's, unless it is the
+    /// same.
     func delegate(after asked: any URLSessionTaskDelegate) -> (any URLSessionTaskDelegate)? {
         guard let delegate, delegate !== asked else { return nil }
         return delegate as? any URLSessionTaskDelegate

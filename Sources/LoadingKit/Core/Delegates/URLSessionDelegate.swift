@@ -1,26 +1,28 @@
 import Foundation
 
-/// Is told what happens to a session. The session holds its delegate until it is invalidated.
+/// Receives the events of a session. The session holds its delegate until it is invalidated.
 ///
-/// A method with a completion handler may be implemented in its asynchronous form instead, here and in the protocols that
-/// refine this one. Where both are implemented the one with the completion handler is called. The asynchronous form is
-/// called in a Swift task of its own, which is not cancelled when the session's task ends; what it returns then has no
+/// A method with a completion handler may be implemented in its asynchronous form instead, here and in the protocols
+/// that refine this one. Where both are implemented, the form with the completion handler is called. The asynchronous
+/// form is called in a separate Swift task, which is not cancelled when the session's task ends; its result then has no
 /// effect.
 public protocol URLSessionDelegate: NSObjectProtocol, Sendable {
-    /// The session was invalidated, and all of its tasks are over. The delegate is let go after this.
+    /// The session was invalidated, and all of its tasks have ended. The session releases the delegate after this call.
     ///
-    /// - Parameter error: Nil where the program has invalidated the session. A background session that cannot go on ends by
-    ///   itself, with `URLError.backgroundSessionInUseByAnotherProcess` where its identifier is in use, by another session of
-    ///   this process or of another, and `URLError.backgroundSessionWasDisconnected` where what performs its transfers cannot be
-    ///   had.
+    /// - Parameter error: Nil where the program has invalidated the session. A background session that cannot continue
+    ///   ends by itself. The error is then `URLError.backgroundSessionInUseByAnotherProcess` where another session, of
+    ///   this process or of another, uses its identifier, and `URLError.backgroundSessionWasDisconnected` where the
+    ///   service that performs its transfers is not available.
     func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?)
 
-    /// A background session's delegate was told all that had happened while the program did not run, or had no session of that
-    /// identifier. Called once, when the delegate has returned from the last of it; not where nothing had happened.
+    /// A background session's delegate has received all events that occurred while the program did not run, or had no
+    /// session with this identifier. Called once, after the delegate has returned from the last of them; not called
+    /// where there were no such events.
     func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession)
 
-    /// A server asks for credentials that concern a connection: NTLM, Negotiate, a client's certificate, or trust in its
-    /// own. Other challenges go to tasks' delegates alone. By default these do, too.
+    /// A server requires credentials that concern a connection: NTLM, Negotiate, a client's certificate, or trust in
+    /// its own certificate. Other challenges go only to the tasks' delegates. By default these challenges go there,
+    /// too.
     func urlSession(
         _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)
@@ -38,8 +40,8 @@ extension URLSessionDelegate {
     /// Does nothing.
     public func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {}
 
-    /// Asks by the asynchronous form. Without that, leaves the challenge to the task's delegate; without one, to default
-    /// handling.
+    /// Calls the asynchronous form. Without it, passes the challenge to the task's delegate; without that method, uses
+    /// default handling.
     public func urlSession(
         _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
@@ -54,7 +56,7 @@ extension URLSessionDelegate {
             answer: { completionHandler($0.0, $0.1) }, otherwise: passOn)
     }
 
-    /// Answers as ``urlSession(_:didReceive:completionHandler:)`` does.
+    /// Gives the same answer as ``urlSession(_:didReceive:completionHandler:)``.
     public func urlSession(
         _ session: URLSession, didReceive challenge: URLAuthenticationChallenge
     ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
@@ -65,7 +67,7 @@ extension URLSessionDelegate {
         }
     }
 
-    /// Calls the asynchronous form of a method; where there is none, goes on on the delegate queue.
+    /// Calls the asynchronous form of a method. Where there is none, continues on the delegate queue.
     func requestAnswer<Answer>(
         _ method: TwoFormMethod, _ session: URLSession, _ form: @escaping @Sendable () async -> Answer,
         answer: @escaping @Sendable (Answer) -> Void, otherwise passOn: @escaping @Sendable () -> Void

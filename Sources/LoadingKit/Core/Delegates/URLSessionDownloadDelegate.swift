@@ -1,25 +1,26 @@
 import Foundation
 
-/// Is told of downloads.
+/// Receives the events of downloads.
 public protocol URLSessionDownloadDelegate: URLSessionTaskDelegate {
-    /// The download is complete, in a file that is deleted when this returns: open it or move it. Called before
+    /// The download is complete, in a file that is deleted when this method returns: open it or move it. Called before
     /// `didCompleteWithError`.
     func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL)
 
-    /// Bytes were written to the file; the expected total is -1 (`NSURLSessionTransferSizeUnknown`) when it is not known.
+    /// Bytes were written to the file. The expected total is -1 (`NSURLSessionTransferSizeUnknown`) when it is not
+    /// known.
     func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
         totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64)
 
-    /// A download that was resumed goes on behind so many bytes. Not called when it had to begin anew.
+    /// A resumed download continues at `fileOffset`. Not called when the download had to start from the beginning.
     func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
         expectedTotalBytes: Int64)
 }
 
 extension URLSessionDownloadDelegate {
-    /// Tells the session's delegate.
+    /// Calls the session's delegate.
     public func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
         totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
@@ -30,7 +31,7 @@ extension URLSessionDownloadDelegate {
                 totalBytesExpectedToWrite: totalBytesExpectedToWrite)
     }
 
-    /// Tells the session's delegate.
+    /// Calls the session's delegate.
     public func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
         expectedTotalBytes: Int64

@@ -1,41 +1,41 @@
 import Foundation
 
-/// Is told of stream tasks.
+/// Receives the events of stream tasks.
 public protocol URLSessionStreamDelegate: URLSessionTaskDelegate {
-    /// Nothing more will be read: the peer has sent all, or the task was told to read no more.
+    /// The reading side is closed: the peer has sent everything, or the program has closed it with a call to the task.
     func urlSession(_ session: URLSession, readClosedFor streamTask: URLSessionStreamTask)
 
-    /// Nothing more will be written: the task was told so.
+    /// The writing side is closed, after a call to the task.
     func urlSession(_ session: URLSession, writeClosedFor streamTask: URLSessionStreamTask)
 
-    /// There is a better way to the host now than the one that the connection takes, such as a network that came up. A
-    /// program may want to connect anew.
+    /// A better route to the host than that of the connection has become available, for example through a new network.
+    /// A program may connect again.
     func urlSession(_ session: URLSession, betterRouteDiscoveredFor streamTask: URLSessionStreamTask)
 
-    /// The task was captured: the connection is these two streams', which are not open yet, and the program's to close.
-    /// Nothing more is told of the task.
+    /// The task was captured: these two streams have the connection. They are not open yet, and the program must close
+    /// them. The task reports no further events.
     func urlSession(
         _ session: URLSession, streamTask: URLSessionStreamTask, didBecome inputStream: InputStream,
         outputStream: OutputStream)
 }
 
 extension URLSessionStreamDelegate {
-    /// Tells the session's delegate.
+    /// Calls the session's delegate.
     public func urlSession(_ session: URLSession, readClosedFor streamTask: URLSessionStreamTask) {
         next(session)?.urlSession(session, readClosedFor: streamTask)
     }
 
-    /// Tells the session's delegate.
+    /// Calls the session's delegate.
     public func urlSession(_ session: URLSession, writeClosedFor streamTask: URLSessionStreamTask) {
         next(session)?.urlSession(session, writeClosedFor: streamTask)
     }
 
-    /// Tells the session's delegate.
+    /// Calls the session's delegate.
     public func urlSession(_ session: URLSession, betterRouteDiscoveredFor streamTask: URLSessionStreamTask) {
         next(session)?.urlSession(session, betterRouteDiscoveredFor: streamTask)
     }
 
-    /// Tells the session's delegate.
+    /// Calls the session's delegate.
     public func urlSession(
         _ session: URLSession, streamTask: URLSessionStreamTask, didBecome inputStream: InputStream,
         outputStream: OutputStream

@@ -1,15 +1,15 @@
 import Foundation
 
-/// Is told what happens to tasks of every kind.
+/// Receives the events of tasks of every kind.
 ///
-/// What a task's own delegate does not implement is asked of the session's delegate.
+/// A method that a task's own delegate does not implement is called on the session's delegate.
 public protocol URLSessionTaskDelegate: URLSessionDelegate {
-    /// The task was made. Told on the thread that makes it, before the method that makes it returns, and not on the
-    /// delegate queue: here a task can be configured, whatever part of the program made it.
+    /// The task was created. Called on the thread that creates it, before the creating method returns, and not on the
+    /// delegate queue: the delegate can configure the task here, whichever part of the program created it.
     func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask)
 
-    /// A task with an `earliestBeginDate` is about to begin. Say whether it shall, or give another request for it to load.
-    /// By default it begins.
+    /// A task with an `earliestBeginDate` is about to start. The answer decides whether it starts, and may replace the
+    /// request. Default: it starts.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void)
@@ -19,17 +19,17 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
         _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest
     ) async -> (URLSession.DelayedRequestDisposition, URLRequest?)
 
-    /// There is no network that leads to the server, and the task waits for one (`waitsForConnectivity`). Called at most
-    /// once for each task.
+    /// No network leads to the server, and the task waits for one (`waitsForConnectivity`). Called at most once for
+    /// each task.
     func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask)
 
-    /// The server has sent a response before the one that answers the request: 103 (Early Hints) and others of the 1xx
-    /// class (RFC 9110 §15.2).
+    /// The server has sent an interim response before the final one: 103 (Early Hints) and others of the 1xx class (RFC
+    /// 9110 §15.2).
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceiveInformationalResponse response: HTTPURLResponse)
 
-    /// The server redirects to `request`. Give the request to load instead, changed or not, or nil to have the
-    /// redirect's own response. By default it is followed.
+    /// The server redirects to `request`. Answer with the request to load, changed or not, or nil to receive the
+    /// redirect response itself. Default: the redirect is followed.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void)
@@ -40,8 +40,8 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
         newRequest request: URLRequest
     ) async -> URLRequest?
 
-    /// A server asks for credentials; where they concern a connection, the session's delegate was asked before and has
-    /// no opinion.
+    /// A server requires credentials. Where they concern a connection, the session's delegate was called before and
+    /// left the challenge to the task's delegate.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)
@@ -51,7 +51,7 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge
     ) async -> (URLSession.AuthChallengeDisposition, URLCredential?)
 
-    /// The request's body must be sent again, and was a stream. Give a fresh one, or nil to fail the task.
+    /// The request's body must be sent again, and was a stream. Answer with a new stream, or nil to fail the task.
     func urlSession(
         _ session: URLSession, task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void)
@@ -59,8 +59,8 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
     /// The asynchronous form of ``urlSession(_:task:needNewBodyStream:)``.
     func urlSession(_ session: URLSession, needNewBodyStreamForTask task: URLSessionTask) async -> InputStream?
 
-    /// An upload from a stream goes on: give a stream whose first byte is that at `offset` of the body, or nil to fail the
-    /// task. See <doc:ResumableUploads>.
+    /// An upload from a stream is resumed: answer with a stream that begins at byte `offset` of the body, or nil to
+    /// fail the task. See <doc:ResumableUploads>.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, needNewBodyStreamFrom offset: Int64,
         completionHandler: @escaping @Sendable (InputStream?) -> Void)
@@ -70,25 +70,25 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
         _ session: URLSession, needNewBodyStreamForTask task: URLSessionTask, from offset: Int64
     ) async -> InputStream?
 
-    /// Bytes of the request's body were sent; the expected total is -1 when it is not known.
+    /// Bytes of the request's body were sent. The expected total is -1 when it is not known.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64)
 
-    /// The task is over, and this is how it went. Called before `didCompleteWithError`.
+    /// The task has ended, with these metrics. Called before `didCompleteWithError`.
     func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics)
 
-    /// The task is over. The error is nil when it succeeded; a server's error status is a success.
+    /// The task has ended. The error is nil when it succeeded; a response with an error status is a success.
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?)
 }
 
 extension URLSessionTaskDelegate {
-    /// Asks the session's delegate.
+    /// Calls the session's delegate.
     public func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask) {
         session.delegate(after: self)?.urlSession(session, didCreateTask: task)
     }
 
-    /// Asks by the asynchronous form. Without that, asks the session's delegate; without one, begins.
+    /// Calls the asynchronous form. Without it, calls the session's delegate; without that method, starts the task.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
@@ -105,7 +105,7 @@ extension URLSessionTaskDelegate {
             answer: { completionHandler($0.0, $0.1) }, otherwise: passOn)
     }
 
-    /// Answers as ``urlSession(_:task:willBeginDelayedRequest:completionHandler:)`` does.
+    /// Gives the same answer as ``urlSession(_:task:willBeginDelayedRequest:completionHandler:)``.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest
     ) async -> (URLSession.DelayedRequestDisposition, URLRequest?) {
@@ -114,19 +114,20 @@ extension URLSessionTaskDelegate {
         }
     }
 
-    /// Tells the session's delegate.
+    /// Calls the session's delegate.
     public func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
         session.delegate(after: self)?.urlSession(session, taskIsWaitingForConnectivity: task)
     }
 
-    /// Tells the session's delegate.
+    /// Calls the session's delegate.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceiveInformationalResponse response: HTTPURLResponse
     ) {
         session.delegate(after: self)?.urlSession(session, task: task, didReceiveInformationalResponse: response)
     }
 
-    /// Asks by the asynchronous form. Without that, asks the session's delegate; without one, follows the redirect.
+    /// Calls the asynchronous form. Without it, calls the session's delegate; without that method, follows the
+    /// redirect.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
@@ -146,7 +147,7 @@ extension URLSessionTaskDelegate {
             }, answer: completionHandler, otherwise: passOn)
     }
 
-    /// Answers as ``urlSession(_:task:willPerformHTTPRedirection:newRequest:completionHandler:)`` does.
+    /// Gives the same answer as ``urlSession(_:task:willPerformHTTPRedirection:newRequest:completionHandler:)``.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest
@@ -157,8 +158,8 @@ extension URLSessionTaskDelegate {
         }
     }
 
-    /// Asks by the asynchronous form. Without that, asks the session's delegate; without one, leaves the challenge to
-    /// default handling.
+    /// Calls the asynchronous form. Without it, calls the session's delegate; without that method, uses default
+    /// handling.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
@@ -175,7 +176,7 @@ extension URLSessionTaskDelegate {
             answer: { completionHandler($0.0, $0.1) }, otherwise: passOn)
     }
 
-    /// Answers as ``urlSession(_:task:didReceive:completionHandler:)`` does.
+    /// Gives the same answer as ``urlSession(_:task:didReceive:completionHandler:)``.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge
     ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
@@ -186,7 +187,8 @@ extension URLSessionTaskDelegate {
         }
     }
 
-    /// Asks by the asynchronous form. Without that, asks the session's delegate; without one, there is no new stream.
+    /// Calls the asynchronous form. Without it, calls the session's delegate; without that method, there is no new
+    /// stream.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
@@ -201,7 +203,7 @@ extension URLSessionTaskDelegate {
             answer: completionHandler, otherwise: passOn)
     }
 
-    /// Answers as ``urlSession(_:task:needNewBodyStream:)`` does.
+    /// Gives the same answer as ``urlSession(_:task:needNewBodyStream:)``.
     public func urlSession(
         _ session: URLSession, needNewBodyStreamForTask task: URLSessionTask
     ) async -> InputStream? {
@@ -210,7 +212,7 @@ extension URLSessionTaskDelegate {
         }
     }
 
-    /// Asks by the asynchronous form. Without that, asks the session's delegate; without one, there is no stream.
+    /// Calls the asynchronous form. Without it, calls the session's delegate; without that method, there is no stream.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, needNewBodyStreamFrom offset: Int64,
         completionHandler: @escaping @Sendable (InputStream?) -> Void
@@ -227,7 +229,7 @@ extension URLSessionTaskDelegate {
             answer: completionHandler, otherwise: passOn)
     }
 
-    /// Answers as ``urlSession(_:task:needNewBodyStreamFrom:completionHandler:)`` does.
+    /// Gives the same answer as ``urlSession(_:task:needNewBodyStreamFrom:completionHandler:)``.
     public func urlSession(
         _ session: URLSession, needNewBodyStreamForTask task: URLSessionTask, from offset: Int64
     ) async -> InputStream? {
@@ -236,7 +238,7 @@ extension URLSessionTaskDelegate {
         }
     }
 
-    /// Tells the session's delegate.
+    /// Calls the session's delegate.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
@@ -246,14 +248,14 @@ extension URLSessionTaskDelegate {
             totalBytesExpectedToSend: totalBytesExpectedToSend)
     }
 
-    /// Tells the session's delegate.
+    /// Calls the session's delegate.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
     ) {
         session.delegate(after: self)?.urlSession(session, task: task, didFinishCollecting: metrics)
     }
 
-    /// Tells the session's delegate.
+    /// Calls the session's delegate.
     public func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         session.delegate(after: self)?.urlSession(session, task: task, didCompleteWithError: error)
     }

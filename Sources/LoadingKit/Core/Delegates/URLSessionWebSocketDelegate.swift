@@ -1,32 +1,34 @@
 import Foundation
 
-/// Is told when WebSocket connections open and close.
+/// Receives the events of WebSocket connections: their opening and their close.
 ///
-/// Messages come before the close. As long as the program goes on receiving, `didCloseWith` and the end, also of a connection
-/// that was lost, are told when the messages that came before were taken: a program that calls
-/// ``URLSessionWebSocketTask/receive()`` again after each message has seen them all. It may take 10 seconds from one message to
-/// the next call, and a second where no message is left or none was asked for so far. Of a program that does not ask again
-/// within that time the end is told, and the messages wait for later calls. What is received with completion handlers is in the
-/// order of the delegate queue. Of a program that has closed the connection itself and has not taken
-/// all messages, 3 seconds are waited for the next call.
+/// Received messages precede the close. As long as the program continues to receive, `didCloseWith` and the task's end,
+/// also those of a lost connection, are reported after the program has taken all earlier messages. A program that calls
+/// ``URLSessionWebSocketTask/receive()`` again after each message therefore receives them all. The session waits up to
+/// 10 seconds from one message to the next call, and one second where no message is left or the program has not called
+/// `receive()` yet. If the program does not call again within that time, the end is reported, and the messages remain
+/// for later calls. Messages received with completion handlers arrive in the order of the delegate queue. If the
+/// program has closed the connection itself and has not taken all messages, the session waits up to 3 seconds for the
+/// next call.
 ///
-/// A pending `receive()` fails when `didCloseWith` has returned.
+/// A pending `receive()` fails after `didCloseWith` has returned.
 public protocol URLSessionWebSocketDelegate: URLSessionTaskDelegate {
-    /// The handshake is done, and messages go both ways. The protocol is the one of those offered that the server chose;
-    /// nil where it chose none.
+    /// The handshake is complete, and messages can be sent in both directions. `protocol` is the offered subprotocol
+    /// that the server selected; nil where it selected none.
     func urlSession(
         _ session: URLSession, webSocketTask: URLSessionWebSocketTask, didOpenWithProtocol protocol: String?)
 
-    /// The server has sent a close frame, of its own or as an answer. `didCompleteWithError` follows.
+    /// The server has sent a close frame, either first or in reply to the client's. `didCompleteWithError` follows.
     ///
-    /// A connection that ends without one, or because the server broke a rule, has an error there alone.
+    /// A connection that ends without a close frame, or because the server violated the protocol, is reported only
+    /// there, as an error.
     func urlSession(
         _ session: URLSession, webSocketTask: URLSessionWebSocketTask,
         didCloseWith closeCode: URLSessionWebSocketTask.CloseCode, reason: Data?)
 }
 
 extension URLSessionWebSocketDelegate {
-    /// Tells the session's delegate.
+    /// Calls the session's delegate.
     public func urlSession(
         _ session: URLSession, webSocketTask: URLSessionWebSocketTask, didOpenWithProtocol protocol: String?
     ) {
@@ -34,7 +36,7 @@ extension URLSessionWebSocketDelegate {
             .urlSession(session, webSocketTask: webSocketTask, didOpenWithProtocol: `protocol`)
     }
 
-    /// Tells the session's delegate.
+    /// Calls the session's delegate.
     public func urlSession(
         _ session: URLSession, webSocketTask: URLSessionWebSocketTask,
         didCloseWith closeCode: URLSessionWebSocketTask.CloseCode, reason: Data?
@@ -45,8 +47,8 @@ extension URLSessionWebSocketDelegate {
 }
 
 extension TaskDelegates {
-    /// The delegate of a WebSocket task: its own, then the session's. Looked for when there is something to report, so that
-    /// other tasks cost nothing.
+    /// The delegates of a WebSocket task: its own, then the session's. They are determined only when there is an event
+    /// to report, so that other tasks have no cost.
     static func webSocket(_ session: URLSession, _ task: URLSessionWebSocketTask) -> (any URLSessionWebSocketDelegate)?
     {
         task.delegate as? any URLSessionWebSocketDelegate ?? (session.delegate as? any URLSessionWebSocketDelegate)

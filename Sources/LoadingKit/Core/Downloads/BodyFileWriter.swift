@@ -2,24 +2,25 @@ import Foundation
 import Glibc
 import LoadingKitTransport
 
-/// Writes a body into a file, with room on the disk ahead. The descriptor stays the owner's. Its functions may block, and give
-/// the result of a system call.
+/// Writes a body into a file, and reserves disk space ahead. The owner keeps the descriptor. Its functions may block,
+/// and return the result of a system call.
 package struct BodyFileWriter: Sendable {
-    /// Room on the disk is asked for so many bytes at a time: with each write it would cost as much as the writing, and
-    /// all at once would let a server that announces much, and sends little, fill the disk.
+    /// The number of bytes of disk space reserved at a time. A reservation for each write would cost as much as the
+    /// write. A reservation for the whole body would let a server that announces a large body, and sends little, fill
+    /// the disk.
     private static let reservedStep: Int64 = 64 << 20
 
     package let descriptor: Int32
-    /// Up to where there is room already.
+    /// The end of the reserved disk space, as an offset in the file.
     private var reserved: Int64 = 0
-    /// Whether the file system gives room ahead, as far as is known.
+    /// Whether the file system supports reservations, as far as is known.
     private var reserves = true
 
     package init(_ descriptor: Int32) { self.descriptor = descriptor }
 
     /// - Parameters:
-    ///   - start: Where the bytes go.
-    ///   - expected: How many bytes the file will have; below 0 where that is not known.
+    ///   - start: The offset at which the bytes are written.
+    ///   - expected: The expected size of the file in bytes; negative where it is not known.
     ///   - didWrite: Called with each piece that was written.
     package mutating func write(
         _ data: Data, at start: Int64, expecting expected: Int64, _ didWrite: (UnsafeRawBufferPointer) -> Void
@@ -43,16 +44,16 @@ package struct BodyFileWriter: Sendable {
         return 0
     }
 
-    /// What is behind so many bytes is dropped, and the room there.
+    /// Removes the bytes behind `count`, and the space reserved there.
     package mutating func truncate(to count: Int64) -> Int {
         reserved = 0
         return SystemCalls.truncate(descriptor, to: count)
     }
 
-    /// Gives back room that was not needed, behind the last byte.
+    /// Releases the reserved space behind `count`, the end of the file's bytes.
     package mutating func giveBackRoom(behind count: Int64) { if reserved > count { _ = truncate(to: count) } }
 
-    /// The file's size stays what it is. Without room ahead, writing goes on all the same.
+    /// Does not change the file's size. Without a reservation, writing continues all the same.
     private mutating func reserve(from count: Int64, for next: Int, _ expected: Int64) {
         let end = count + Int64(next)
         guard reserves, end > reserved, expected > end else { return }

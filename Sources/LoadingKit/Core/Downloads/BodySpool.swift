@@ -1,30 +1,30 @@
 import Foundation
 import LoadingKitTransport
 
-/// A file that a body is put into. Its functions may block. One thread at a time calls them.
+/// A file that receives a body. Its functions may block. One thread at a time calls them.
 package protocol SpooledFile: AnyObject, Sendable {
-    /// Bytes from the beginning that are written.
+    /// The number of bytes written, from the beginning of the file.
     var count: Int64 { get }
 
-    /// Does one after the other, and gives how many bytes were written.
+    /// Performs the operations in order, and returns the number of bytes written.
     ///
-    /// - Parameter expected: how many bytes the file will have; below 0 where that is not known.
+    /// - Parameter expected: the expected size of the file in bytes; negative where it is not known.
     func perform(_ operations: [SpoolOperation], expecting expected: Int64) throws -> Int64
 }
 
-/// What is to be done with a body's file.
+/// An operation on a body's file.
 package enum SpoolOperation: Sendable {
     case write(Data)
-    /// Bytes come from the beginning again.
+    /// The body is received from its beginning again.
     case startOver
 }
 
-/// Puts a body's bytes into a file, a batch at a time on the pool of threads for what blocks. Confined to its loop.
+/// Writes a body's bytes into a file, in batches, on the thread pool for blocking work. Confined to its loop.
 final class BodySpool: @unchecked Sendable {  // confined to `loop`
-    /// Bytes that may wait to be written before the load has to wait.
+    /// The number of unwritten bytes from which the load has to wait.
     static let highWater = 2 << 20
 
-    /// A batch was written, of so many bytes.
+    /// Called after a batch, with the number of bytes written.
     var onWritten: ((Int64) -> Void)?
     var onFailure: ((any Error) -> Void)?
 
@@ -34,11 +34,11 @@ final class BodySpool: @unchecked Sendable {  // confined to `loop`
     private var waitingBytes = 0
     private var isWorking = false
     private var hasFailed = false
-    /// How many bytes the file will have; below 0 where that is not known.
+    /// The expected size of the file in bytes; negative where it is not known.
     private var expected: Int64 = -1
     private var whenIdle: (() -> Void)?
 
-    /// How many bytes the file has, as far as it is known here: right when nothing is being written.
+    /// The file's size as far as the loop knows it: exact while no write is in progress.
     private(set) var count: Int64
 
     init(_ loop: EventLoop, _ file: any SpooledFile) {
@@ -47,13 +47,13 @@ final class BodySpool: @unchecked Sendable {  // confined to `loop`
         count = file.count
     }
 
-    /// Whether all is written that was to be, or cannot be.
+    /// Whether no write is pending: everything is written, or a write has failed.
     var isIdle: Bool { !isWorking }
 
-    /// Whether the load should wait before it brings more.
+    /// Whether the load should wait before it delivers more.
     var isBehind: Bool { waitingBytes >= Self.highWater }
 
-    /// - Parameter expected: how many bytes the file will have; below 0 where that is not known.
+    /// - Parameter expected: the expected size of the file in bytes; negative where it is not known.
     func append(_ data: Data, of expected: Int64) {
         self.expected = expected
         waiting.append(.write(data))
@@ -61,14 +61,14 @@ final class BodySpool: @unchecked Sendable {  // confined to `loop`
         work()
     }
 
-    /// What was written is dropped.
+    /// Drops everything that was written.
     func startOver() {
         waiting = [.startOver]
         waitingBytes = 0
         work()
     }
 
-    /// Calls back when all is written that was to be, or cannot be.
+    /// Calls `done` when no write is pending: everything is written, or a write has failed.
     func settle(_ done: @escaping () -> Void) {
         whenIdle = done
         reportIfIdle()

@@ -2,17 +2,17 @@ import Foundation
 import LoadingKitContentCoding
 import LoadingKitTransport
 
-/// Decodes a download that was put together from parts of its content in its codings: a range of bytes is one of those, not
-/// of what they are decoded to (RFC 9110 §14). Its functions may block.
+/// Decodes a download that consists of ranges of the content in its content codings: byte ranges apply to the coded
+/// content, not to the decoded content (RFC 9110 §14). Its functions may block.
 package enum CodedDownload {
     private static let pieceSize = 256 << 10
 
-    /// Makes a file of what the first one is decoded to, which is deleted.
+    /// Decodes a file into a new file, and deletes the coded one.
     ///
     /// - Parameters:
     ///   - coding: the value of `Content-Encoding`.
-    ///   - ratio: by how much decoding may expand the content.
-    /// - Returns: where the new file is.
+    ///   - ratio: the largest ratio by which decoding may expand the content.
+    /// - Returns: the location of the new file.
     static func decode(_ coded: URL, _ coding: String, ratio: Int) throws -> URL {
         let file = DownloadFile()
         do {
@@ -29,7 +29,7 @@ package enum CodedDownload {
         return URL(fileURLWithPath: file.path ?? file.name)
     }
 
-    /// Decodes a file, piece by piece. False, and nothing is written, for a coding that is not built in.
+    /// Decodes a file, piece by piece. Returns false, and writes nothing, for a coding that is not built in.
     package static func decode(
         _ coded: String, _ coding: String, ratio: Int, _ write: (Data) throws -> Void
     ) throws -> Bool {

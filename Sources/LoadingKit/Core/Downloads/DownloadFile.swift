@@ -2,12 +2,12 @@ import Foundation
 import Glibc
 import LoadingKitTransport
 
-/// The file that a download is put together in: of mode 0600, in the ``DownloadFolder``. Its functions may block.
-final class DownloadFile: SpooledFile, @unchecked Sendable {  // one thread at a time: `DownloadSpool` sees to that
+/// The file into which a download is written, with mode 0600, in the ``DownloadFolder``. Its functions may block.
+final class DownloadFile: SpooledFile, @unchecked Sendable {  // one thread at a time: `DownloadSpool` ensures this
     private(set) var name = DownloadFolder.newName()
     private let folder: DownloadFolder
     private var writer = BodyFileWriter(-1)
-    /// Whether resume data names it that the program may still have.
+    /// Whether resume data that the program may still have names the file.
     private var isNamed = false
     private(set) var count: Int64 = 0
     private(set) var path: String?
@@ -16,8 +16,8 @@ final class DownloadFile: SpooledFile, @unchecked Sendable {  // one thread at a
 
     init(in folder: DownloadFolder = .shared) { self.folder = folder }
 
-    /// One that an earlier download has left; what is behind its first `count` bytes is dropped. Where there is none any
-    /// more, or another download uses it, the download begins anew.
+    /// Opens a file that an earlier download left, and drops the bytes behind its first `count` bytes. Where the file
+    /// no longer exists, or another download uses it, the download starts from the beginning.
     init(resuming name: String, count: Int64, in folder: DownloadFolder = .shared) throws {
         self.folder = folder
         guard let taken = try folder.take(name) else { return }
@@ -31,7 +31,7 @@ final class DownloadFile: SpooledFile, @unchecked Sendable {  // one thread at a
         guard descriptor >= 0 else { return }
         writer.giveBackRoom(behind: count)
         SystemCalls.close(descriptor)
-        // The download that was to go on has not begun.
+        // The download that was to continue has not started.
         if isNamed { folder.leave(name, size: count) }
     }
 
@@ -52,7 +52,7 @@ final class DownloadFile: SpooledFile, @unchecked Sendable {  // one thread at a
         return written
     }
 
-    /// All is written; makes the file where nothing was.
+    /// All bytes are written. Creates the file where nothing was written.
     func close() throws {
         try create()
         writer.giveBackRoom(behind: count)
@@ -70,7 +70,7 @@ final class DownloadFile: SpooledFile, @unchecked Sendable {  // one thread at a
         (name, self.path, isNamed) = (new, path, false)
     }
 
-    /// Leaves the file as it is, for resume data that names it.
+    /// Leaves the file unchanged, for resume data that names it.
     func leave() {
         guard descriptor >= 0 else { return }
         writer.giveBackRoom(behind: count)
@@ -98,7 +98,7 @@ final class DownloadFile: SpooledFile, @unchecked Sendable {  // one thread at a
             throw failure(.cannotCreateFile, "made", result)
         }
         writer = BodyFileWriter(descriptor)
-        // Resume data may name it before it is closed.
+        // Resume data may name the file before it is closed.
         _ = DownloadFolder.takeLock(descriptor)
     }
 

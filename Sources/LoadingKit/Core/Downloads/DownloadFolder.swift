@@ -3,11 +3,12 @@ import Glibc
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// The private folder in which downloads are put together: `LoadingKit-<user>` in the temporary folder, of mode 0700, so
-/// that a download that broke can be resumed by another process of the same user.
+/// The private folder for partial downloads: `LoadingKit-<user>` in the temporary folder, with mode 0700. Another
+/// process of the same user can resume an interrupted download from it.
 ///
-/// Each process has a folder of its own in it, which it keeps locked as long as it runs. So others can distinguish what is in use
-/// from what a process that has ended has left; a process identifier would mean nothing in another container.
+/// Each process has its own subfolder, which it keeps locked as long as it runs. Other processes can thus distinguish
+/// files in use from the files of a process that has ended. A process identifier would have no meaning in another
+/// container.
 ///
 /// Its functions may block.
 package final class DownloadFolder: Sendable {
@@ -16,9 +17,9 @@ package final class DownloadFolder: Sendable {
     private static let prefix = "CFNetworkDownload_"
     private static let suffix = ".tmp"
 
-    /// What is kept for resume data that may be used: by processes that have ended together, and by this one.
+    /// The limits for files that resume data may name: for all ended processes together, and for this process.
     package struct Limits {
-        /// Of what processes that have ended have left, in seconds.
+        /// The largest age of an ended process's files, in seconds.
         let age: TimeInterval
         let bytes: Int64
         let files: Int
@@ -38,9 +39,9 @@ package final class DownloadFolder: Sendable {
 
     private struct State {
         var own: Own?
-        /// What resume data of this process names, and no download uses: the oldest first.
+        /// The files that resume data of this process names, and that no download uses: the oldest first.
         var left: [(name: String, size: Int64)] = []
-        /// Whether what others have left was looked through, or is going to be.
+        /// Whether the files of other processes were checked, or the check is scheduled.
         var hasSwept: Bool
     }
 
@@ -48,7 +49,7 @@ package final class DownloadFolder: Sendable {
     private let limits: Limits
     private let state: Guarded<State>
 
-    /// - Parameter sweeps: whether it sweeps by itself, when it is first used.
+    /// - Parameter sweeps: whether the folder sweeps by itself, at its first use.
     package init(_ path: String, _ limits: Limits = Limits(), sweeps: Bool = true) {
         self.path = path
         self.limits = limits
@@ -57,16 +58,16 @@ package final class DownloadFolder: Sendable {
 
     deinit { if let own = state.withLock({ $0.own }) { SystemCalls.close(own.descriptor) } }
 
-    /// A name that no file has.
+    /// A unique file name.
     package static func newName() -> String { "\(prefix)\(UUID().uuidString)\(suffix)" }
 
-    /// Whether the name is one of those that `newName` gives: others are not to be touched.
+    /// Whether the name has the form of `newName`: other files must not be touched.
     static func isName(_ name: String) -> Bool {
         name.hasPrefix(prefix) && name.hasSuffix(suffix)
             && UUID(uuidString: String(name.dropFirst(prefix.count).dropLast(suffix.count))) != nil
     }
 
-    /// The path of a file in this process's folder, which is made where there is none.
+    /// The path of a file in this process's folder, which is created where it is missing.
     package func path(of name: String) throws -> String {
         defer { sweepOnce() }
         return try "\(ownFolder())/\(name)"
@@ -74,7 +75,7 @@ package final class DownloadFolder: Sendable {
 
     // MARK: What is left to be resumed
 
-    /// Resume data names a file that no download uses any more.
+    /// Resume data names a file that no download uses any longer.
     package func leave(_ name: String, size: Int64) {
         let removed = state.withLock { state -> [String] in
             state.left.append((name, size))
@@ -91,10 +92,10 @@ package final class DownloadFolder: Sendable {
         for name in removed { _ = SystemCalls.unlink("\(own)/\(name)") }
     }
 
-    /// Opens a file that was left, by whichever process, which is this process's from then on; nil where there is none, or
-    /// where a download uses it.
+    /// Opens a file that any process left, and moves it to this process's folder; nil where there is none, or where a
+    /// download uses it.
     package func take(_ name: String) throws -> (path: String, descriptor: Int32)? {
-        // Not before: it may be old enough to be swept.
+        // Not earlier: the file may be old enough to be swept.
         defer { sweepOnce() }
         let own = try ownFolder()
         let target = "\(own)/\(name)"
@@ -103,7 +104,7 @@ package final class DownloadFolder: Sendable {
             let source = "\(folder)/\(name)"
             let descriptor = SystemCalls.open(source, O_RDWR | O_NOFOLLOW)
             guard let descriptor = Int32(exactly: descriptor), descriptor >= 0 else { continue }
-            // Another process may have it by now.
+            // Another process may have taken it meanwhile.
             if Self.takeLock(descriptor), source == target || SystemCalls.rename(source, target) == 0 {
                 return (target, descriptor)
             }
@@ -113,7 +114,7 @@ package final class DownloadFolder: Sendable {
         return nil
     }
 
-    /// Takes the lock; false where another process has it. Where the file system has no locks it is taken.
+    /// Takes the lock; false where another process has it. Where the file system has no locks, it counts as taken.
     static func takeLock(_ descriptor: Int32) -> Bool {
         SystemCalls.lock(descriptor, LOCK_EX | LOCK_NB) != -Int(EWOULDBLOCK)
     }
@@ -128,8 +129,8 @@ package final class DownloadFolder: Sendable {
         if isFirst { BlockingPool.shared.run { self.sweep() } }
     }
 
-    /// Removes what processes that have ended have left: what is too old, and the oldest of what is too much. Several processes
-    /// may do so at the same time.
+    /// Removes files of ended processes: those that are too old, and the oldest ones beyond the size limit. Several
+    /// processes may do so at the same time.
     func sweep(_ now: Date = Date()) {
         var files = leftFiles(in: path)
         var gone = files.filter { now.timeIntervalSince($0.changed) > limits.age }
@@ -137,12 +138,13 @@ package final class DownloadFolder: Sendable {
             let descriptor = SystemCalls.open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
             guard let descriptor = Int32(exactly: descriptor), descriptor >= 0 else { continue }
             defer { SystemCalls.close(descriptor) }
-            // Locked: its process runs, or another sweeps it.
+            // Locked: its process is running, or another process sweeps the folder.
             guard SystemCalls.lock(descriptor, LOCK_EX | LOCK_NB) == 0 else { continue }
             let found = leftFiles(in: folder)
             let old = found.filter { now.timeIntervalSince($0.changed) > limits.age }
             for file in old { _ = SystemCalls.unlink(file.path) }
-            // While it is locked: a process that has just made it sees that it is gone. One that holds anything stays.
+            // The folder is removed while it is locked: a process that has just created it sees that it is gone. A
+            // folder that is not empty stays.
             _ = SystemCalls.removeDirectory(folder)
             gone += old
             files += found
@@ -175,7 +177,7 @@ package final class DownloadFolder: Sendable {
         }
     }
 
-    /// Those of other processes.
+    /// The folders of other processes.
     private var folders: [String] {
         let own = state.withLock { $0.own?.path }
         return names(in: path).filter { UUID(uuidString: $0) != nil }.map { "\(path)/\($0)" }.filter { $0 != own }
@@ -189,7 +191,7 @@ package final class DownloadFolder: Sendable {
 
     private func ownFolder() throws -> String {
         try state.withLock { state in
-            // A program that tidies the temporary folder may have removed it.
+            // A program that cleans the temporary folder may have removed it.
             if let own = state.own, Self.isThere(own.descriptor) { return own.path }
             if let gone = state.own.take() { SystemCalls.close(gone.descriptor) }
             let own = try makeOwnFolder()
@@ -208,7 +210,7 @@ package final class DownloadFolder: Sendable {
         guard made == 0 || made == -Int(EEXIST) else {
             throw DownloadFailure.make(.cannotCreateFile, "the folder \(path) cannot be made", made)
         }
-        // Any user who may write to the temporary folder could have made it.
+        // Any user with write access to the temporary folder could have created it.
         guard Self.isPrivate(path) else {
             let text = "the folder \(path), in which downloads are put together, belongs to another user or is open to"
             throw LoadFailure(.cannotCreateFile, "\(text) others: remove it, or set TMPDIR")
@@ -224,7 +226,7 @@ package final class DownloadFolder: Sendable {
             guard let descriptor = Int32(exactly: opened), descriptor >= 0 else {
                 throw DownloadFailure.make(.cannotCreateFile, "the folder \(own) cannot be opened", opened)
             }
-            // A process that sweeps may have taken it for one that is left.
+            // A sweeping process may have taken it for an abandoned folder.
             if Self.takeLock(descriptor), Self.isThere(descriptor) { return Own(path: own, descriptor: descriptor) }
             SystemCalls.close(descriptor)
         }
@@ -237,9 +239,9 @@ package final class DownloadFolder: Sendable {
     }
 }
 
-/// Failures of the file that a download goes to.
+/// Failures of a download's file.
 package enum DownloadFailure {
-    /// - Parameter result: of the system call.
+    /// - Parameter result: the result of the system call.
     package static func make(_ code: URLError.Code, _ text: String, _ result: Int) -> LoadFailure {
         let errno = Int32(clamping: -result)
         let reason = SystemCalls.text(ofError: errno)

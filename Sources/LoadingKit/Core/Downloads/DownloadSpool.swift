@@ -1,7 +1,7 @@
 import Foundation
 import LoadingKitTransport
 
-/// Puts a download's bytes into its file, and closes it. Confined to its loop.
+/// Writes a download's bytes into its file, and closes the file. Confined to its loop.
 final class DownloadSpool {
     let body: BodySpool
     private let file: DownloadFile
@@ -13,7 +13,7 @@ final class DownloadSpool {
 
     var name: String { file.name }
 
-    /// Closes the file when all is written, and gives its place.
+    /// Closes the file when everything is written, and reports its location.
     func finish(_ done: @escaping (Result<URL, any Error>) -> Void) {
         let done = LoopTransfer(done)
         body.settle { [file, loop = body.loop] in
@@ -27,9 +27,9 @@ final class DownloadSpool {
         }
     }
 
-    /// Calls back when the file is closed; without resume data that names it, it is deleted. Nothing may follow.
+    /// Calls `done` when the file is closed. The file is deleted unless resume data names it. No call may follow.
     func end(keepsFile: Bool, _ done: @escaping () -> Void) {
-        // Nothing was written: there is none.
+        // Nothing was written: there is no file.
         if file.path == nil { return done() }
         let done = LoopTransfer(done)
         BlockingPool.shared.run { [file, loop = body.loop] in

@@ -1,9 +1,9 @@
 import Foundation
 
-/// What a download is resumed from: where its bytes are, and which version of the resource they are of.
+/// The state from which a download is resumed: the file with its bytes, and the version of the resource they belong to.
 ///
-/// It travels as a property list. The request's fields are in it, but for those that identify the user to servers and
-/// proxies; and the user name and password in a URL are left out.
+/// It is encoded as a property list, which includes the request's fields. Fields that identify the user to servers and
+/// proxies are left out, and so are the user name and password of a URL.
 package struct ResumeData: Equatable {
     private enum Key {
         static let version = "LoadingKitResumeDataVersion"
@@ -20,7 +20,7 @@ package struct ResumeData: Equatable {
     }
 
     private static let version = 1
-    /// They ask for a part, which the resumed download does itself; so does ``rest(of:from:)`` with the last.
+    /// Fields that request a range. The resumed download sets them itself, and ``rest(of:from:)`` sets the last one.
     private static let fieldsOfPart = ["Range", "If-Range", "Accept-Encoding"]
 
     private static func isKept(_ name: String) -> Bool {
@@ -28,20 +28,21 @@ package struct ResumeData: Equatable {
     }
 
     var url: URL
-    /// What the download was made for, before it was redirected (``URLSessionTask/firstURL``).
+    /// The original URL of the download, before redirects (``URLSessionTask/firstURL``).
     var firstURL: URL
     var fields: [String: String]
-    /// What the program allowed and asked for: a download that goes on must not do what its first part was not to do.
+    /// The program's permissions and requirements for the request: the resumed download must not do anything that they
+    /// forbade to its first part.
     var rules: RequestRules
-    /// The session's word for the user that the URL named (``NamedUsers``).
+    /// The session's identifier of the user that the URL named (``NamedUsers``).
     var user: String?
-    /// A file of the ``DownloadFolder``.
+    /// The name of a file in the ``DownloadFolder``.
     package var fileName: String
-    /// Bytes that the file has of the resource, from its beginning.
+    /// The number of the resource's bytes in the file, from the resource's beginning.
     package var count: Int64
-    /// The value of `Content-Encoding`, where the file has the content in its codings.
+    /// The value of `Content-Encoding`, where the file has the content in its content codings.
     package private(set) var coding: String?
-    /// What `If-Range` is sent with: a strong entity tag, or the date of the last change (RFC 9110 §13.1.5).
+    /// The value for `If-Range`: a strong entity tag, or the date of the last modification (RFC 9110 §13.1.5).
     var validator: Validator
 
     package enum Validator: Equatable {
@@ -55,13 +56,14 @@ package struct ResumeData: Equatable {
         }
     }
 
-    /// Nil where a download cannot be resumed: only a GET can that HTTP's fields answer, of a resource that says which version
-    /// it is, and whose bytes are kept as they came. A scheme other than http and https has to say that it has ranges, too, by
-    /// `Accept-Ranges: bytes`: its handler gets `Range` and `If-Range`, and answers 206 with `Content-Range` (RFC 9110 §14).
+    /// Nil where a download cannot be resumed. It requires a GET whose response has HTTP's fields, a validator for the
+    /// resource's version, and stored bytes that are unchanged. With a scheme other than http and https the response
+    /// must also have `Accept-Ranges: bytes`: the handler of the scheme then gets `Range` and `If-Range`, and answers
+    /// 206 with `Content-Range` (RFC 9110 §14).
     ///
     /// - Parameters:
-    ///   - firstURL: what the download was made for, where that is another URL than the request's.
-    ///   - isCoded: whether the file has the content in its codings, where it has some.
+    ///   - firstURL: the original URL of the download, where it differs from the request's.
+    ///   - isCoded: whether the file has the content in its content codings, where it has any.
     package init?(
         _ request: URLRequest, _ response: URLResponse?, firstURL: URL?, fileName: String, count: Int64,
         isCoded: Bool = false
@@ -73,7 +75,7 @@ package struct ResumeData: Equatable {
             Self.hasRanges(response, isHTTP: url.hasScheme("http") || url.hasScheme("https")),
             let validator = Validator(response)
         else { return nil }
-        // A part that the program asked for is not the beginning of the whole.
+        // A range that the program requested is not the beginning of the whole.
         if response.statusCode == 206, request.value(forHTTPHeaderField: "If-Range") == nil { return nil }
         self.url = url.withoutCredentials
         self.firstURL = (firstURL ?? url).withoutCredentials
@@ -85,13 +87,14 @@ package struct ResumeData: Equatable {
         rules = RequestRules(keptOf: request)
     }
 
-    /// Whether downloads of the URL's scheme may be resumed: not of those that LoadingKit loads whole. Resume data from elsewhere
-    /// must not make a program read its own files.
+    /// Whether downloads of the URL's scheme may be resumed: not those that LoadingKit loads as a whole. Resume data
+    /// from an untrusted source must not make a program read its own files.
     private static func mayHaveRanges(_ url: URL) -> Bool {
         url.scheme != nil && !url.hasScheme("file") && !url.hasScheme("data")
     }
 
-    /// Whether parts of the resource can be had. HTTP's servers often do not say so; a response of another scheme has to.
+    /// Whether the server supports ranges of the resource. HTTP servers often do not declare it; a response of another
+    /// scheme must.
     private static func hasRanges(_ response: HTTPURLResponse, isHTTP: Bool) -> Bool {
         guard let ranges = response.value(forHTTPHeaderField: "Accept-Ranges")?.lowercased() else {
             return isHTTP || response.statusCode == 206
@@ -99,7 +102,7 @@ package struct ResumeData: Equatable {
         return isHTTP ? ranges != "none" : ranges == "bytes"
     }
 
-    /// Reads what ``encoded`` made. Throws when it is anything else.
+    /// Decodes ``encoded``. Throws for any other data.
     package init(_ data: Data) throws {
         guard let list = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any] else {
             throw Self.invalid("it is no property list")
@@ -133,7 +136,7 @@ package struct ResumeData: Equatable {
         rules = try Self.rules(list[Key.rules])
     }
 
-    /// Data of earlier versions has none.
+    /// Data of earlier versions has no rules.
     private static func rules(_ list: Any?) throws -> RequestRules {
         guard let list else { return .usual }
         guard let rules = RequestRules(propertyList: list) else { throw invalid("it does not say what is allowed") }
@@ -144,7 +147,7 @@ package struct ResumeData: Equatable {
         LoadFailure(.cannotDecodeRawData, "the resume data cannot be used: \(reason)")
     }
 
-    /// As a property list in XML; nil never happens for what the initialisers let through.
+    /// A property list in XML. It is never nil for values that the initialisers accept.
     package var encoded: Data? {
         var list: [String: Any] = [
             Key.version: Self.version, Key.url: url.withoutCredentials.absoluteString, Key.count: count,
@@ -162,7 +165,7 @@ package struct ResumeData: Equatable {
         return try? PropertyListSerialization.data(fromPropertyList: list, format: .xml, options: 0)
     }
 
-    /// Asks for the resource, without a range.
+    /// A request for the resource, without a range.
     var request: URLRequest {
         var request = URLRequest(url: url)
         for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
@@ -170,24 +173,24 @@ package struct ResumeData: Equatable {
         return request
     }
 
-    /// Asks for what comes behind the bytes that are there, of the same version; else for all.
+    /// A request for the bytes behind `offset`, of the same version, or else for all bytes.
     package func rest(of request: URLRequest, from offset: Int64) -> URLRequest {
         var request = request
         request.setValue("bytes=\(offset)-", forHTTPHeaderField: "Range")
         request.setValue(validator.text, forHTTPHeaderField: "If-Range")
-        // What comes is put behind the bytes that are there, and is in the same codings.
+        // The new bytes are appended to the existing ones, and must have the same codings.
         request.setValue(coding ?? "identity", forHTTPHeaderField: "Accept-Encoding")
         if coding != nil { request.keepsContentCodings = true }
         return request
     }
 
-    /// Whether the response brings what comes behind `offset` bytes of the same version.
+    /// Whether the response continues the same version behind `offset` bytes.
     package func isContinued(by response: HTTPURLResponse, from offset: Int64) -> Bool {
         guard response.statusCode == 206, response.value(forHTTPHeaderField: "Content-Encoding") == coding,
             let range = response.value(forHTTPHeaderField: "Content-Range").flatMap(ContentRange.init),
             range.range.lowerBound == offset
         else { return false }
-        // A server may leave out what the client has (RFC 9110 §15.3.7).
+        // A server may leave out fields that the client already has (RFC 9110 §15.3.7).
         return switch validator {
         case .entityTag(let tag): response.value(forHTTPHeaderField: "ETag").map { $0 == tag } ?? true
         case .lastModified(let date): response.value(forHTTPHeaderField: "Last-Modified").map { $0 == date } ?? true
@@ -196,8 +199,8 @@ package struct ResumeData: Equatable {
 }
 
 extension ResumeData.Validator {
-    /// A weak tag says nothing of the bytes, and is not sent (RFC 9110 §8.8.1, §13.1.5): the date beside it is, where it is a strong
-    /// validator.
+    /// A weak tag does not identify the bytes, and is not sent (RFC 9110 §8.8.1, §13.1.5). The date in the same
+    /// response is sent, where it is a strong validator.
     init?(_ response: HTTPURLResponse) {
         if let tag = response.value(forHTTPHeaderField: "ETag"), tag.hasPrefix("\""), tag.count > 2 {
             self = .entityTag(tag)
@@ -210,8 +213,8 @@ extension ResumeData.Validator {
         }
     }
 
-    /// Whether the resource cannot have been changed once more with the same date, which has whole seconds (RFC 9110 §8.8.2.2). Of a
-    /// server without a clock nothing is known.
+    /// Whether the resource cannot have changed again with the same date, which has a resolution of one second (RFC
+    /// 9110 §8.8.2.2). For a server without a clock this cannot be known.
     private static func isStrong(_ modified: String, sentAt date: String?) -> Bool {
         guard let date = date.flatMap({ CookieDate.date($0) }), let modified = CookieDate.date(modified) else {
             return true

@@ -1,7 +1,7 @@
 import LoadingKitContentCoding
 
 extension LoadFailure {
-    /// Says in plain words why a body could not be decoded, and what to do.
+    /// Converts a decoding error into a failure that states the reason and the remedy in plain words.
     package static func decoding<Value>(_ body: () throws(ContentCodingError) -> Value) throws -> Value {
         do {
             return try body()

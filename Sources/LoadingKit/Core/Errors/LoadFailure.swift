@@ -1,6 +1,6 @@
 import Foundation
 
-/// A failure in plain words, with the code that users see.
+/// A failure in plain words, with the error code that users see.
 package struct LoadFailure: LocalizedError, CustomStringConvertible {
     package let code: URLError.Code
     package let description: String
@@ -16,12 +16,12 @@ package struct LoadFailure: LocalizedError, CustomStringConvertible {
         .resourceUnavailable, "nothing is stored, and returnCacheDataDontLoad does not let the server be asked")
 }
 
-/// An error of a program's own handler. The program gets it back as it is: no layer looks into it but for `URLError`s.
+/// An error of a program's own handler. The program gets the same error back: layers inspect it only for `URLError`s.
 struct HandlerError: Error {
     let error: any Error
 
-    /// The error that the program is told: that of its own handler, or the `URLError` of a layer's. An `NSError` of
-    /// `NSURLErrorDomain` is the `URLError` of its code.
+    /// The error that is reported to the program: the error of its own handler, or the `URLError` for a layer's error.
+    /// An `NSError` of `NSURLErrorDomain` becomes the `URLError` with its code.
     ///
     /// - Parameter url: the URL that failed to load; nil where the request had none.
     static func unwrapped(_ error: any Error, url: URL?) -> any Error {
@@ -31,7 +31,7 @@ struct HandlerError: Error {
 }
 
 extension Error {
-    /// Whether it is not one that a handler was given by this library, nor a `URLError` in another form.
+    /// Whether the error is neither one that this library gave to a handler, nor a `URLError` in another form.
     fileprivate var isOfProgram: Bool {
         switch self {
         case is URLError, is LoadFailure, is CancellationError: false

@@ -1,45 +1,47 @@
 import Foundation
 
-/// What Foundation's `URLError` lacks on Linux of Apple's.
+/// The members of Apple's `URLError` that Foundation lacks on Linux.
 extension URLError {
-    /// Why no network could be used.
+    /// The reason why no network could be used.
     public enum NetworkUnavailableReason: Int, Sendable {
-        /// There are cellular networks alone, and the request or its session does not allow them.
+        /// Only cellular networks are available, and the request or its session does not permit them.
         case cellular = 0
-        /// There are networks alone whose use costs money, and these are not allowed.
+        /// Only networks whose use costs money are available, and these are not permitted.
         case expensive = 1
-        /// There are networks alone on which the user wants little traffic. No error on Linux has this reason.
+        /// Only networks on which the user wants little traffic are available. No error on Linux has this reason.
         case constrained = 2
-        /// There are networks alone with very little capacity. No error on Linux has this reason.
+        /// Only networks with very little capacity are available. No error on Linux has this reason.
         case ultraConstrained = 3
     }
 
-    /// Why a background session's task was cancelled.
+    /// The reason why a background session's task was cancelled.
     public enum BackgroundTaskCancelledReason: Int, Sendable {
-        /// A person has ended the program. No error on Linux has this reason: transfers go on without their program.
+        /// The user has ended the program. No error on Linux has this reason: transfers continue without their program.
         case userForceQuitApplication = 0
         /// The system does not perform background transfers for the program. No error on Linux has this reason.
         case backgroundUpdatesDisabled = 1
-        /// The system lacks what it needs for the transfer. No error on Linux has this reason: a transfer waits then, or fails
-        /// with the error that says what is lacking.
+        /// The system lacks resources for the transfer. No error on Linux has this reason: the transfer waits, or fails
+        /// with the error for the missing resource.
         case insufficientSystemResources = 2
     }
 
-    /// What a download goes on from that has failed (``URLSession/downloadTask(withResumeData:)``); nil where it cannot go on.
+    /// The data for resuming a failed download (``URLSession/downloadTask(withResumeData:)``); nil where it cannot be
+    /// resumed.
     public var downloadTaskResumeData: Data? { userInfo[NSURLSessionDownloadTaskResumeData] as? Data }
 
-    /// Why no network could be used; nil for other errors.
+    /// The reason why no network could be used; nil for other errors.
     public var networkUnavailableReason: NetworkUnavailableReason? {
         (userInfo[NSURLErrorNetworkUnavailableReasonKey] as? Int).flatMap(NetworkUnavailableReason.init)
     }
 
-    /// Why a background session's task was cancelled; nil for other errors, and for a task that the program has cancelled.
+    /// The reason why a background session's task was cancelled; nil for other errors, and for a task that the program
+    /// has cancelled.
     public var backgroundTaskCancelledReason: BackgroundTaskCancelledReason? {
         (userInfo[NSURLErrorBackgroundTaskCancelledReasonKey] as? Int).flatMap(BackgroundTaskCancelledReason.init)
     }
 
-    /// The server's certificates that were not trusted, where a handler of the program's has put them into the error. Nil in errors
-    /// of the library, whose underlying error says which certificate was not trusted, and why.
+    /// The server's untrusted certificates, where a program's handler has added them to the error. Nil in errors of the
+    /// library, whose underlying error has the certificate and the reason.
     public var failureURLPeerTrust: ServerTrust? { userInfo[NSURLErrorFailingURLPeerTrustErrorKey] as? ServerTrust }
 }
 

@@ -2,8 +2,8 @@ import Foundation
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// The one place where the layers' own errors become the `URLError`s that users see. Which code an error gets follows
-/// from its `category`, which each layer's error has in its own file (``LayerError``).
+/// Converts the layers' own errors to the `URLError`s that users see; no other code does. An error's code follows from
+/// its `category`, which each layer's error defines in its own file (``LayerError``).
 extension URLError {
     /// - Parameter url: the URL that failed to load; nil where the request had none.
     package init(_ error: any Error, url: URL?) {
@@ -33,13 +33,13 @@ extension URLError {
     }
 
     private init(_ code: Code, text: String, underlying: any Error, url: URL?, others: [String: Any] = [:]) {
-        // Whatever was cancelled: the underlying error says what.
+        // The underlying error identifies the cancelled operation.
         let text = code == .cancelled ? Self.cancelledText : text
         let said: [String: Any] = [NSUnderlyingErrorKey: underlying, NSLocalizedDescriptionKey: text]
         self.init(code, userInfo: Self.userInfo(url, others.merging(said) { $1 }))
     }
 
-    /// As on Apple's systems: there are programs that compare it.
+    /// The same text as on Apple's systems: some programs compare it.
     private static let cancelledText = "cancelled"
 
     private static func unavailability(_ error: any LayerError) -> NetworkUnavailableReason? {
@@ -50,7 +50,7 @@ extension URLError {
         }
     }
 
-    /// The key of `failureURLString`, whose constant is deprecated in favour of the URL's, though users read both.
+    /// The key of `failureURLString`. Its constant is deprecated in favour of the URL's key, but users read both.
     private static let failingURLStringKey = "NSErrorFailingURLStringKey"
 
     private static func userInfo(_ url: URL?, _ others: [String: Any]) -> [String: Any] {
@@ -63,7 +63,8 @@ extension URLError {
 }
 
 extension URLError.Code {
-    /// The code of an `NSError` of `NSURLErrorDomain`; nil for other errors, and for codes that no `URLError` has.
+    /// The code of an `NSError` of `NSURLErrorDomain`; nil for other errors, and for codes that `URLError` does not
+    /// have.
     init?(of error: any Error) {
         let error = error as NSError
         guard error.domain == NSURLErrorDomain else { return nil }

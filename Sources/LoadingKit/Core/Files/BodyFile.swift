@@ -1,27 +1,27 @@
 import Foundation
 import LoadingKitTransport
 
-/// A file that is a request's body, or a part of it. It is opened anew each time the body is sent.
+/// A file that is a request's body, or a part of it. It is opened again each time the body is sent.
 package struct BodyFile: Sendable, Hashable {
-    /// Whose bytes are sent.
+    /// The location of the file.
     package let url: URL
-    /// Where in the file they begin.
+    /// The offset of the first byte to send.
     package private(set) var start: Int64 = 0
-    /// How many bytes are sent: the file's size when the task began, or a part's. Nil before that.
+    /// The number of bytes to send: the file's size when the task started, or a part's size. Nil before that.
     package private(set) var size: Int64?
-    /// When the file had been changed last, in nanoseconds since 1970, when the task began. Nil before that.
+    /// The file's modification time when the task started, in nanoseconds since 1970. Nil before that.
     package private(set) var modified: Int64?
 
     package init(_ url: URL) { self.url = url }
 
-    /// The file as an upload was begun with it.
+    /// The file with the size and time that it had when the upload started.
     package init(_ url: URL, size: Int64, modified: Int64) {
         self.url = url
         self.size = size
         self.modified = modified
     }
 
-    /// Looks the file's size and time up; may block. Throws where it is not as the upload was begun with it.
+    /// Determines the file's size and time; may block. Throws where they differ from those at the upload's start.
     func measured() throws -> BodyFile {
         var file = self
         let open = try open()
@@ -31,7 +31,7 @@ package struct BodyFile: Sendable, Hashable {
         return file
     }
 
-    /// A part of a file that was measured.
+    /// A part of a measured file.
     package func part(from start: Int64, count: Int64) -> BodyFile {
         var part = self
         part.start = self.start + start
@@ -44,7 +44,7 @@ package struct BodyFile: Sendable, Hashable {
             throw LoadFailure(.unsupportedURL, "a body is sent from a file: URL, which \(url.absoluteString) is not")
         }
         let file = try OpenFile.open(FilePath(url).path)
-        // What was sent before is of the file as it was.
+        // The bytes sent before are those of the unchanged file.
         if start > 0 { try check(file) }
         return file
     }
@@ -58,7 +58,7 @@ package struct BodyFile: Sendable, Hashable {
     }
 }
 
-/// Reads a file that is a body, on the pool of threads for what blocks.
+/// Reads a file that is a body, on the thread pool for blocking work.
 package final class BodyFileReader: BodySource, @unchecked Sendable {  // one read at a time, each on one thread
     private let file: BodyFile
     private var open: OpenFile?

@@ -1,14 +1,15 @@
 import Foundation
 import LoadingKitTransport
 
-/// A regular file, open for reading. Its functions may block; their asynchronous forms run on the pool of threads for that.
+/// A regular file, open for reading. Its functions may block; their asynchronous forms run on the thread pool for
+/// blocking work.
 package final class OpenFile: Sendable {
-    /// Bytes read at a time, at most.
+    /// The largest number of bytes read at a time.
     package static let pieceSize: Int64 = 256 * 1024
 
-    /// Bytes, as the system said when the file was opened.
+    /// The file's size in bytes when it was opened.
     package let size: Int64
-    /// When it had been changed last, in nanoseconds since 1970.
+    /// The modification time, in nanoseconds since 1970.
     let modified: Int64
     private let descriptor: Int32
 
@@ -26,10 +27,10 @@ package final class OpenFile: Sendable {
 
     static func open(_ path: String) throws -> OpenFile {
         var status = stat()
-        // Looked at before: opening may do something to a device, or to the program at a pipe's other end.
+        // Checked first: opening may affect a device, or a program at the other end of a pipe.
         try check(SystemCalls.stat(path, &status), path)
         try requireRegular(status, path)
-        // Not blocking, as it may be a pipe by now, and some files of `/proc` wait for events.
+        // Non-blocking, because the path may be a pipe by now, and some files of `/proc` wait for events.
         let descriptor = Int32(truncatingIfNeeded: try check(SystemCalls.open(path, O_RDONLY | O_NONBLOCK), path))
         do {
             try check(SystemCalls.fstat(descriptor, &status), path)
@@ -41,7 +42,7 @@ package final class OpenFile: Sendable {
         return OpenFile(descriptor, status)
     }
 
-    /// Devices and pipes may never end, or never begin.
+    /// Devices and pipes may never end, or never deliver a byte.
     private static func requireRegular(_ status: stat, _ path: String) throws {
         switch status.st_mode & S_IFMT {
         case S_IFREG: return
@@ -63,7 +64,7 @@ package final class OpenFile: Sendable {
         }
     }
 
-    /// The next bytes, at most ``pieceSize``; none at the file's end.
+    /// The next bytes, at most ``pieceSize``; empty at the file's end.
     package func read(at position: Int64, upTo end: Int64) async throws -> Data {
         try await BlockingPool.shared.result { try self.read(at: position, upTo: end) }
     }
@@ -79,7 +80,7 @@ package final class OpenFile: Sendable {
     }
 }
 
-/// The path that a `file:` URL names on this machine (RFC 8089).
+/// The path on this machine that a `file:` URL names (RFC 8089).
 package struct FilePath {
     package let path: String
 
@@ -90,9 +91,9 @@ package struct FilePath {
         guard let path = url.absoluteURL.path(percentEncoded: true).removingPercentEncoding else {
             throw LoadFailure(.badURL, "the path is not text in UTF-8")
         }
-        // What a relative path means would depend on the process's working directory.
+        // The meaning of a relative path would depend on the process's working directory.
         guard path.utf8.first == UInt8(ascii: "/") else { throw LoadFailure(.badURL, "the URL has no absolute path") }
-        // The system would take the path to end there.
+        // The system would end the path at the NUL byte.
         guard !path.utf8.contains(0) else { throw LoadFailure(.badURL, "the path has a NUL byte in it") }
         self.path = path
     }

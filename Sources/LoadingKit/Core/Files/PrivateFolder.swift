@@ -2,12 +2,12 @@ import Foundation
 import Glibc
 import LoadingKitTransport
 
-/// A folder that its user alone may look into.
+/// A folder that only its user can read.
 package enum PrivateFolder {
-    /// Makes it where there is none. Throws where something else is in its place: a symbolic link, a folder of another user's,
-    /// or one that others may look into.
+    /// Creates the folder where it is missing. Throws where something else is in its place: a symbolic link, another
+    /// user's folder, or one that others can read.
     ///
-    /// - Parameter makesParents: Whether those above it are made, too.
+    /// - Parameter makesParents: Whether missing parent folders are created, too.
     package static func make(_ path: String, makesParents: Bool = true) throws {
         let parent = (path as NSString).deletingLastPathComponent
         if makesParents {

@@ -1,9 +1,9 @@
 import Foundation
 
-/// A load whose request, response and redirect pass through adapters, those of several in a row.
+/// A load whose request, response and redirects pass through one or more adapters.
 ///
-/// It runs the load of the adapted request, and stands between that and its receiver. Everything but the heads goes through as it
-/// is.
+/// It runs the load of the adapted request, and stands between this load and its receiver. Everything but the heads
+/// passes through unchanged.
 final class AdaptedLoad: LoopHandler, @unchecked Sendable {  // confined to the session's event loop
     /// An adapter, and the request that it was given.
     struct Step {
@@ -17,13 +17,13 @@ final class AdaptedLoad: LoopHandler, @unchecked Sendable {  // confined to the 
         case over
     }
 
-    /// The innermost first.
+    /// The innermost step first.
     private var steps: [Step]
     private let inner: any LoopHandler
-    // Exclusive access is not checked where a property is read and replaced, or changed by a function that calls no other
-    // object: the check costs more than what it guards.
+    // Exclusive access is not checked where a property is read and replaced, or changed by a function that calls no
+    // other object: the check costs more than the access.
     @exclusivity(unchecked) private var state = State.new
-    /// The head of a redirect that the receiver was asked about: where it declines, that is the response.
+    /// The head of a redirect about which the receiver decides. Where it declines, this head is the response.
     @exclusivity(unchecked) private var redirect: URLResponse?
 
     private init(_ step: Step, _ inner: any LoopHandler) {
@@ -31,7 +31,7 @@ final class AdaptedLoad: LoopHandler, @unchecked Sendable {  // confined to the 
         self.inner = inner
     }
 
-    /// - Parameter load: that of the request that the step's adapter gave; it has not begun.
+    /// - Parameter load: the load of the request that the step's adapter returned; it has not started.
     static func make(_ step: Step, around load: any LoopHandler) -> AdaptedLoad {
         guard let adapted = load as? AdaptedLoad else { return AdaptedLoad(step, load) }
         adapted.steps.append(step)
@@ -47,7 +47,7 @@ final class AdaptedLoad: LoopHandler, @unchecked Sendable {  // confined to the 
 
     func end() {
         guard receiver != nil else { return }
-        // While there is a receiver, so that the load is part of the task's metrics.
+        // Stopped while there is a receiver, so that the load is part of the task's metrics.
         inner.end()
         state = .over
     }
@@ -70,7 +70,7 @@ final class AdaptedLoad: LoopHandler, @unchecked Sendable {  // confined to the 
         try steps.reduce(response) { try $1.adapter.adapt($0, to: $1.request) }
     }
 
-    /// What an adapter throws ends the load.
+    /// An error thrown by an adapter ends the load.
     private func fail(ofAdapter error: any Error) {
         guard let receiver else { return }
         end()
@@ -89,7 +89,7 @@ extension AdaptedLoad: LoadReceiver {
         }
     }
 
-    /// Where a server may not redirect to its own target, it may not to the one that adapters make of that.
+    /// Where a server may not redirect to its own target, it may not redirect to the target that adapters make of it.
     func redirect(
         to request: URLRequest, refusal: LoadFailure?, response: URLResponse, decide: @escaping (Bool) -> Void
     ) {

@@ -3,20 +3,20 @@ import Foundation
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// Pieces of a body on their way from the event loop to asynchronous readers, with backpressure.
+/// Passes pieces of a body from the event loop to asynchronous readers, with backpressure.
 final class BodyFeed: Sendable {
-    /// Bytes that may wait unread before the load has to wait.
+    /// The number of unread bytes from which the load has to wait.
     static let highWater = 256 * 1024
-    /// The largest piece that a reader gets who is behind: what it does with a piece takes its time, and holds it meanwhile.
+    /// The largest piece for a slow reader, which takes long to process a piece, and holds it meanwhile.
     static let slowPiece = 64 * 1024
 
     private struct State {
         var pieces = Deque<Data>()
         var waiting = 0
         var isBlocked = false
-        /// Whether the load had to wait since the reader last did.
+        /// Whether the load had to wait since the reader last had to wait.
         var isReaderBehind = false
-        /// Usually one. Several each get what the others do not.
+        /// Usually one. Each of several readers gets different pieces.
         var readers = Deque<UnsafeContinuation<Data?, any Error>>()
         var end: Result<Void, any Error>?
     }
@@ -24,9 +24,9 @@ final class BodyFeed: Sendable {
     private let state = Guarded(State())
     private let loop: EventLoop
 
-    /// Called on the loop when the reader has caught up after `append` gave `.wait`. Set and read on the loop.
+    /// Called on the loop when the reader has caught up after `append` returned `.wait`. Set and read on the loop.
     nonisolated(unsafe) var onDemand: (() -> Void)?
-    /// Called on the loop when the reader is gone. Set and read on the loop.
+    /// Called on the loop when the reader has stopped reading. Set and read on the loop.
     nonisolated(unsafe) var onCancel: (() -> Void)?
 
     init(_ loop: EventLoop) { self.loop = loop }
@@ -37,7 +37,7 @@ final class BodyFeed: Sendable {
             if let reader = state.readers.popFirst() { return (reader, .more) }
             state.pieces.append(data)
             state.waiting += data.count
-            // Once blocked it stays so until the reader has caught up and `onDemand` is called.
+            // Once blocked, the feed stays blocked until the reader has caught up and `onDemand` is called.
             if state.waiting >= Self.highWater {
                 state.isBlocked = true
                 state.isReaderBehind = true
@@ -48,7 +48,7 @@ final class BodyFeed: Sendable {
         return flow
     }
 
-    /// What can be taken without waiting.
+    /// The data or the end that can be taken without waiting.
     enum Waiting {
         case piece(Data)
         case nothing
@@ -81,7 +81,7 @@ final class BodyFeed: Sendable {
         }
     }
 
-    /// The next piece; nil at the end. A reader whose task is cancelled gets none of those that wait, and the load ends.
+    /// The next piece; nil at the end. A reader whose task is cancelled gets no further pieces, and the load ends.
     fileprivate func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
         if Task.isCancelled, !isAtEnd {
             abandon()
@@ -93,7 +93,7 @@ final class BodyFeed: Sendable {
             onCancel: { abandon() }, isolation: actor)
     }
 
-    /// The reader is gone: ends the load. Not in the calling thread, which may be letting go of anything.
+    /// The reader has stopped reading: ends the load. Not on the calling thread, which may be releasing objects.
     fileprivate func abandon() { loop.execute { self.onCancel?() } }
 
     private var isAtEnd: Bool { state.withLock { $0.pieces.isEmpty && $0.end != nil } }
@@ -110,7 +110,7 @@ final class BodyFeed: Sendable {
             state.pieces.prepend(piece.dropFirst(slowPiece))
             piece = piece.prefix(slowPiece)
         }
-        // A copy, whose indices begin with 0, and which does not keep the whole.
+        // A copy, whose indices start at 0, and which does not keep the whole piece alive.
         if piece.startIndex != 0 || piece.count == slowPiece { piece = Data(piece) }
         state.waiting -= piece.count
         let wakes = state.isBlocked && state.waiting < highWater / 2
@@ -143,7 +143,7 @@ final class BodyFeed: Sendable {
     }
 }
 
-/// The reading end of a feed. When it is let go, the load ends.
+/// The reading end of a feed. When it is released, the load ends.
 final class BodyReader: Sendable {
     private let feed: BodyFeed
 
@@ -151,10 +151,10 @@ final class BodyReader: Sendable {
 
     deinit { feed.abandon() }
 
-    /// The next piece; nil at the end. Throws what the load failed with.
+    /// The next piece; nil at the end. Throws the load's error.
     func next(isolation actor: isolated (any Actor)?) async throws -> Data? { try await feed.next(isolation: actor) }
 
-    /// The same as bytes, for readers that go over them one by one.
+    /// The same as an array of bytes, for readers that process single bytes.
     func nextBytes(isolation actor: isolated (any Actor)?) async throws -> [UInt8]? {
         try await feed.next(isolation: actor).map { [UInt8]($0) }
     }

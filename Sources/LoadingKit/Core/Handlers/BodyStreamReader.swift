@@ -2,10 +2,10 @@ import Foundation
 import LoadingKitTransport
 import Synchronization
 
-/// Reads an `InputStream`. One of a bound pair notifies when it has bytes; any other may block, and has a thread for code of the
-/// program's while it is read.
+/// Reads an `InputStream`. A stream of a bound pair notifies when it has bytes. Any other stream may block, and is read
+/// on a thread for the program's code.
 package final class BodyStreamReader: BodySource, @unchecked Sendable {  // one read at a time, each on one thread
-    /// Bytes asked of the stream at a time.
+    /// The number of bytes requested from the stream at a time.
     package static let pieceSize = 64 * 1024
 
     private let stream: InputStream
@@ -14,21 +14,21 @@ package final class BodyStreamReader: BodySource, @unchecked Sendable {  // one 
 
     package init(_ stream: InputStream) { self.stream = stream }
 
-    /// Throws when the stream was claimed before: its bytes can be had once.
+    /// Throws when the stream was claimed before: its bytes can be read only once.
     package func claim() throws {
         guard !isClaimed.exchange(true, ordering: .relaxed) else {
             throw LoadFailure(.requestBodyStreamExhausted, "the request's body stream was read before")
         }
     }
 
-    /// The rest is not needed. The writer at the other end of a bound pair learns of it; but a stream of which nothing
-    /// was read may be sent yet, when there is a network.
+    /// The rest of the stream is not needed. The writer at the other end of a bound pair is notified. A stream from
+    /// which nothing was read is not closed: it may still be sent when there is a network.
     package func abandon() { if hasRead.load(ordering: .relaxed) { Self.close(stream) } }
 
-    /// Closes a bound pair's stream, whose other end the program may be writing to.
+    /// Closes a bound pair's stream; the program may be writing to the other end.
     static func close(_ stream: InputStream?) { if stream is BoundInputStream { stream?.close() } }
 
-    /// Gives the next piece, on any thread; nil at the end.
+    /// Passes the next piece to `done`, on any thread; nil at the end.
     package func read(_ done: @escaping @Sendable (Result<Data?, any Error>) -> Void) {
         hasRead.store(true, ordering: .relaxed)
         if let stream = stream as? BoundInputStream {
@@ -60,7 +60,7 @@ package final class BodyStreamReader: BodySource, @unchecked Sendable {  // one 
             return stream.read(base, maxLength: buffer.count)
         }
         if count > 0 { return piece.prefix(count) }
-        // Asked for where there is none, it ends the process.
+        // Reading `streamError` where there is no error ends the process.
         let error = stream.streamStatus == .error ? stream.streamError : nil
         stream.close()
         if count == 0 && error == nil { return nil }
@@ -74,9 +74,9 @@ package final class BodyStreamReader: BodySource, @unchecked Sendable {  // one 
     }
 }
 
-/// Gives a request's body a piece at a time, without blocking the caller.
+/// Delivers a request's body piece by piece, without blocking the caller.
 package protocol BodySource: AnyObject, Sendable {
-    /// Gives the next piece, on any thread, the caller's as well; nil at the end. One at a time.
+    /// Passes the next piece to `done`, on any thread, possibly the caller's; nil at the end. One call at a time.
     func read(_ done: @escaping @Sendable (Result<Data?, any Error>) -> Void)
 }
 

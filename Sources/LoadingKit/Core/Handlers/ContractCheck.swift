@@ -1,7 +1,7 @@
 import LoadingKitPrimitives
 import Logging
 
-/// Finds out where a handler's events break the contract of handlers (`HandlerContract.md`), and which of them are dropped.
+/// Detects handler events that break the handlers' contract (`HandlerContract.md`), and decides which are dropped.
 ///
 ///     begun ──response, data──▶ responded
 ///       │                          │
@@ -15,7 +15,7 @@ struct ContractCheck {
         case nothingFollowsTheEnd = 10
     }
 
-    /// What is done with an event.
+    /// The decision about an event.
     struct Verdict: Equatable {
         let isTaken: Bool
         /// The rule that the event breaks.
@@ -26,7 +26,7 @@ struct ContractCheck {
         case begun
         /// A response was received.
         case responded
-        /// The handler has asked for another request, or has answered with a stored response.
+        /// The handler has requested a redirect, or has answered with a stored response.
         case handedOver
         case ended
     }
@@ -35,8 +35,8 @@ struct ContractCheck {
 
     mutating func accept(_ event: CustomLoad.Event) -> Verdict {
         switch (stage, event) {
-        // A redirect and a stored response make `load(_:)` throw. After either, handlers of Apple's shape finish, or fail with a
-        // cancellation, as Apple's examples do. Nothing is lost by it.
+        // A redirect and a stored response make `load(_:)` throw. Afterwards, handlers of Apple's kind finish, or fail
+        // with a cancellation, as Apple's examples do. Dropping this event loses nothing.
         case (.handedOver, .end), (.handedOver, .returned):
             stage = .ended
             return Verdict(isTaken: false)
@@ -54,7 +54,8 @@ struct ContractCheck {
     }
 }
 
-/// Events that come when their load is over: they are dropped. Those that break the contract are logged, from any thread.
+/// Events that arrive after the end of their load: they are dropped. Events that break the contract are logged, from
+/// any thread.
 final class LateEvents: Sendable {
     private let contract: Guarded<ContractCheck>
     private let logger: Logger
@@ -83,7 +84,7 @@ extension Logger {
 }
 
 extension CustomLoad.Event {
-    /// For messages.
+    /// The event's name, for messages.
     var name: String {
         switch self {
         case .response: "a response"

@@ -1,8 +1,8 @@
 import Foundation
 
-/// A forwarded load's response goes to the receiver as it comes.
+/// Passes a forwarded load's response to the receiver as it arrives.
 extension CustomLoad {
-    /// A redirect is put to the receiver first.
+    /// Passes a response to the receiver. For a redirect the receiver decides first.
     func pass(_ response: PassedResponse, to receiver: any LoadReceiver) {
         guard let redirection = response.redirection else { return passNow(response) }
         isBlocked = true
@@ -20,7 +20,7 @@ extension CustomLoad {
         if passed === response { response.load.pass(response) }
     }
 
-    /// Hands something of the forwarded load to the receiver.
+    /// Calls the receiver with an event of the forwarded load.
     @discardableResult
     func pass(_ body: (any LoadReceiver) -> Flow) -> Flow {
         guard let receiver else { return .wait }
@@ -31,7 +31,7 @@ extension CustomLoad {
 
     func passedBuffer(atMost count: Int) -> UnsafeMutableRawBufferPointer? { receiver?.bodyBuffer(atMost: count) }
 
-    /// The handler's own events come now.
+    /// The forwarded response has ended: the handler's own events follow.
     func passingDidEnd(_ response: PassedResponse) {
         guard passed === response else { return }
         passed = nil

@@ -5,14 +5,14 @@ import LoadingKitTransport
 import Logging
 import Synchronization
 
-/// One run of a handler that is not native to the event loop, an author's subclass, or of an interceptor.
+/// One run of an interceptor, or of a handler that is not native to the event loop (a program's subclass).
 ///
-/// It takes events from any thread through `post`, in order, and hands them over on the loop as the receiver has room.
+/// It accepts events from any thread through `post`, in order, and delivers them on the loop as the receiver has room.
 final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop`, but for the atomics and `start…`
     enum Event {
         case response(URLResponse, URLCache.StoragePolicy)
         case data(Data)
-        /// The rest of the load, or a redirect, is that of a forwarded load.
+        /// The rest of the load, or a redirect, comes from a forwarded load.
         case passed(PassedResponse)
         case redirect(URLRequest, URLResponse)
         case challenge(URLAuthenticationChallenge, ChallengeDecision)
@@ -23,41 +23,41 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
         case returned((any Error)?)
     }
 
-    /// How many bytes an author's handler may be ahead of the receiver before `LoadContext.receive` waits.
+    /// The number of undelivered bytes from which `LoadContext.receive` waits.
     static let highWater = 256 * 1024
 
     let loop: EventLoop
-    /// Until the load ends: an author's code may go on for longer, and holds this.
+    /// Nil after the load's end: the program's code may run longer, and holds this object.
     private(set) var resources: LoadResources?
     let program: LoadProgram
     private let request: URLRequest
-    // Exclusive access is not checked where a property is read and replaced, or changed by a function that calls no other
-    // object: the check costs more than what it guards.
+    // Exclusive access is not checked where a property is read and replaced, or changed by a function that calls no
+    // other object: the check costs more than the access.
     @exclusivity(unchecked) private(set) var receiver: (any LoadReceiver)?
     /// Nil for an interceptor.
     private var client: HandlerClient?
     private var began = MonotonicTime(nanoseconds: 0)
     @exclusivity(unchecked) private var contract = ContractCheck()
-    /// Set when the load is over, and its session no longer held.
+    /// The logger for late events. Set when the load has ended, and its session is no longer held.
     private var lateLogger: Logger?
-    /// What comes then; made for the client, or for the first such event.
+    /// The receiver of late events; made for the client, or for the first late event.
     private var lateEvents: LateEvents?
     @exclusivity(unchecked) private var waiting = Deque<Event>()
-    /// Whether the receiver can take no more now.
+    /// Whether the receiver has no room.
     @exclusivity(unchecked) var isBlocked = false
-    /// The forwarded load's response that the receiver gets as it comes.
+    /// The forwarded load's response that is being passed to the receiver.
     @exclusivity(unchecked) var passed: PassedResponse?
     @exclusivity(unchecked) private var roomWaiters: [UnsafeContinuation<Void, Never>] = []
-    /// What is to be kept in the session's cache.
+    /// The recording for the session's cache.
     private var recording: CustomRecording?
 
-    /// Bytes of the body that the loads which were forwarded have sent.
+    /// The number of the request body's bytes that the forwarded loads have sent.
     @exclusivity(unchecked) var forwardedBytesSent: Int64 = 0
 
-    /// Bytes handed in and not yet over; read from any thread.
+    /// The number of bytes posted and not yet delivered; read from any thread.
     private let outstanding = Atomic<Int>(0)
     private let hasEnded = Atomic<Bool>(false)
-    /// Why it is over; nil while it goes on.
+    /// The reason for the load's end; nil until then.
     @exclusivity(unchecked) private(set) var ending: LoadEnd?
     let starter: HandlerStarter
 
@@ -87,7 +87,7 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
     func end() {
         ending = receiver?.loadEnd ?? .released
         waiting = []
-        // While there is a receiver, so that the forwarded load is part of the task's metrics.
+        // Stopped while there is a receiver, so that the forwarded load is part of the task's metrics.
         passed?.load.stop()
         passed = nil
         receiver = nil
@@ -117,7 +117,7 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
 
     var isOver: Bool { hasEnded.load(ordering: .relaxed) }
 
-    /// Whether the handler is so far ahead that it should wait before it hands in more.
+    /// Whether the handler is so far ahead that it should wait before it posts more.
     var isFull: Bool { outstanding.load(ordering: .relaxed) > Self.highWater }
 
     func post(_ event: Event) {
@@ -142,7 +142,7 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
 
     func cancelLoadTask() { starter.cancelTask() }
 
-    /// Runs `body` with the receiver while the load goes on.
+    /// Runs `body` with the receiver, unless the load has ended.
     func withReceiver(_ body: @escaping @Sendable (any LoadReceiver) -> Void) {
         loop.perform { if let receiver = self.receiver { body(receiver) } }
     }
@@ -225,7 +225,7 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
         }
     }
 
-    /// A redirect that is not followed is itself the response, as Apple has it.
+    /// A redirect that is not followed is itself the response, as on Apple's systems.
     private func redirectDecided(_ follows: Bool, _ response: URLResponse) {
         guard !follows, receiver != nil else { return }
         waiting.prepend(contentsOf: [.response(response, .notAllowed), .end(nil)])

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A response that an author's handler wants kept in the session's cache. It is kept as one that was obtained without
-/// credentials, and so not at all where it may be one person's.
+/// A response that a program's handler stores in the session's cache. It is stored as a response to a request without
+/// credentials, and therefore not at all where it may belong to one user.
 struct CustomRecording {
     let recorder: ResponseRecorder
     private let response: URLResponse
@@ -11,7 +11,7 @@ struct CustomRecording {
     private let clock: WallClock
     private let task: URLSessionTask
 
-    /// Nil when it may not be kept, or there is nowhere to keep it.
+    /// Nil when the response must not be stored, or there is no cache for it.
     init?(
         _ response: URLResponse, _ policy: URLCache.StoragePolicy, _ request: URLRequest, _ resources: LoadResources
     ) {

@@ -2,11 +2,11 @@ import Foundation
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// A load that a handler forwarded to those after it.
+/// A load that a handler has forwarded to the handlers after it.
 ///
 ///     head ──response──▶ body ──LoadContext.receive(_:as:)──▶ session
 ///
-/// The handler waits for the head. It then reads the body from a feed, or has the session receive what is left of it.
+/// The handler waits for the head. It then reads the body from a feed, or has the session receive the rest of the body.
 final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to the event loop of `outer`
     private enum Source {
         case new
@@ -18,11 +18,11 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
         case head(UnsafeContinuation<LoadedResponse, any Error>)
         case body
         case session(PassedResponse)
-        /// Nothing is wanted any more.
+        /// No data is needed any longer.
         case none
     }
 
-    /// Where a response redirects to, and why it may not be followed.
+    /// The target of a redirect response, and the reason why it must not be followed.
     struct Redirection {
         let request: URLRequest
         let refusal: LoadFailure?
@@ -33,15 +33,15 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
     private var source = Source.new
     private var destination = Destination.none
     private let feed: BodyFeed
-    /// Whether nothing is left in the feed, so that the session receives directly.
+    /// Whether the feed is empty, so that the session receives directly.
     private var isFeedDrained = false
-    /// Whether the source was told to wait, and has to be told when it may go on.
+    /// Whether the source was told to wait, and has to be resumed.
     private var isSourceWaiting = false
-    /// Set before the response is given out.
+    /// Set before the response is returned to the handler.
     private(set) var redirection: Redirection?
-    /// How the load came to an end of its own.
+    /// The load's own end, before that of the load that forwarded it.
     private var ownEnd: LoadEnd?
-    /// Those that are over; a program reads them from any thread.
+    /// The finished transactions; a program reads them from any thread.
     private let transactions = Guarded<[TransactionRecord]>([])
 
     init(_ outer: CustomLoad, returnsRedirects: Bool) {
@@ -73,11 +73,11 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
                 request, task: resources.task, isOwnRequest: false, from: resources.next)
             source = .loading(handler)
             destination = .head(continuation)
-            // They hold this object until the feed's end, which comes when the load ends, or its reader is gone. A weak reference
-            // would cost each load a table of its own.
+            // The closures hold this object until the feed's end, which comes when the load ends, or its reader is
+            // released. A weak reference would cost each load a side table.
             feed.onDemand = { self.resumeSource() }
             feed.onCancel = { self.stop() }
-            // What an earlier one has sent, this one sends again.
+            // This load sends again the bytes of the body that earlier ones have sent.
             if outer.forwardedBytesSent > 0 { bodyWillBeSentAgain(outer.forwardedBytesSent) }
             handler.begin(self)
         } catch {
@@ -86,7 +86,7 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
         }
     }
 
-    /// - Parameter atOnce: whether the session need not receive first what waits for it.
+    /// - Parameter atOnce: whether the session's load ends without the data that still waits for it.
     private func end(with error: (any Error)?, atOnce: Bool = false) {
         if case .loading(let handler) = source {
             source = .ended
@@ -112,9 +112,9 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
         if case .loading(let handler) = source { handler.receiverDidBecomeReady() }
     }
 
-    // MARK: The session receives what is left
+    // MARK: The session receives the rest
 
-    /// The session has the response's head from `outer`, and gets the rest from here.
+    /// The session has the response's head from `outer`, and gets the rest from this load.
     func pass(_ response: PassedResponse) {
         feed.onDemand = nil
         feed.onCancel = nil
@@ -124,7 +124,7 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
         if isSourceWaiting, !outer.isBlocked { resumeSource() }
     }
 
-    /// Ends the load, and what the session receives of it.
+    /// Ends the load, and the session's reception of it.
     func stop() { end(with: CancellationError(), atOnce: true) }
 
     func receiverDidBlock() {
@@ -136,7 +136,7 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
         if case .session = destination, !outer.isBlocked { resumeSource() }
     }
 
-    /// Passes what came before the session received directly, and then the end.
+    /// Passes the data that arrived before the session received directly, and then the end.
     private func passWaiting() {
         while case .session(let response) = destination, !outer.isBlocked {
             switch feed.takeWaiting() {
@@ -163,7 +163,7 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
         if case .loading(let handler) = source { try handler.takeConnection() } else { nil }
     }
 
-    /// From any thread.
+    /// Called from any thread.
     var transactionMetrics: [URLSessionTaskTransactionMetrics] {
         let anchor = WallClockAnchor(date: Date(), monotonicTime: TimeSource.system.now)
         return transactions.withLock { $0 }.map { record in
@@ -174,7 +174,7 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
 
     // MARK: From the handlers after it
 
-    /// The first response is the one that the handler has. Another, which a program's handler may send, changes nothing.
+    /// The first response is the handler's. A further one, which a program's handler may send, has no effect.
     func receive(_ response: URLResponse) -> Flow {
         switch destination {
         case .head(let continuation):
@@ -218,7 +218,7 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
     ) {
         if returnsRedirects {
             redirection = Redirection(request: request, refusal: refusal)
-            // Not in this call: the handler goes on with the response when it has ended.
+            // Not in this call: the handler continues with the response when the load has ended.
             let decide = LoopTransfer(decide)
             return outer.loop.executeLater { decide.value(false) }
         }
@@ -251,14 +251,14 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
         outer.withReceiver { $0.requestNewBodyStream(from: offset, give.value) }
     }
 
-    /// What a handler makes of the response is not what was received: the delegate is asked only where the session receives it
-    /// as it came.
+    /// A handler can change the response. The delegate is therefore called only where the session receives the response
+    /// unchanged.
     func willCache(_ response: CachedURLResponse, decide: @escaping @Sendable (CachedURLResponse?) -> Void) {
         guard case .session = destination, !outer.isOver else { return decide(response) }
         outer.withReceiver { $0.willCache(response, decide: decide) }
     }
 
-    // These change nothing that a handler sees, and go to the receiver at once.
+    // These events do not affect the handler, and go to the receiver at once.
 
     func didSendBody(_ count: Int, expected: Int64) {
         outer.forwardedBytesSent += Int64(count)
@@ -291,6 +291,6 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
         end(with: error)
     }
 
-    /// Its own, or that of the load that forwarded it.
+    /// This load's own end, or the end of the load that forwarded it.
     var loadEnd: LoadEnd { ownEnd ?? outer.ending ?? .released }
 }

@@ -1,10 +1,10 @@
 import Foundation
 import LoadingKitPrimitives
 
-/// The client of an author's handler: takes its events from any thread, in order, to the load that it runs.
+/// The client of a program's handler: passes its events from any thread, in order, to the load that it runs.
 final class HandlerClient: NSObject, URLProtocolHandlerClient {
     private enum State {
-        /// It holds the handler, and the handler this.
+        /// The load holds the handler, and the handler holds this object.
         case loading(CustomLoad)
         case over(LateEvents?)
     }
@@ -13,7 +13,7 @@ final class HandlerClient: NSObject, URLProtocolHandlerClient {
 
     init(_ run: CustomLoad) { state = Guarded(.loading(run)) }
 
-    /// The load that the handler runs, while it goes on.
+    /// The load that the handler runs; nil after its end.
     var run: CustomLoad? {
         if case .loading(let run) = state.withLock({ $0 }) { run } else { nil }
     }
@@ -50,7 +50,7 @@ final class HandlerClient: NSObject, URLProtocolHandlerClient {
 
     func urlProtocol(_ protocol: URLProtocolHandler, didFailWithError error: any Error) { post(.end(error)) }
 
-    /// The delegate's answer goes to the challenge's own sender, as an author of Apple's shape expects.
+    /// The delegate's answer goes to the challenge's own sender, as handlers of Apple's kind expect.
     func urlProtocol(_ protocol: URLProtocolHandler, didReceive challenge: URLAuthenticationChallenge) {
         post(
             .challenge(challenge) { disposition, credential in

@@ -1,10 +1,11 @@
-/// A method of ``URLProtocolHandler`` that a class may have of its own.
+/// A method of ``URLProtocolHandler`` that a subclass may override.
 ///
-/// A handler that overrides `startLoading()` may block in it, so it has to be known before it is called. Swift has no way to
-/// ask. But a class's metadata begins with its superclass's method table, in which an override takes the place of what it
-/// overrides. The place is found as the one in which a class that overrides the method, and nothing else, differs from the
-/// base class besides where every class does. Should the metadata look otherwise one day, no place is found, and each
-/// handler counts as one that may block: slower, but right.
+/// A handler that overrides `startLoading()` may block in it, so the override must be detected before the call. Swift
+/// has no function for this. A class's metadata begins with its superclass's method table, in which an override
+/// replaces the overridden method. To find the method's entry, a class that overrides only this method is compared with
+/// the base class: the entry is the one that differs there, and does not differ for a class without overrides. If a
+/// later Swift version changes the metadata, no entry is found, and each handler counts as one that may block, which is
+/// slower, but correct.
 struct HandlerMethod {
     static let startLoading = HandlerMethod(Starting.self)
     static let stopLoading = HandlerMethod(Stopping.self)
@@ -21,7 +22,7 @@ struct HandlerMethod {
 
     private static let base = Metadata(URLProtocolHandler.self)
 
-    /// The method's place in the metadata, in words; nil where it was not found.
+    /// The index of the method's entry in the metadata, in words; nil where it was not found.
     private let place: Int?
 
     private init(_ overriding: URLProtocolHandler.Type) {
@@ -30,18 +31,18 @@ struct HandlerMethod {
         place = places.count == 1 ? places[0] : nil
     }
 
-    /// Whether the handler's class, or one between it and the base class, has the method of its own.
+    /// Whether the handler's class, or a class between it and the base class, overrides the method.
     func isOverridden(by handler: URLProtocolHandler) -> Bool {
         guard let place else { return true }
         return Metadata(type(of: handler))[place] != Self.base[place]
     }
 }
 
-/// What the runtime knows of a class, in words.
+/// The runtime's metadata of a class, in words.
 private struct Metadata: @unchecked Sendable {  // constant
-    /// Where its own size, and that of what stands before it, are stored, in bytes.
+    /// The offset in bytes of two sizes: that of the metadata, and that of the part before the class's address.
     private static let sizeOffset = 32
-    /// More than any class of so few methods has.
+    /// A limit in bytes that no class with so few methods reaches.
     private static let largest = 4096
 
     private let words: UnsafePointer<UInt>
@@ -52,7 +53,7 @@ private struct Metadata: @unchecked Sendable {  // constant
 
     subscript(place: Int) -> UInt { words[place] }
 
-    /// How many words the class has; those of a subclass come behind them.
+    /// The number of words of the class; the words of a subclass follow them.
     var count: Int {
         let sizes = UnsafeRawPointer(words)
         let whole = sizes.load(fromByteOffset: Self.sizeOffset, as: UInt32.self)

@@ -2,21 +2,21 @@ import Foundation
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// Starts and stops an author's handler off the event loop, whichever of its two shapes it has.
+/// Starts and stops a program's handler off the event loop, for both kinds of handlers.
 ///
-/// A handler of Apple's shape may block in `startLoading()`, and in `stopLoading()`: each has a thread for code of the
-/// program's while it runs. One with `load(_:)` gets a Swift task. An override of `startLoading()` that calls the base
-/// class's has the thread first, and then the task.
+/// A handler of Apple's kind may block in `startLoading()`, and in `stopLoading()`: each of them runs on a thread for
+/// the program's code. A handler with `load(_:)` gets a Swift task. An override of `startLoading()` that calls the base
+/// class's method runs on the thread first, and then gets the task.
 final class HandlerStarter: @unchecked Sendable {  // `state` is guarded by its mutex
     private enum Phase {
         case new
-        /// `startLoading()` has a thread soon, or waits until one is free.
+        /// `startLoading()` is about to run on a thread, or waits for a free thread.
         case waiting(BlockingPool.Work, isQueued: Bool)
-        /// `startLoading()` runs; whether it called the base class's, which runs `load(_:)`.
+        /// `startLoading()` is running. `wantsLoad`: it has called the base class's method, which runs `load(_:)`.
         case starting(wantsLoad: Bool)
         /// `startLoading()` has returned; the handler calls its client from any thread.
         case started
-        /// `load(_:)` runs in a task, which calls `stopLoading()` at its end.
+        /// `load(_:)` is running in a task, which calls `stopLoading()` at its end.
         case loading
         case stopped
     }
@@ -25,11 +25,12 @@ final class HandlerStarter: @unchecked Sendable {  // `state` is guarded by its 
         var phase = Phase.new
         /// The task that runs `load(_:)`. It may be running before its handle arrives here.
         var task: Task<Void, Never>?
-        /// The load has ended: `stopLoading()` is due, or done.
+        /// The load has ended: `stopLoading()` is about to run, or has run.
         var isStopped = false
     }
 
-    /// How long `stopLoading()` waits before it asks again for a thread that the system did not have, in nanoseconds.
+    /// The interval, in nanoseconds, after which `stopLoading()` again requests a thread that the system did not
+    /// provide.
     private static let retryInterval: UInt64 = 100_000_000
 
     private let state = Guarded(State())
@@ -43,10 +44,10 @@ final class HandlerStarter: @unchecked Sendable {  // `state` is guarded by its 
 
     // MARK: On the loop
 
-    /// - Returns: whether the handler waits until a thread is free; then it notifies the context when it begins.
+    /// - Returns: whether the handler waits for a free thread; it then notifies the context when it starts.
     func start(_ context: LoadContext) -> Bool {
         guard let handler = program.handler(overriding: .startLoading) else {
-            // The base class's `startLoading()` need not be called: all that it does is to ask for this.
+            // The base class's `startLoading()` need not be called: its only effect is this state.
             state.withLock { $0.phase = .starting(wantsLoad: true) }
             startTask(context)
             return false
@@ -63,8 +64,9 @@ final class HandlerStarter: @unchecked Sendable {  // `state` is guarded by its 
         }
     }
 
-    /// A detached task: the task that happens to have started the load is no parent of the handler's. Where that task awaits the
-    /// load, its thread can begin with the handler's part at once, which saves waking another.
+    /// Starts a detached task: the task that happens to have started the load is not the parent of the handler's task.
+    /// Where that task awaits the load, its thread can start the handler's part at once, which avoids waking another
+    /// thread.
     private func startTask(_ context: LoadContext) {
         let executor = program.runsOnLoop ? loop.executor : nil
         #if compiler(>=6.2)
@@ -78,7 +80,7 @@ final class HandlerStarter: @unchecked Sendable {  // `state` is guarded by its 
         adopt(Task.detached(executorPreference: executor) { await self.runInTask(context) })
     }
 
-    /// Called once, by the load's end.
+    /// Called once, at the load's end.
     func stop() {
         let (isStarted, task, work) = state.withLock { state in
             state.isStopped = true
@@ -97,14 +99,14 @@ final class HandlerStarter: @unchecked Sendable {  // `state` is guarded by its 
         if isStarted, case .handler(let handler) = program { stopOnThread(handler) }
     }
 
-    /// The base class's has nothing to cancel any more.
+    /// The base class's method has nothing left to cancel.
     private func stopOffTask() {
         if let handler = program.handler(overriding: .stopLoading) { stopOnThread(handler) }
     }
 
     private func stopOnThread(_ handler: URLProtocolHandler) {
         let work = BlockingPool.Work({ handler.stopLoading() }) { _ in
-            // It has to be called: the handler may hold something until then.
+            // The method must be called: the handler may hold resources until then.
             self.loop.execute {
                 let next = self.loop.now.advanced(byNanoseconds: Self.retryInterval)
                 _ = self.loop.schedule(at: next) { self.stopOnThread(handler) }
@@ -115,7 +117,7 @@ final class HandlerStarter: @unchecked Sendable {  // `state` is guarded by its 
 
     // MARK: From any thread
 
-    /// The base class's `startLoading()` was reached: the handler is one with `load(_:)`.
+    /// The base class's `startLoading()` was called: the handler uses `load(_:)`.
     func baseStartLoading() {
         state.withLock { state in
             if case .starting = state.phase { state.phase = .starting(wantsLoad: true) }
@@ -135,14 +137,14 @@ final class HandlerStarter: @unchecked Sendable {  // `state` is guarded by its 
 
     private func runInTask(_ context: LoadContext) async { if startDidReturn() { await load(context) } }
 
-    /// On a thread for code of the program's.
+    /// Called on a thread for the program's code.
     private func run(_ handler: URLProtocolHandler, _ context: LoadContext) {
         let wasQueued = state.withLock { state -> Bool? in
             guard case .waiting(_, let isQueued) = state.phase else { return nil }
             state.phase = .starting(wantsLoad: false)
             return isQueued
         }
-        // A load that has ended while it waited has nothing to start, or to stop.
+        // A load that ended while it waited has nothing to start or to stop.
         guard let wasQueued else { return }
         if wasQueued { context.leaveQueue() }
         handler.startLoading()
@@ -165,7 +167,7 @@ final class HandlerStarter: @unchecked Sendable {  // `state` is guarded by its 
         return wantsLoad
     }
 
-    /// Inlined, as to call an asynchronous function costs a look at where tasks prefer to run.
+    /// Inlined, because a call of an asynchronous function checks the task's executor preference.
     @inline(__always)
     private func load(_ context: LoadContext) async {
         do {

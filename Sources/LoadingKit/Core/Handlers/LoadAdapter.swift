@@ -1,6 +1,6 @@
 import Foundation
 
-/// An interceptor that changes requests, and the heads of their responses, at once: it never waits, and does not see bodies.
+/// An interceptor that changes requests, and the heads of their responses, synchronously. It does not see bodies.
 ///
 /// ```swift
 /// struct Greeting: LoadAdapter {
@@ -13,45 +13,48 @@ import Foundation
 /// configuration.interceptors = [Greeting()]
 /// ```
 ///
-/// Its methods are called on the session's event loop, beside the connections, without a Swift task: a load costs next to nothing
-/// more, however many adapters there are. They must neither block nor compute for long. What they throw is the task's error.
+/// Its methods are called on the session's event loop, beside the connections, without a Swift task: the cost for a
+/// load is negligible, regardless of the number of adapters. They must neither block nor compute for long. An error
+/// that they throw is the task's error.
 ///
-/// An adapter stands in ``URLSessionConfiguration/interceptors`` with others, and does what its ``load(_:)`` says, which is made of
-/// its other methods; the session does not call that.
+/// An adapter is part of ``URLSessionConfiguration/interceptors``, like other interceptors. Its ``load(_:)`` has the
+/// effect of its other methods; the session does not call ``load(_:)``.
 public protocol LoadAdapter: LoadInterceptor {
-    /// The request that is loaded in place of another.
+    /// Returns the request to load in place of `request`.
     ///
-    /// Where it has another URL than the one that the task was made for, it takes that one's place: what a session sends to the
-    /// origin of a task's own URL alone, such as `Authorization` in `httpAdditionalHeaders`, goes there.
+    /// Where its URL differs from the task's URL, it replaces the task's URL: fields that a session sends only to the
+    /// origin of a task's own URL, such as `Authorization` in `httpAdditionalHeaders`, are sent to the new URL's
+    /// origin.
     func adapt(_ request: URLRequest) throws -> URLRequest
 
-    /// The head that the session gets in place of a response's; that of a redirect, too. Default: the response itself.
+    /// Returns the head that the session gets in place of a response's head; also called for redirects. Default: the
+    /// response itself.
     ///
-    /// - Parameter request: what the adapter was given, before it changed it.
+    /// - Parameter request: the request that the adapter was given, before it changed it.
     func adapt(_ response: URLResponse, to request: URLRequest) throws -> URLResponse
 
-    /// The request that a redirect leads to, which the delegate is asked about and which then passes through all interceptors
-    /// anew. Default: `redirection` itself.
+    /// Returns the request that follows a redirect. The delegate decides about it, and it then passes through all
+    /// interceptors again. Default: `redirection` itself.
     ///
     /// - Parameters:
-    ///   - redirection: made by the rules of the scheme (RFC 9110 §15.4). It has the fields that the adapter has set; those that
-    ///     are not for other servers must be taken out. Where a server may not redirect to its URL, it may not to another that the
-    ///     adapter makes of that.
-    ///   - request: what the adapter was given, before it changed it.
+    ///   - redirection: made by the rules of the scheme (RFC 9110 §15.4). It has the fields that the adapter has set;
+    ///     fields that are not for other servers must be removed. Where a server may not redirect to its URL, it may
+    ///     not redirect to another URL that the adapter derives from it.
+    ///   - request: the request that the adapter was given, before it changed it.
     func adapt(redirection: URLRequest, of request: URLRequest) throws -> URLRequest
 }
 
 extension LoadAdapter {
-    /// As it is.
+    /// Returns the response unchanged.
     public func adapt(_ response: URLResponse, to request: URLRequest) throws -> URLResponse { response }
 
-    /// As it is.
+    /// Returns the redirect's request unchanged.
     public func adapt(redirection: URLRequest, of request: URLRequest) throws -> URLRequest { redirection }
 
-    /// True: there is nothing that could block.
+    /// True: an adapter does not block.
     public var runsOnSessionExecutor: Bool { true }
 
-    /// Forwards the adapted request, and gives the session the adapted response.
+    /// Forwards the adapted request, and passes the adapted response to the session.
     public func load(_ load: LoadContext) async throws {
         let loaded = try await load.next.load(adapt(load.request), redirects: .returned)
         let target = try loaded.redirection.map { try adapt(redirection: $0, of: load.request) }

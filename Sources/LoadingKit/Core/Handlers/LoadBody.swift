@@ -1,10 +1,10 @@
 import Foundation
 import LoadingKitTransport
 
-/// A request's body as an asynchronous sequence of its pieces, whatever the caller gave it as.
+/// A request's body as an asynchronous sequence of its pieces, for every kind of body.
 ///
-/// A body given as data or as a file may be read again and again. One given as a stream is read as it is consumed, off the calling
-/// task's thread, and once: a second reading throws `URLError.requestBodyStreamExhausted`.
+/// Data or a file can be read repeatedly. A stream is read as it is consumed, off the calling task's thread, and only
+/// once: a second iteration throws `URLError.requestBodyStreamExhausted`.
 public struct LoadBody: AsyncSequence, Sendable {
     /// A piece of the body.
     public typealias Element = Data
@@ -14,7 +14,7 @@ public struct LoadBody: AsyncSequence, Sendable {
         case data(Data)
         case stream(BodyStreamReader)
         case file(BodyFile)
-        /// A file that is being read.
+        /// A file with a read in progress.
         case reading(BodyFileReader)
     }
 
@@ -32,12 +32,12 @@ public struct LoadBody: AsyncSequence, Sendable {
         }
     }
 
-    /// Whether there is no body at all.
+    /// Whether there is no body.
     public var isEmpty: Bool {
         if case .none = source { true } else { false }
     }
 
-    /// The body's size in bytes; nil when it is not known.
+    /// The body's size in bytes; nil when it is unknown.
     public var count: Int? {
         switch source {
         case .none: 0
@@ -47,9 +47,9 @@ public struct LoadBody: AsyncSequence, Sendable {
         }
     }
 
-    /// The whole body.
+    /// Returns the complete body.
     ///
-    /// - Parameter limit: throws `URLError.dataLengthExceedsMaximum` for a body of more bytes. Default 64 MiB.
+    /// - Parameter limit: a body of more bytes throws `URLError.dataLengthExceedsMaximum`. Default 64 MiB.
     public func collect(upTo limit: Int = 64 << 20) async throws -> Data {
         var whole = Data()
         for try await piece in self {
@@ -61,10 +61,10 @@ public struct LoadBody: AsyncSequence, Sendable {
         return whole
     }
 
-    /// Begins to read the body.
+    /// Starts an iteration over the body.
     public func makeAsyncIterator() -> Iterator { Iterator(source: source) }
 
-    /// Gives the body's pieces.
+    /// Iterates over the body's pieces.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate var source: Source
         private var hasBegun = false

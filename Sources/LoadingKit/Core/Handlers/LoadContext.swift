@@ -2,10 +2,10 @@ import Foundation
 import LoadingKitTransport
 import Logging
 
-/// A load that a handler runs: the request, and functions for what is received.
+/// A load that a handler runs: the request, and functions that report the response.
 ///
-/// Its methods may be called from any task, in the order in which things happen. What is told after the load has
-/// ended is dropped, and throws `CancellationError`.
+/// Its methods may be called from any task, in the order of the events. Events reported after the load's end are
+/// dropped, and the method throws `CancellationError`.
 public final class LoadContext: Sendable {
     /// The request to load.
     public let request: URLRequest
@@ -13,20 +13,21 @@ public final class LoadContext: Sendable {
     /// The request's URL.
     public let url: URL
 
-    /// The request's body, whatever the caller gave it as.
+    /// The request's body, of any kind.
     public let body: LoadBody
 
-    /// The task that the load is for.
+    /// The task that the load belongs to.
     public let task: URLSessionTask
 
-    /// The session that the load belongs to: what is kept under it is for no other session. It is valid after the load's end.
+    /// The session that the load belongs to: data stored under this identity is for no other session. It is valid after
+    /// the load's end.
     public let sessionIdentity: SessionIdentity
 
     /// The session's logger.
     public let logger: Logger
 
-    /// What ``URLSessionConfiguration/maximumDecompressionRatio`` of the session is. A handler that decodes what it receives keeps
-    /// to it, as the built-in ones do: when it has decoded more than 32 MiB.
+    /// The session's ``URLSessionConfiguration/maximumDecompressionRatio``. A handler that decodes received data
+    /// applies it, as the built-in handlers do: after more than 32 MiB of decoded data.
     public let maximumDecompressionRatio: Int
 
     private let run: CustomLoad
@@ -44,16 +45,16 @@ public final class LoadContext: Sendable {
         body = LoadBody(request)
     }
 
-    /// The handlers that are asked after this one. An interceptor forwards to them.
+    /// The handlers after this one. An interceptor forwards requests to them.
     public var next: NextHandlers { NextHandlers(run: run) }
 
-    /// A stored response for the request; nil when there is none, or the request is not to be answered from the cache.
+    /// A stored response for the request; nil when there is none, or the request must not be answered from the cache.
     public var cachedResponse: CachedURLResponse? { run.program.cachedResponse }
 
-    /// Tells the response's head. Must come before the body's first bytes; a second response replaces the first.
+    /// Reports the response's head. It must come before the body's first bytes; a second response replaces the first.
     ///
-    /// - Parameter policy: whether the session may keep the response in its cache once the load has finished, from
-    ///   where it comes back as ``cachedResponse``. Whether it is still good then is for the handler to say.
+    /// - Parameter policy: whether the session may store the response in its cache once the load has finished. It is
+    ///   then available as ``cachedResponse``. The handler decides whether the stored response is still fresh.
     public func receive(
         _ response: URLResponse, cacheStoragePolicy policy: URLCache.StoragePolicy = .notAllowed
     ) async throws {
@@ -61,7 +62,8 @@ public final class LoadContext: Sendable {
         run.post(.response(response, policy))
     }
 
-    /// Tells a piece of the response's body. Waits while the receiver is behind (suspended, or slower than this).
+    /// Reports a piece of the response's body. Waits while the receiver is behind (suspended, or slower than this
+    /// handler).
     public func receive(_ data: Data) async throws {
         try checkGoesOn()
         run.post(.data(data))
@@ -70,19 +72,20 @@ public final class LoadContext: Sendable {
         try checkGoesOn()
     }
 
-    /// Gives the session a forwarded load's response, with what is left of its body: the session receives that as it comes,
-    /// and it does not pass through the handler. Returns at its end.
+    /// Passes a forwarded load's response to the session, with the rest of its body: the session receives the body as
+    /// it arrives, and the body does not pass through the handler. Returns at the body's end.
     ///
-    /// A response that redirects (``LoadedResponse/redirection``) is put to the delegate, as any redirect is, and followed. Where
-    /// the delegate declines, it is received.
+    /// For a response that redirects (``LoadedResponse/redirection``) the delegate decides, as for any redirect. Where
+    /// it accepts, the redirect is followed; where it declines, the response is received.
     ///
     /// - Parameters:
-    ///   - loaded: of this load's ``next``.
-    ///   - head: what the session gets in place of the response's own head. Nil for that.
-    ///   - target: what a redirect leads to in place of ``LoadedResponse/redirection``: the same place by a URL of the handler's
-    ///     own. Where a server may not redirect to the response's own target, it may not to this one. Nil for the response's.
-    /// - Throws: what the forwarded load fails with; `CancellationError` when this load is over, because the redirect is followed
-    ///   for example.
+    ///   - loaded: a response of this load's ``next``.
+    ///   - head: the head that the session gets in place of the response's own. Nil: the response's own head.
+    ///   - target: the request that follows a redirect, in place of ``LoadedResponse/redirection``: the same resource
+    ///     with a URL of the handler's own. Where a server may not redirect to the response's own target, it may not
+    ///     redirect to this one. Nil: the response's target.
+    /// - Throws: the error of the forwarded load; `CancellationError` when this load is over, for example because the
+    ///   redirect is followed.
     public func receive(
         _ loaded: LoadedResponse, as head: URLResponse? = nil, redirectingTo target: URLRequest? = nil
     ) async throws {
@@ -104,16 +107,16 @@ public final class LoadContext: Sendable {
         for try await piece in loaded.body { try await receive(piece) }
     }
 
-    /// Asks the session to load another request instead, and ends this load.
+    /// Requests that the session load another request instead, and ends this load.
     ///
-    /// When the delegate declines, `response` becomes the load's response, with no body.
-    /// - Throws: `CancellationError`, always, as there is nothing more for the handler to do.
+    /// When the delegate declines, `response` becomes the load's response, without a body.
+    /// - Throws: always `CancellationError`, because the handler has nothing more to do.
     public func redirect(to request: URLRequest, response: URLResponse) async throws -> Never {
         run.post(.redirect(request, response))
         throw CancellationError()
     }
 
-    /// Asks the delegate to answer an authentication challenge.
+    /// Passes an authentication challenge to the delegate, and returns its answer.
     public func challenge(
         _ challenge: URLAuthenticationChallenge
     ) async -> (disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?) {
@@ -123,16 +126,17 @@ public final class LoadContext: Sendable {
         }
     }
 
-    /// Asks the delegate for a credential, or for a decision about a server.
+    /// Requests a credential, or a decision about a server, from the delegate.
     ///
     /// - Parameters:
-    ///   - space: what the credential is for.
-    ///   - proposedCredential: what is tried where the delegate has it so (`performDefaultHandling`). By default, the first
-    ///     time, the default credential that the session's credential storage has for the space.
-    ///   - previousFailureCount: how many answers were refused before.
-    ///   - failureResponse: the response that refused the last one.
-    ///   - error: what the last try failed with.
-    /// - Returns: what to do. For `performDefaultHandling` the credential is the proposed one, if there is one.
+    ///   - space: the protection space of the credential.
+    ///   - proposedCredential: the credential for `performDefaultHandling`. Default: on the first attempt, the default
+    ///     credential for the space in the session's credential storage.
+    ///   - previousFailureCount: the number of answers that were refused before.
+    ///   - failureResponse: the response that refused the last answer.
+    ///   - error: the error of the last attempt.
+    /// - Returns: the disposition and the credential. For `performDefaultHandling` it is the proposed credential, if
+    ///   there is one.
     public func challenge(
         for space: URLProtectionSpace, proposedCredential: URLCredential? = nil, previousFailureCount: Int = 0,
         failureResponse: URLResponse? = nil, error: (any Error)? = nil
@@ -148,10 +152,10 @@ public final class LoadContext: Sendable {
 
     /// Answers the load with ``cachedResponse``, and ends it.
     ///
-    /// - Parameter response: what replaces the stored response's head, where the handler has validated it and knows a newer
-    ///   one: the response is stored again with that. Nil to leave it as it is.
-    /// - Throws: `CancellationError`, as there is nothing more for the handler to do; `URLError.resourceUnavailable` where there
-    ///   is no stored response.
+    /// - Parameter response: the head that replaces the stored response's head, where the handler has validated the
+    ///   response and has a newer head: the response is then stored again with it. Nil leaves the head unchanged.
+    /// - Throws: `CancellationError`, because the handler has nothing more to do; `URLError.resourceUnavailable` where
+    ///   there is no stored response.
     public func useCachedResponse(updatedBy response: URLResponse? = nil) async throws -> Never {
         guard let cached = cachedResponse else {
             throw LoadFailure(.resourceUnavailable, "the cache has no response for the request")
@@ -166,33 +170,35 @@ public final class LoadContext: Sendable {
         throw CancellationError()
     }
 
-    /// Adds a transaction to the task's metrics. A load that reports none has one with the times of its response.
+    /// Adds a transaction to the task's metrics. A load that reports none has one transaction with the times of its
+    /// response.
     ///
     /// - Parameters:
-    ///   - metrics: what is known of it.
-    ///   - request: what was sent; the load's request by default.
-    ///   - response: what it was answered with.
+    ///   - metrics: the transaction's metrics.
+    ///   - request: the request that was sent; the load's request by default.
+    ///   - response: the response to it.
     public func report(_ metrics: LoadMetrics, request: URLRequest? = nil, response: URLResponse? = nil) {
         run.report(metrics, request ?? self.request, response)
     }
 
-    /// Tells how many bytes of the request's body were sent since the last call.
+    /// Reports the number of the request body's bytes that were sent since the last call.
     ///
     /// - Parameters:
-    ///   - progress: bytes.
-    ///   - expected: the body's size in bytes; -1 when it is not known.
+    ///   - progress: the number of bytes.
+    ///   - expected: the body's size in bytes; -1 when it is unknown.
     public func report(progress: Int, expected: Int64 = -1) {
         run.withReceiver { $0.didSendBody(progress, expected: expected) }
     }
 
-    /// What `body` gives, which computes for long, for a handler that runs on the session's event loop.
+    /// Returns the result of `body`, a long computation, which does not run on the session's event loop.
     package func offLoop<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await BlockingPool.shared.result(of: body)
     }
 
-    /// Why the load has ended; nil while it goes on. For a handler that is cancelled, or whose calls throw `CancellationError`.
+    /// The reason for the load's end; nil until then. For a handler that is cancelled, or whose calls throw
+    /// `CancellationError`.
     ///
-    /// It is asked on the session's event loop, which has done by then what ended the load.
+    /// It is read on the session's event loop, where the event that ended the load has already been handled.
     public func ending() async -> LoadEnd? {
         await withUnsafeContinuation { continuation in
             run.loop.perform { [run] in continuation.resume(returning: run.ending) }
@@ -201,7 +207,7 @@ public final class LoadContext: Sendable {
 
     func end(_ error: (any Error)?) { run.post(.returned(error)) }
 
-    /// The handler has waited until a thread was free, and begins now.
+    /// The handler has waited for a free thread, and starts now.
     func leaveQueue() { run.withReceiver { $0.queueStateDidChange(isQueued: false) } }
 
     private func checkGoesOn() throws {
@@ -211,7 +217,7 @@ public final class LoadContext: Sendable {
 }
 
 extension CustomLoad {
-    /// Answers exactly once, also when the load ends before the delegate has decided.
+    /// Answers exactly once, also when the load ends before the delegate has answered.
     func challenge(
         _ challenge: URLAuthenticationChallenge,
         _ answer: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
@@ -224,7 +230,7 @@ extension CustomLoad {
     }
 }
 
-/// Gives one answer, the first; without one, a cancellation.
+/// Passes on one answer, the first; without an answer, a cancellation.
 private final class OnceAnswer {
     private var answer: (@Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)?
 

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Stands between a session and the handlers that load its requests: sees each request before a handler does, and each
-/// response before the program does.
+/// Stands between a session and the handlers that load its requests: it gets each request before a handler does, and
+/// each response before the program does.
 ///
 /// ```swift
 /// struct Greeting: LoadInterceptor {
@@ -14,32 +14,33 @@ import Foundation
 /// configuration.interceptors = [Greeting()]
 /// ```
 ///
-/// Interceptors are instances, so that two sessions share state only where the program gives both the same one. They are
-/// asked in the order of ``URLSessionConfiguration/interceptors``, before the configuration's `protocolClasses`. Each
-/// redirect that is followed, and each request that a handler begins in place of another, passes through them anew.
+/// Interceptors are instances: two sessions share state only where the program gives both the same instance. They are
+/// called in the order of ``URLSessionConfiguration/interceptors``, before the configuration's `protocolClasses`. Each
+/// followed redirect, and each request that a handler starts in place of another, passes through them again.
 ///
-/// What only changes requests or the heads of responses costs less as a ``LoadAdapter``.
+/// An interceptor that only changes requests or the heads of responses costs less as a ``LoadAdapter``.
 public protocol LoadInterceptor: Sendable {
-    /// Whether the interceptor sees this request. Called on the session's event loop: it must not block. Default: true.
+    /// Whether the interceptor handles this request. Called on the session's event loop: it must not block. Default:
+    /// true.
     func canIntercept(_ request: URLRequest) -> Bool
 
-    /// Whether ``load(_:)`` never blocks a thread and never computes for long. It then runs on the session's executor, beside
-    /// the connections, which saves several switches between threads for each load. Default: false.
+    /// Whether ``load(_:)`` never blocks a thread and never computes for long. It then runs on the session's executor,
+    /// beside the connections, which saves several thread switches for each load. Default: false.
     var runsOnSessionExecutor: Bool { get }
 
-    /// Does what ``URLProtocolHandler/load(_:)`` of a handler does, by the same contract: usually forwards the request with
-    /// ``LoadContext/next``, and gives the response to ``LoadContext/receive(_:as:)``.
+    /// Loads the request like a handler's ``URLProtocolHandler/load(_:)``, with the same contract. It usually forwards
+    /// the request with ``LoadContext/next``, and passes the response to ``LoadContext/receive(_:as:)``.
     ///
-    /// It may change the request, wait, forward it several times, answer without forwarding it, or throw. What it throws is the
-    /// task's error. It runs in a task that is cancelled when the load ends.
+    /// It may change the request, wait, forward it several times, answer without forwarding it, or throw. An error that
+    /// it throws is the task's error. It runs in a task that is cancelled when the load ends.
     func load(_ load: LoadContext) async throws
 }
 
 extension LoadInterceptor {
-    /// Every request.
+    /// Returns true: every request is intercepted.
     public func canIntercept(_ request: URLRequest) -> Bool { true }
 
-    /// Not on the session's executor.
+    /// False: the load does not run on the session's executor.
     public var runsOnSessionExecutor: Bool { false }
 }
 

@@ -2,43 +2,43 @@ import Foundation
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// What a handler reports of one transaction (a request and its response), for the task's ``URLSessionTaskMetrics``.
+/// A handler's report about one transaction (a request and its response), for the task's ``URLSessionTaskMetrics``.
 ///
-/// All is optional: what is nil, or 0 bytes, is not known or does not apply. A handler that reports nothing gets one transaction
-/// with the times of its response. See ``LoadContext/report(_:request:response:)``.
+/// All values are optional: nil, or 0 bytes, means unknown or not applicable. A handler that reports nothing gets one
+/// transaction with the times of its response. See ``LoadContext/report(_:request:response:)``.
 public struct LoadMetrics: Sendable {
-    /// Where something was, in two strings: a host's address and its port, or the path of a Unix-domain socket.
+    /// One end of a connection: a host's address and its port, or the path of a Unix-domain socket.
     public struct Endpoint: Sendable, Hashable {
-        /// Such as `192.0.2.1`, `2001:db8::1` or `/run/example.sock`.
+        /// An address such as `192.0.2.1`, `2001:db8::1` or `/run/example.sock`.
         public var address: String
         /// Nil where there are no ports.
         public var port: UInt16?
 
-        /// An endpoint at this address.
+        /// Makes an endpoint with this address.
         public init(address: String, port: UInt16? = nil) {
             self.address = address
             self.port = port
         }
     }
 
-    /// Where the resource came from.
+    /// The source of the resource.
     public var resourceFetchType: URLSessionTaskMetrics.ResourceFetchType
-    /// The ALPN identifier of the protocol where there is one, else its usual name in small letters.
+    /// The ALPN identifier of the protocol where there is one, otherwise its usual name in lower case.
     public var networkProtocolName: String?
-    /// The near end of the connection.
+    /// The local end of the connection.
     public var local: Endpoint?
-    /// The far end of the connection: the server's, or a proxy's.
+    /// The remote end of the connection: the server's, or a proxy's.
     public var remote: Endpoint?
-    /// Whether the connection had served another request before. Then it has no lookup and no connect times.
+    /// Whether the connection had served another request before. Then there are no lookup and connect times.
     public var isReusedConnection = false
     /// Whether the connection went through a proxy.
     public var isProxyConnection = false
 
-    /// When the handler began to fetch the resource; when the load began, where this is nil.
+    /// The time at which the handler started to fetch the resource; nil: the load's start.
     public var fetchStart: Date?
     /// The lookup of the host's name.
     public var domainLookup: DateInterval?
-    /// The making of the connection, without TLS.
+    /// The establishment of the connection, without TLS.
     public var connect: DateInterval?
     /// The TLS handshake.
     public var secureConnection: DateInterval?
@@ -60,14 +60,14 @@ public struct LoadMetrics: Sendable {
     /// Bytes of the response's body after decoding.
     public var countOfResponseBodyBytesAfterDecoding: Int64 = 0
 
-    /// Metrics of a transaction that fetched the resource from there; nothing else is known.
+    /// Makes metrics of a transaction with this source; everything else is unknown.
     public init(_ resourceFetchType: URLSessionTaskMetrics.ResourceFetchType = .networkLoad) {
         self.resourceFetchType = resourceFetchType
     }
 
-    /// The same on the clock that metrics are kept in.
+    /// The same times on the clock of the metrics.
     ///
-    /// - Parameter fetchStart: when the load began.
+    /// - Parameter fetchStart: the time at which the load started.
     func timings(_ anchor: WallClockAnchor, fetchStart began: MonotonicTime) -> TransactionTimings {
         var connecting = ConnectTimings()
         (connecting.resolveStart, connecting.resolveEnd) = anchor.times(of: domainLookup)

@@ -3,10 +3,10 @@ import Foundation
 /// The program's code that a custom load runs.
 enum LoadProgram {
     case handler(URLProtocolHandler)
-    /// It has a `load(_:)`, and neither `startLoading()` nor a client.
+    /// An interceptor has a `load(_:)`, and neither `startLoading()` nor a client.
     case interceptor(any LoadInterceptor)
 
-    /// For messages.
+    /// The type, for messages.
     var type: Any.Type {
         switch self {
         case .handler(let handler): Swift.type(of: handler)
@@ -29,7 +29,7 @@ enum LoadProgram {
         }
     }
 
-    /// The handler, where its class has the method of its own.
+    /// The handler, where its class overrides the method.
     func handler(overriding method: HandlerMethod) -> URLProtocolHandler? {
         switch self {
         case .handler(let handler): method.isOverridden(by: handler) ? handler : nil

@@ -1,11 +1,11 @@
 import Foundation
 import LoadingKitTransport
 
-/// Whether a handler may hand over more.
+/// Whether a handler may deliver more.
 package enum Flow: Sendable {
-    /// The receiver can take more now.
+    /// The receiver has room.
     case more
-    /// The receiver is busy (suspended, undecided, behind): hand over no more until `receiverDidBecomeReady()`.
+    /// The receiver is busy (suspended, undecided, behind): deliver no more until `receiverDidBecomeReady()`.
     case wait
 }
 
@@ -16,50 +16,52 @@ package enum Flow: Sendable {
 /// `LoopHandler.receiverDidBecomeReady()`.
 package protocol LoadReceiver: ChallengeReceiver {
     func receive(_ response: URLResponse) -> Flow
-    /// A response before the one that answers the request, such as 103 (RFC 9110 §15.2).
+    /// An interim response before the final one, such as 103 (RFC 9110 §15.2).
     func receive(informational response: HTTPURLResponse)
     /// Body bytes that are valid only during the call.
     func receive(_ bytes: UnsafeRawBufferPointer) -> Flow
     func receive(_ data: Data) -> Flow
-    /// Bytes of the body as they came, before its content codings are undone: what they are decoded to follows by
-    /// `receive`. Valid only during the call.
+    /// Bytes of the body before its content codings are decoded; the decoded bytes follow through `receive`. Valid only
+    /// during the call.
     func receive(coded bytes: UnsafeRawBufferPointer)
-    /// Memory for body bytes, so that a read from a socket needs no copy; `bodyBufferFilled` must follow. Nil: none to
-    /// be had, use `receive`.
+    /// Memory for body bytes, so that a read from a socket needs no copy; a call of `bodyBufferFilled` must follow.
+    /// Nil: no memory is available, use `receive`.
     func bodyBuffer(atMost count: Int) -> UnsafeMutableRawBufferPointer?
     func bodyBufferFilled(_ count: Int) -> Flow
 
-    /// Asks whether to load `request` instead. `decide` gets true, which ends this load, or false: then the handler goes
-    /// on with the response that it has.
+    /// Reports a redirect to `request`. `decide` gets true to follow it, which ends this load, or false: then the
+    /// handler continues with the response that it has.
     ///
-    /// - Parameter refusal: why what a server says may not lead to that URL: following it, as it is, ends the task so.
+    /// - Parameter refusal: the reason why the server's response must not lead to that URL. Following the unchanged
+    ///   redirect ends the task with this failure.
     func redirect(
         to request: URLRequest, refusal: LoadFailure?, response: URLResponse,
         decide: @escaping (_ follows: Bool) -> Void)
-    /// Asks for a fresh body stream, as the one given was read from.
+    /// Requests a new body stream, because bytes of the present one were already read.
     func requestNewBodyStream(_ give: @escaping (InputStream?) -> Void)
-    /// Asks for a body stream whose first byte is that at `offset` of the body, as an upload goes on from there.
+    /// Requests a body stream that begins at byte `offset` of the body, because an upload resumes there.
     func requestNewBodyStream(from offset: Int64, _ give: @escaping (InputStream?) -> Void)
 
-    /// Asks what to store of a response that was received whole, before `finish`. `decide` gets what to store, or nil, once, on
-    /// any thread, and stores it before it returns; it may be called after the load is over.
+    /// Reports a completely received response that is about to be stored, before `finish`. `decide` gets the response
+    /// to store, or nil, once, on any thread, and stores it before it returns. It may be called after the end of the
+    /// load.
     func willCache(_ response: CachedURLResponse, decide: @escaping @Sendable (CachedURLResponse?) -> Void)
 
     func didSendBody(_ count: Int, expected: Int64)
-    /// So many bytes of the body that were reported are sent again, with the rest: for a user whom the server has asked for, or on
-    /// another connection.
+    /// `count` reported bytes of the body are sent again, with the rest: with the credential that the server has
+    /// required, or on another connection.
     func bodyWillBeSentAgain(_ count: Int64)
-    /// A byte was sent or received: the idle time starts anew.
+    /// A byte was sent or received: the idle timeout starts again.
     func noteActivity()
-    /// Whether the load waits its turn for a connection; the idle time does not run meanwhile.
+    /// Whether the load waits in the queue for a connection; the idle timeout does not run meanwhile.
     func queueStateDidChange(isQueued: Bool)
-    /// A transaction is over. Its record is made only where the receiver wants it.
+    /// A transaction has ended. Its record is made only where the receiver uses it.
     func collect(_ transaction: @autoclosure () -> TransactionRecord)
 
     func finish()
     func fail(_ error: any Error)
 
-    /// Why the receiver ends the load, when it does so.
+    /// The reason why the receiver ends the load, when it does so.
     var loadEnd: LoadEnd { get }
 }
 
@@ -69,15 +71,15 @@ extension LoadReceiver {
     package var loadEnd: LoadEnd { .released }
 }
 
-/// Puts challenges to a task's program, on the session's event loop.
+/// Passes challenges to a task's program, on the session's event loop.
 package protocol ChallengeReceiver: AnyObject {
-    /// Whether there is a delegate that can answer challenges; else their default handling is done.
+    /// Whether there is a delegate that can answer challenges; otherwise the default handling applies.
     var answersChallenges: Bool { get }
-    /// The task's own delegate, where challenges that concern a connection may reach it: what it decides is not for tasks
-    /// with another one.
+    /// The task's own delegate, where challenges that concern a connection may reach it: its decision does not apply to
+    /// tasks with another delegate.
     var challengeDelegate: AnyObject? { get }
     func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision)
-    /// The challenge needs no answer any more, and one that comes is not heeded.
+    /// The challenge needs no answer any longer; a later answer is ignored.
     func withdraw(_ challenge: URLAuthenticationChallenge)
 }
 
@@ -89,15 +91,15 @@ package protocol LoopHandler: AnyObject {
     func begin(_ receiver: any LoadReceiver)
     /// Ends the run: no event may follow. Called once, also after `finish` and `fail`.
     func end()
-    /// The receiver has become busy: as if the last call had given `Flow.wait`.
+    /// The receiver has become busy, as if the last call had returned `Flow.wait`.
     func receiverDidBlock()
-    /// The receiver gave `Flow.wait` before, and can take more now.
+    /// The receiver had returned `Flow.wait`, and has room again.
     func receiverDidBecomeReady()
-    /// What has not happened, where the load waits for its peer, in words for the error of a timeout: "no response came". Nil:
-    /// no byte was sent or received.
+    /// The event that the load has not received from its peer, in words for the error of a timeout: "no response came".
+    /// Nil: no byte was sent or received.
     var stall: String? { get }
-    /// Gives away the connection that the response, of which the head alone was received, has left to the program: no event
-    /// may follow. Nil where the rest of the response is its body. Throws where the connection cannot be used.
+    /// Hands over the connection after the response's head, for another protocol: no event may follow. Nil where the
+    /// rest of the response is its body. Throws where the connection cannot be used.
     func takeConnection() throws -> TakenConnection?
 }
 
@@ -107,12 +109,12 @@ extension LoopHandler {
     package func takeConnection() throws -> TakenConnection? { nil }
 }
 
-/// A connection that carries another protocol from now on.
+/// A connection that uses another protocol from now on.
 package struct TakenConnection {
     package let stream: ByteStream
-    /// What was received behind the response.
+    /// The bytes received after the response.
     package let rest: [UInt8]
-    /// Where the request's server is a proxy for the program: the other end of the tunnel.
+    /// The tunnel's other end, where the request's server is a proxy for the program.
     package var tunnel: Tunnel?
 
     package init(stream: ByteStream, rest: [UInt8]) {
@@ -120,7 +122,7 @@ package struct TakenConnection {
         self.rest = rest
     }
 
-    /// The far end of a tunnel.
+    /// The remote end of a tunnel.
     package struct Tunnel {
         /// A name or an address, without brackets.
         package let host: String
@@ -133,26 +135,26 @@ package struct TakenConnection {
     }
 }
 
-/// What a load can use of its session.
+/// The part of its session that a load can use.
 package struct LoadResources {
     package let core: SessionCore
-    /// The task that the load is for.
+    /// The task that the load belongs to.
     package let task: URLSessionTask
-    /// Where in the registry the handlers after this one begin.
+    /// The position in the registry of the first handler after this one.
     package let next: Int
 
     package var loop: EventLoop { core.loop }
 }
 
-/// A handler class with `load(_:)` that never blocks, nor computes for long: it runs on the session's event loop, whatever
-/// keeps the threads busy that Swift runs tasks on.
+/// A handler class whose `load(_:)` never blocks, and never computes for long: it runs on the session's event loop, and
+/// does not depend on the threads of Swift's task pool.
 package protocol LoopAwareHandler: URLProtocolHandler {}
 
-/// A handler class whose instances run on the event loop themselves, never blocking it.
+/// A handler class whose instances run on the event loop themselves, and never block it.
 package protocol LoopNativeHandler: URLProtocolHandler {
     static func makeLoad(_ request: URLRequest, _ resources: LoadResources) -> any LoopHandler
-    /// Whether the handler may have stored what answers the request. Without that a request whose policy is
-    /// `returnCacheDataDontLoad` fails.
+    /// Whether the handler may have a store with a response to the request. Where it has none, a request with the
+    /// policy `returnCacheDataDontLoad` fails.
     static func hasStore(for request: URLRequest, _ resources: LoadResources) -> Bool
 }
 

@@ -1,13 +1,13 @@
 import Foundation
 
-/// A forwarded load's response that a handler has given to the session, whatever is left of its body included.
+/// A forwarded load's response that a handler has passed to the session, including the rest of its body.
 ///
-/// Resumes the handler at its end: with the error of the load, or a cancellation where the response was never used.
+/// Resumes the handler at its end: with the load's error, or with a cancellation where the response was never used.
 final class PassedResponse {
-    /// What the session gets as the response's head.
+    /// The head that the session gets for the response.
     let head: URLResponse
     private let target: URLRequest?
-    /// Its body's reader ends the load when it is let go of.
+    /// The reader of its body ends the load when it is released.
     private let loaded: LoadedResponse
     private var continuation: UnsafeContinuation<Void, any Error>?
 
@@ -21,13 +21,13 @@ final class PassedResponse {
         self.continuation = continuation
     }
 
-    // Most have ended, and need no error made.
+    // Most responses have ended, and need no error.
     deinit { if continuation != nil { end(CancellationError()) } }
 
     var load: ForwardedLoad { loaded.load }
 
-    /// Where the response redirects to. Why that may not be followed holds for the target as well that the handler has chosen:
-    /// it is usually the same place by another URL.
+    /// The target of the response's redirect. A refusal of the redirect also applies to the target that the handler has
+    /// chosen: it is usually the same resource with another URL.
     var redirection: ForwardedLoad.Redirection? {
         guard let redirection = load.redirection, let target else { return load.redirection }
         return ForwardedLoad.Redirection(request: target, refusal: redirection.refusal)

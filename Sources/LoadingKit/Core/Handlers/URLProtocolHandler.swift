@@ -1,7 +1,7 @@
 import Foundation
 import LoadingKitPrimitives
 
-/// The base class of every URL scheme's handler, the built-in ones included.
+/// The base class of every URL scheme's handler, including the built-in handlers.
 ///
 /// Subclass it and override ``canInit(with:)-(URLRequest)`` and ``load(_:)``:
 ///
@@ -16,18 +16,18 @@ import LoadingKitPrimitives
 /// }
 /// ```
 ///
-/// Existing subclasses of `URLProtocol`, which override ``startLoading()`` and ``stopLoading()`` and tell ``client``
-/// what they load, compile and work unchanged. Their two methods are called one after the other, on a thread of their own
-/// for as long as they run: they may block, and wait for loads of the same session. There are 512 such threads for the
-/// process at most, ``startLoading()`` and streams of request bodies taken together; where all are busy a load waits in order
-/// for one, while its `timeoutIntervalForRequest` does not run and its `timeoutIntervalForResource` does. Where the system has
-/// no thread to give the load fails with `URLError.resourceUnavailable`. What decides about a load, `canInit` and
-/// `canonicalRequest`, is called on the session's event loop and must not block.
+/// Existing subclasses of `URLProtocol`, which override ``startLoading()`` and ``stopLoading()`` and report their load
+/// to ``client``, compile and work unchanged. These two methods are called one after the other, on a separate thread
+/// for as long as they run: they may block, and may wait for loads of the same session. The process has at most 512
+/// such threads, for ``startLoading()`` and for streams of request bodies together. Where all are busy, a load waits in
+/// order for a thread; meanwhile its `timeoutIntervalForRequest` does not run, and its `timeoutIntervalForResource`
+/// does. Where the system cannot provide a thread, the load fails with `URLError.resourceUnavailable`. The methods that
+/// decide about a load, `canInit` and `canonicalRequest`, are called on the session's event loop and must not block.
 open class URLProtocolHandler: NSObject, @unchecked Sendable {  // `state` is guarded by its mutex
     private struct State {
         var client: (any URLProtocolClient)?
         var task: URLSessionTask?
-        /// The way to the load that this handler runs.
+        /// Leads to the load that this handler runs.
         var link: HandlerClient?
     }
 
@@ -39,13 +39,13 @@ open class URLProtocolHandler: NSObject, @unchecked Sendable {  // `state` is gu
     /// A stored response for the request, when the caller had one.
     open private(set) var cachedResponse: CachedURLResponse?
 
-    /// Receives what is loaded. May be called from any thread; what comes after the end is dropped.
+    /// Receives the load's events. Its methods may be called from any thread; events after the end are dropped.
     open var client: (any URLProtocolClient)? {
         get { state.withLock { $0.client } }
         set { state.withLock { $0.client = newValue } }
     }
 
-    /// The task that the load is for.
+    /// The task that the load belongs to.
     open var task: URLSessionTask? {
         get { state.withLock { $0.task } }
         set { state.withLock { $0.task = newValue } }
@@ -70,8 +70,9 @@ open class URLProtocolHandler: NSObject, @unchecked Sendable {  // `state` is gu
     /// Whether this class can load the request. The base class can load none.
     open class func canInit(with request: URLRequest) -> Bool { false }
 
-    /// Whether this class can load the task's current request. By default, what ``canInit(with:)-(URLRequest)`` says of it,
-    /// with the fields of the session's ``URLSessionConfiguration/httpAdditionalHeaders``.
+    /// Whether this class can load the task's current request. By default, the result of
+    /// ``canInit(with:)-(URLRequest)`` for the request with the fields of the session's
+    /// ``URLSessionConfiguration/httpAdditionalHeaders``.
     open class func canInit(with task: URLSessionTask) -> Bool {
         guard let request = task.currentRequest else { return false }
         return canInit(with: task.session?.core.withSessionFields(request, of: task) ?? request)
@@ -80,26 +81,28 @@ open class URLProtocolHandler: NSObject, @unchecked Sendable {  // `state` is gu
     /// The request in this scheme's standard form. By default, the request itself.
     open class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
 
-    /// Whether two requests would be answered by the same cache entry. By default, whether they are equal.
+    /// Whether the same cache entry would answer two requests. By default, whether they are equal.
     open class func requestIsCacheEquivalent(_ a: URLRequest, to b: URLRequest) -> Bool { a == b }
 
-    /// Loads the request: tell `load` what is received. Returning finishes the load, throwing fails it.
+    /// Loads the request, and reports the response to `load`. The load finishes when this method returns, and fails
+    /// when it throws.
     ///
-    /// The Swift task that runs it is cancelled when the load is. Where another task awaits the load, this one may begin in
-    /// that one's thread, which has nothing else to do; never on the session's event loop. Like all asynchronous code it
-    /// must not block: a handler that has to overrides ``startLoading()`` instead.
+    /// The Swift task that runs the method is cancelled with the load. Where another task awaits the load, this task
+    /// may start on that task's thread, which has nothing else to do; it never starts on the session's event loop. Like
+    /// all asynchronous code the method must not block: a handler that has to block overrides ``startLoading()``
+    /// instead.
     open func load(_ load: LoadContext) async throws {
         throw LoadFailure(.unsupportedURL, "\(type(of: self)) overrides neither load(_:) nor startLoading()")
     }
 
-    /// Begins to load; may block. The base class runs ``load(_:)`` in a task of its own.
+    /// Starts the load; may block. The base class runs ``load(_:)`` in a separate task.
     open func startLoading() { run?.baseStartLoading() }
 
-    /// Stops to load: called once, when the load has finished, failed or was cancelled. The base class cancels the
+    /// Stops the load: called once, when the load has finished, failed or was cancelled. The base class cancels the
     /// task that runs ``load(_:)``.
     open func stopLoading() { run?.cancelLoadTask() }
 
-    /// The load that this handler runs, while it goes on.
+    /// The load that this handler runs; nil after its end.
     var run: CustomLoad? { state.withLock { $0.link }?.run }
 
     /// Gives the handler its task and its client.
@@ -112,7 +115,7 @@ open class URLProtocolHandler: NSObject, @unchecked Sendable {  // `state` is gu
     /// The value that ``setProperty(_:forKey:in:)`` stored with a request.
     open class func property(forKey key: String, in request: URLRequest) -> Any? { request.properties[key] }
 
-    /// Stores a value with a request, for handlers that see it later.
+    /// Stores a value with a request, for handlers that get it later.
     open class func setProperty(_ value: Any, forKey key: String, in request: NSMutableURLRequest) {
         request.setProperty(value, forKey: key)
     }
@@ -126,10 +129,10 @@ open class URLProtocolHandler: NSObject, @unchecked Sendable {  // `state` is gu
 
     static let registered = Guarded<[URLProtocolHandler.Type]>([])
 
-    /// Makes every session of the process ask this class, the last registered first, after the session's own
-    /// `protocolClasses` and factories and before the built-in classes.
+    /// Adds this class to the handlers of every session of the process. The class that was registered last comes first,
+    /// after the session's own `protocolClasses` and factories and before the built-in classes.
     ///
-    /// - Returns: false when the class is no subclass of ``URLProtocolHandler``.
+    /// - Returns: false when the class is not a subclass of ``URLProtocolHandler``.
     @discardableResult
     open class func registerClass(_ protocolClass: AnyClass) -> Bool {
         guard let handler = protocolClass as? URLProtocolHandler.Type else { return false }
@@ -140,7 +143,7 @@ open class URLProtocolHandler: NSObject, @unchecked Sendable {  // `state` is gu
         return true
     }
 
-    /// Takes back ``registerClass(_:)``. Loads under way go on.
+    /// Reverses ``registerClass(_:)``. Loads in progress continue.
     open class func unregisterClass(_ protocolClass: AnyClass) {
         registered.withLock { classes in classes.removeAll { $0 == protocolClass } }
     }

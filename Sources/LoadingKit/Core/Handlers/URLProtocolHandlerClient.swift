@@ -1,10 +1,10 @@
 import Foundation
 
-/// What a handler that overrides ``URLProtocolHandler/startLoading()`` tells of its load.
+/// Receives the events of a load whose handler overrides ``URLProtocolHandler/startLoading()``.
 ///
-/// All may be called from any thread, in the order in which things happen; what comes after the end is dropped.
+/// All methods may be called from any thread, in the order of the events; events after the end are dropped.
 public protocol URLProtocolHandlerClient: NSObjectProtocol, Sendable {
-    /// The response asks for another request. Ends the load: the session starts a new one for `request`.
+    /// The response redirects to another request. Ends the load: the session starts a new one for `request`.
     func urlProtocol(
         _ protocol: URLProtocolHandler, wasRedirectedTo request: URLRequest, redirectResponse: URLResponse)
 
@@ -19,16 +19,16 @@ public protocol URLProtocolHandlerClient: NSObjectProtocol, Sendable {
     /// A piece of the response's body was received.
     func urlProtocol(_ protocol: URLProtocolHandler, didLoad data: Data)
 
-    /// All was received.
+    /// The complete response was received.
     func urlProtocolDidFinishLoading(_ protocol: URLProtocolHandler)
 
     /// The load failed.
     func urlProtocol(_ protocol: URLProtocolHandler, didFailWithError error: any Error)
 
-    /// The server asks for credentials; the challenge's sender is told the answer.
+    /// The server requires credentials; the answer goes to the challenge's sender.
     func urlProtocol(_ protocol: URLProtocolHandler, didReceive challenge: URLAuthenticationChallenge)
 
-    /// The challenge needs no answer any more.
+    /// The challenge needs no answer any longer.
     func urlProtocol(_ protocol: URLProtocolHandler, didCancel challenge: URLAuthenticationChallenge)
 }
 

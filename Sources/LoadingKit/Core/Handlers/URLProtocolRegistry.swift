@@ -1,11 +1,11 @@
 import Foundation
 
-/// Which handlers a session asks to load a request, in order.
+/// The handlers of a session, in the order in which they are tried for a request.
 ///
-/// The configuration's interceptors, its `protocolClasses`, then its factories, then the classes registered for every session with
-/// ``URLProtocolHandler/registerClass(_:)``, then the built-in classes.
+/// First the configuration's interceptors, then its `protocolClasses`, then its factories, then the classes registered
+/// for every session with ``URLProtocolHandler/registerClass(_:)``, then the built-in classes.
 public struct URLProtocolRegistry: Sendable {
-    /// One handler that is asked. Indirect, as each load's search copies some.
+    /// One handler. Indirect, because each load's search copies some entries.
     indirect enum Entry: Sendable {
         case handler(URLProtocolHandler.Type)
         case native(any LoopNativeHandler.Type)
@@ -39,8 +39,8 @@ public struct URLProtocolRegistry: Sendable {
             }
         }
 
-        /// `task` is the task whose own current request this is; nil where a handler forwards another.
-        /// `whole` gives the request with the session's fields, as a class of the program's gets it.
+        /// `task` is the task whose own current request this is; nil where a handler forwards another request. `whole`
+        /// returns the request with the session's fields, as a program's class gets it.
         func canLoad(_ request: URLRequest, _ task: URLSessionTask?, whole: () -> URLRequest) -> Bool {
             switch self {
             case .handler(let type):
@@ -64,8 +64,8 @@ public struct URLProtocolRegistry: Sendable {
         builtIn = settings.builtInHandlers.map(Entry.init)
     }
 
-    /// The classes registered for every session stand between the session's own and the built-in ones. Positions are
-    /// counted over all three, so a forwarding handler goes on behind itself.
+    /// The classes registered for every session are between the session's own and the built-in ones. Positions are
+    /// counted over all three groups, so that a forwarding handler continues after its own position.
     private var entries: [Entry] { own + others }
 
     private var others: [Entry] {
@@ -73,13 +73,13 @@ public struct URLProtocolRegistry: Sendable {
         return registered.isEmpty ? builtIn : registered.map(Entry.init) + builtIn
     }
 
-    /// The first handler at or after `start` that can load the request, and the position behind it.
+    /// The first handler at or after `start` that can load the request, and the position after it.
     ///
-    /// - Parameter whole: gives the request with the session's fields.
+    /// - Parameter whole: returns the request with the session's fields.
     func find(
         _ request: URLRequest, task: URLSessionTask?, from start: Int = 0, whole: () -> URLRequest
     ) -> (entry: Entry, next: Int)? {
-        // Each load asks, and should not have to make an array of all.
+        // Each load calls this function, which should not make an array of all entries.
         let others = others
         for index in start..<max(start, own.count + others.count) {
             let entry = index < own.count ? own[index] : others[index - own.count]
@@ -88,9 +88,9 @@ public struct URLProtocolRegistry: Sendable {
         return nil
     }
 
-    /// Says which handlers would be asked to load a request, and which of them would.
+    /// Describes the handlers that would be tried for a request, and which of them would load it.
     ///
-    /// Asks the classes' `canInit(with:)`, and the interceptors' `canIntercept(_:)`. Nothing is loaded.
+    /// Calls the classes' `canInit(with:)`, and the interceptors' `canIntercept(_:)`. Nothing is loaded.
     public func explain(_ request: URLRequest) -> Explanation {
         var isTaken = false
         return Explanation(
@@ -102,14 +102,14 @@ public struct URLProtocolRegistry: Sendable {
             })
     }
 
-    /// The schemes and classes in the order in which they are asked, for display.
+    /// The schemes and classes in the order in which they are tried, for display.
     public var handlerNames: [String] { entries.map(\.name) }
 
-    /// Which handlers were asked for a request.
+    /// The handlers that were tried for a request.
     public struct Explanation: Sendable, CustomStringConvertible {
         /// The request's URL.
         public let url: URL?
-        /// The handlers, in the order in which they are asked.
+        /// The handlers, in the order in which they are tried.
         public let steps: [Step]
 
         /// The name of the handler that loads the request; nil when none does.
@@ -128,19 +128,19 @@ public struct URLProtocolRegistry: Sendable {
         }
     }
 
-    /// One handler's answer.
+    /// One handler's result.
     public struct Step: Sendable, Hashable {
         /// The class's name, the factory's scheme, or the interceptor's type.
         public let handler: String
-        /// What it said.
+        /// The handler's decision about the request.
         public let verdict: Verdict
     }
 
-    /// What a handler says of a request.
+    /// A handler's decision about a request.
     public enum Verdict: Sendable, Hashable {
         /// It loads the request.
         case loads
-        /// It leaves the request to others, for this reason.
+        /// It passes the request on to the other handlers, for this reason.
         case passes(String)
         /// An earlier handler loads the request.
         case notAsked

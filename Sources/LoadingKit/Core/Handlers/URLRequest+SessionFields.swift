@@ -1,10 +1,10 @@
 import Foundation
 
-/// A session's `httpAdditionalHeaders` in the requests that the program's own handlers get, as on Apple's systems. The
-/// handlers that come with LoadingKit add the fields themselves, when they make the message.
+/// Adds a session's `httpAdditionalHeaders` to the requests that the program's own handlers get, as on Apple's systems.
+/// The handlers that come with LoadingKit add the fields themselves when they make the message.
 extension SessionCore {
-    /// The request with the session's fields, unless it has them itself. Those that identify the user are for the origin
-    /// that the task was made for alone.
+    /// The request with the session's fields, except those that it already has. Fields that identify the user are added
+    /// only for the origin of the task's own URL.
     func withSessionFields(_ request: URLRequest, of task: URLSessionTask) -> URLRequest {
         guard let additional = settings.httpAdditionalHeaders, let url = request.url,
             url.hasScheme("http") || url.hasScheme("https")

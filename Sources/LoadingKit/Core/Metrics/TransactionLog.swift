@@ -1,13 +1,13 @@
 import Foundation
 import LoadingKitPrimitives
 
-/// What a task's metrics are made of. Without a delegate nothing but the redirects is logged.
+/// The data for a task's metrics. Without a delegate only the redirects are logged.
 struct TransactionLog {
-    /// A load, whose handler may have nothing to log for the metrics: one of a scheme without a network.
+    /// A load. Its handler may have no metrics to log, for example for a scheme without a network.
     private struct Load {
         let request: URLRequest
         let start: MonotonicTime
-        /// How many transactions were logged before.
+        /// The number of transactions logged before this load.
         let firstTransaction: Int
         var response: URLResponse?
         var responseStart: MonotonicTime?
@@ -52,7 +52,7 @@ struct TransactionLog {
 
     /// - Parameters:
     ///   - anchor: the present.
-    ///   - created: when the task was made.
+    ///   - created: the time at which the task was created.
     func metrics(_ anchor: WallClockAnchor, created: Date) -> URLSessionTaskMetrics {
         URLSessionTaskMetrics(
             transactionMetrics: transactions.map { record in

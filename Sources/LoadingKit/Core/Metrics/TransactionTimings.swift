@@ -2,7 +2,7 @@ import Foundation
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// What one transaction (one request and its response) noted of itself, as plain values that cost nothing to fill.
+/// The recorded times of one transaction (one request and its response), as plain values that cost nothing to set.
 ///
 /// A point that was not reached, or that does not apply, is nil.
 package struct TransactionTimings: Sendable {
@@ -19,7 +19,7 @@ package struct TransactionTimings: Sendable {
     package var responseBodyBytesReceived: Int64 = 0
     package var responseBodyBytesAfterDecoding: Int64 = 0
 
-    /// Nil without one, as of what the cache has.
+    /// Nil without a connection, for example for a response from the cache.
     package var connection: ConnectionMetrics?
     package var isReusedConnection = false
 
@@ -31,7 +31,7 @@ package struct TransactionTimings: Sendable {
         self.connection = connection
     }
 
-    /// The request is about to be sent. What was noted of a connection that came to nothing is void.
+    /// The request is about to be sent. The recorded times of a failed connection are discarded.
     package mutating func beginRequest(on connection: ConnectionMetrics, isReused: Bool, at time: MonotonicTime) {
         self = TransactionTimings(fetchStart: fetchStart, connection: connection)
         isReusedConnection = isReused
@@ -39,22 +39,22 @@ package struct TransactionTimings: Sendable {
     }
 }
 
-/// What the metrics of a connection's transactions say of it; they all share it.
+/// The properties of a connection in the metrics of its transactions, which share this object.
 package final class ConnectionMetrics: Sendable {
     /// The two ends.
     private enum Ends {
-        /// Of a connection that came to nothing.
+        /// The ends of a connection that failed.
         case unknown
         case connected(ConnectionInfo)
-        /// As a handler of the program's reported them, or as they were kept.
+        /// The ends that a program's handler reported, or that were stored.
         case reported(
             local: LoadMetrics.Endpoint?, remote: LoadMetrics.Endpoint?, tls: TLSInfo?, isMultipath: Bool)
     }
 
-    /// How the connection was made, which is the first transaction's alone.
+    /// The times of the connection's establishment, which only the first transaction has.
     let timings: ConnectTimings
     private let ends: Ends
-    /// The ALPN identifier of the protocol (`http/1.1`, `h2`), or nil when none was spoken.
+    /// The ALPN identifier of the protocol (`http/1.1`, `h2`), or nil when no protocol was used.
     let protocolName: String?
     let isProxied: Bool
 
@@ -65,7 +65,7 @@ package final class ConnectionMetrics: Sendable {
         self.isProxied = isProxied
     }
 
-    /// Of a connection that came so far.
+    /// Metrics of a connection that failed after these timings.
     package init(failed timings: ConnectTimings) {
         self.timings = timings
         ends = .unknown
@@ -73,7 +73,7 @@ package final class ConnectionMetrics: Sendable {
         isProxied = false
     }
 
-    /// Of a connection that a handler reports, or whose metrics were kept.
+    /// Metrics of a connection that a handler reports, or whose metrics were stored.
     init(
         _ timings: ConnectTimings, local: LoadMetrics.Endpoint?, remote: LoadMetrics.Endpoint?, protocolName: String?,
         isProxied: Bool, tls: TLSInfo? = nil, isMultipath: Bool = false
@@ -123,13 +123,13 @@ extension LoadMetrics.Endpoint {
 }
 
 extension ConnectTimings {
-    /// When the connection was ready, TLS handshake included.
+    /// The time at which the connection was ready, including the TLS handshake.
     var readyTime: MonotonicTime? { tlsStart == nil ? connectEnd : tlsEnd }
 }
 
-/// One moment on both clocks, from which any point of the monotonic clock gets a date.
+/// One moment on both clocks, by which points of the monotonic clock are converted to dates.
 ///
-/// Times are taken from the monotonic clock alone, which is cheap and never jumps; dates are made when asked for.
+/// Times are taken only from the monotonic clock, which is cheap and never jumps; dates are computed on request.
 package struct WallClockAnchor: Sendable {
     package let date: Date
     package let monotonicTime: MonotonicTime
@@ -146,7 +146,7 @@ package struct WallClockAnchor: Sendable {
             : date.addingTimeInterval(time.seconds(since: monotonicTime))
     }
 
-    /// The point on the monotonic clock that has a date; the clock's beginning for a date before that.
+    /// The point on the monotonic clock for a date; the clock's beginning for an earlier date.
     package func time(of date: Date) -> MonotonicTime {
         let nanoseconds = date.timeIntervalSince(self.date) * 1_000_000_000
         let distance = UInt64(exactly: abs(nanoseconds).rounded()) ?? .max
@@ -156,7 +156,7 @@ package struct WallClockAnchor: Sendable {
     }
 }
 
-/// One request and its response, as the metrics show them.
+/// One request and its response, for the metrics.
 package struct TransactionRecord {
     package let timings: TransactionTimings
     package let request: URLRequest

@@ -1,24 +1,24 @@
 import Foundation
 
-/// How long a task took, and the transactions that it was made of: one for each request on the way, redirects included.
+/// The duration of a task, and its transactions: one for each request, including redirects.
 ///
 /// Follows Apple's `URLSessionTaskMetrics`.
 public final class URLSessionTaskMetrics: NSObject, Sendable {
-    /// Where a resource came from.
+    /// The source of a resource.
     public enum ResourceFetchType: Int, Sendable {
-        /// It is not known.
+        /// The source is not known.
         case unknown
         /// It was loaded over the network.
         case networkLoad
         /// The server pushed it.
         case serverPush
-        /// The cache had it.
+        /// The cache had the resource.
         case localCache
     }
 
-    /// How a host's name was resolved.
+    /// The protocol by which a host's name was resolved.
     public enum DomainResolutionProtocol: Int, Sendable {
-        /// It is not known, or there was nothing to resolve.
+        /// The protocol is not known, or there was nothing to resolve.
         case unknown
         /// Plain DNS over UDP.
         case udp
@@ -47,7 +47,7 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
         self.redirectCount = redirectCount
     }
 
-    /// The totals in a line.
+    /// The totals on one line.
     public override var description: String {
         "<URLSessionTaskMetrics> (Task Interval) \(taskInterval.duration) s, (Redirect Count) \(redirectCount), "
             + "(Transactions) \(transactionMetrics.count)"

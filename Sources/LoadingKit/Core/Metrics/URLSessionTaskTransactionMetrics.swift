@@ -2,10 +2,10 @@ import Foundation
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// What happened when in one transaction: a request and its response, from the cache or over the network.
+/// The times of one transaction: a request and its response, from the cache or over the network.
 ///
 /// Follows Apple's `URLSessionTaskTransactionMetrics`. Dates that do not apply are nil: a reused connection has no
-/// lookup, a response from the cache no request. Dates are made when they are asked for.
+/// lookup, a response from the cache no request. Dates are computed on request.
 public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
     /// The request, before the fields that the session adds.
     public let request: URLRequest
@@ -25,44 +25,45 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
 
     private var connection: ConnectionMetrics? { timings.connection }
 
-    /// How the connection was made; nil where an earlier transaction made it.
+    /// The times of the connection's establishment; nil where an earlier transaction made the connection.
     private var making: ConnectTimings? { isReusedConnection ? nil : connection?.timings }
 
     private func date(_ time: MonotonicTime?) -> Date? { time.map(anchor.date(of:)) }
 
     // MARK: Dates
 
-    /// When the task began to fetch the resource, from wherever.
+    /// The time at which the task started to fetch the resource, from any source.
     public var fetchStartDate: Date? { date(timings.fetchStart) }
 
-    /// Just before the host's name was looked up.
+    /// The time just before the lookup of the host's name.
     public var domainLookupStartDate: Date? { date(making?.resolveStart) }
 
-    /// When the lookup had ended.
+    /// The time at which the lookup had ended.
     public var domainLookupEndDate: Date? { date(making?.resolveEnd) }
 
-    /// Just before the connection was begun.
+    /// The time just before the start of the connection's establishment.
     public var connectStartDate: Date? { date(making?.connectStart) }
 
-    /// Just before the TLS handshake, which lies within the connection's time.
+    /// The time just before the TLS handshake, which is part of the connection's establishment.
     public var secureConnectionStartDate: Date? { date(making?.tlsStart) }
 
-    /// When the TLS handshake was complete.
+    /// The time at which the TLS handshake was complete.
     public var secureConnectionEndDate: Date? { date(making?.tlsEnd) }
 
-    /// When the connection was ready, TLS handshake included.
+    /// The time at which the connection was ready, including the TLS handshake.
     public var connectEndDate: Date? { date(making?.readyTime) }
 
-    /// Just before the request's first byte was sent.
+    /// The time just before the request's first byte was sent.
     public var requestStartDate: Date? { date(timings.requestStart) }
 
-    /// When the request's last byte had been sent.
+    /// The time at which the request's last byte had been sent.
     public var requestEndDate: Date? { date(timings.requestEnd) }
 
-    /// When the response's first byte came.
+    /// The time at which the response's first byte arrived.
     public var responseStartDate: Date? { date(timings.responseStart) }
 
-    /// When the response's last byte had come; of a redirect or a challenge, whose body is not needed, when it was answered.
+    /// The time at which the response's last byte had arrived. For a redirect or a challenge, whose body is not needed,
+    /// the time at which it was answered.
     public var responseEndDate: Date? { date(timings.responseEnd) }
 
     // MARK: Bytes
@@ -73,13 +74,13 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
     /// Bytes of the request's body that were sent, as framed by the protocol.
     public var countOfRequestBodyBytesSent: Int64 { timings.requestBodyBytesSent }
 
-    /// Bytes of the request's body before any framing.
+    /// Bytes of the request's body without any framing.
     public var countOfRequestBodyBytesBeforeEncoding: Int64 { timings.requestBodyBytesBeforeEncoding }
 
     /// Bytes of status line and fields that were received, as framed by the protocol.
     public var countOfResponseHeaderBytesReceived: Int64 { timings.responseHeaderBytesReceived }
 
-    /// Bytes of the response's body that were received, coded and framed as they came.
+    /// Bytes of the response's body that were received, including content codings and framing.
     public var countOfResponseBodyBytesReceived: Int64 { timings.responseBodyBytesReceived }
 
     /// Bytes of the response's body that the task delivered, after content decoding.
@@ -90,24 +91,24 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
     /// The ALPN identifier of the protocol (`http/1.1`, `h2`), or nil.
     public var networkProtocolName: String? { connection?.protocolName }
 
-    /// The address that the connection went out from.
+    /// The local address of the connection.
     public var localAddress: String? { connection?.local?.address }
 
-    /// The port that the connection went out from, in decimal.
+    /// The local port of the connection, in decimal.
     public var localPort: String? { connection?.local?.port.map { String($0) } }
 
-    /// The address that the connection went to: the server's, or the proxy's.
+    /// The remote address of the connection: the server's, or the proxy's.
     public var remoteAddress: String? { connection?.remote?.address }
 
-    /// The port that the connection went to, in decimal.
+    /// The remote port of the connection, in decimal.
     public var remotePort: String? { connection?.remote?.port.map { String($0) } }
 
-    /// The version of TLS that was negotiated, or nil without TLS.
+    /// The negotiated TLS version, or nil without TLS.
     public var negotiatedTLSProtocolVersion: tls_protocol_version_t? {
         connection?.tls.flatMap { tls_protocol_version_t(rawValue: $0.protocolVersion) }
     }
 
-    /// The cipher suite that was negotiated, or nil without TLS or when it is none of those listed.
+    /// The negotiated cipher suite, or nil without TLS or for a suite that the enumeration lacks.
     public var negotiatedTLSCipherSuite: tls_ciphersuite_t? {
         connection?.tls.flatMap { tls_ciphersuite_t(rawValue: $0.cipherSuite) }
     }
@@ -118,29 +119,29 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
     /// Whether the connection went through a proxy.
     public var isProxyConnection: Bool { connection?.isProxied == true }
 
-    /// Whether the connection went over a cellular network: whether the interface that has its local address when this is
-    /// asked is a modem's.
+    /// Whether the connection used a cellular network: whether the interface that has its local address, when this
+    /// property is read, is a modem's.
     public var isCellular: Bool { localAddress.map(Networks.isCellular) ?? false }
 
-    /// Whether the connection went over an expensive network, as a cellular one is.
+    /// Whether the connection used an expensive network, such as a cellular one.
     public var isExpensive: Bool { isCellular }
 
-    /// Whether the connection went over a constrained network; always false here.
+    /// Whether the connection used a constrained network; always false on Linux.
     public var isConstrained: Bool { false }
 
-    /// Whether the connection was made with Multipath TCP, so that it can use several networks at once:
+    /// Whether the connection was established with Multipath TCP, and can use several networks at once:
     /// ``URLSessionConfiguration/multipathServiceType``.
     public var isMultipath: Bool { connection?.isMultipath == true }
 
-    /// Where the resource came from.
+    /// The source of the resource.
     public var resourceFetchType: URLSessionTaskMetrics.ResourceFetchType { timings.resourceFetchType }
 
-    /// How the host's name was resolved.
+    /// The protocol by which the host's name was resolved.
     public var domainResolutionProtocol: URLSessionTaskMetrics.DomainResolutionProtocol {
         timings.domainResolutionProtocol
     }
 
-    /// Request, protocol and kind of connection in a line.
+    /// Request, protocol and kind of connection on one line.
     public override var description: String {
         let connection = timings.isReusedConnection ? "reused" : "new"
         return "<URLSessionTaskTransactionMetrics> \(request), \(networkProtocolName ?? "no protocol"), "
@@ -148,7 +149,7 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
     }
 }
 
-/// A cipher suite of TLS, with the number that IANA's registry gives it.
+/// A TLS cipher suite, with its number in IANA's registry.
 public enum tls_ciphersuite_t: UInt16, Sendable {
     /// `TLS_RSA_WITH_3DES_EDE_CBC_SHA`.
     case RSA_WITH_3DES_EDE_CBC_SHA = 0x000A
@@ -204,7 +205,7 @@ public enum tls_ciphersuite_t: UInt16, Sendable {
     case CHACHA20_POLY1305_SHA256 = 0x1303
 }
 
-/// A version of TLS or DTLS, with the number that it has on the wire.
+/// A TLS or DTLS version, with its number on the wire.
 public enum tls_protocol_version_t: UInt16, Sendable {
     /// TLS 1.0 (RFC 2246).
     case TLSv10 = 0x0301

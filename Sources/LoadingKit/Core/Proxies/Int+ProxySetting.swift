@@ -1,7 +1,7 @@
 import Foundation
 
 extension Int {
-    /// A number of a proxy dictionary, which may be a number or a Boolean of Swift's or of Foundation's, or text.
+    /// A number from a proxy dictionary: a Swift or Foundation number or Boolean, or text.
     package init?(proxySetting value: Any?) {
         switch value {
         case let value as Bool: self = value ? 1 : 0

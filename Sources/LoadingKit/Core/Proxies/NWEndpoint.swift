@@ -1,10 +1,10 @@
 import Foundation
 
-/// Where a server is, as a ``ProxyConfiguration`` names it: the part of Apple's Network framework that is needed for that.
+/// The address of a server in a ``ProxyConfiguration``: the part of Apple's Network framework that it requires.
 public enum NWEndpoint: Hashable, Sendable {
     /// A name or an address, and a port.
     case hostPort(host: Host, port: Port)
-    /// A Unix-domain socket. No proxy can be there.
+    /// A Unix-domain socket. A proxy cannot have this address.
     case unix(path: String)
     /// The host and the port of a URL.
     case url(URL)
@@ -19,7 +19,7 @@ public enum NWEndpoint: Hashable, Sendable {
         /// The same as ``init(_:)``.
         public init(stringLiteral value: String) { self.init(value) }
 
-        /// The text that it was made of.
+        /// The host's text.
         public var description: String { text }
     }
 
@@ -34,7 +34,7 @@ public enum NWEndpoint: Hashable, Sendable {
         /// A port by its number.
         public init(integerLiteral value: UInt16) { self.init(rawValue: value) }
 
-        /// A port by its number as text; nil where that is none.
+        /// A port by its number as text; nil where the text is not a port number.
         public init?(_ string: String) {
             guard let number = UInt16(string) else { return nil }
             self.init(rawValue: number)
@@ -43,7 +43,7 @@ public enum NWEndpoint: Hashable, Sendable {
         /// The number.
         public var description: String { String(rawValue) }
 
-        /// The usual port for what is spoken.
+        /// Port 0, which stands for the usual port of the protocol.
         public static let any: Port = 0
         /// 80.
         public static let http: Port = 80
@@ -53,7 +53,7 @@ public enum NWEndpoint: Hashable, Sendable {
         public static let socks: Port = 1080
     }
 
-    /// Nil where no proxy can be.
+    /// Nil where no proxy can have this address.
     var hostAndPort: (host: String, port: UInt16)? {
         switch self {
         case .hostPort(let host, let port): host.description.isEmpty ? nil : (host.description, port.rawValue)
@@ -63,14 +63,14 @@ public enum NWEndpoint: Hashable, Sendable {
     }
 }
 
-/// TLS to a proxy, as a ``ProxyConfiguration`` asks for it: the part of Apple's Network framework that is needed for that.
+/// TLS to a proxy, for a ``ProxyConfiguration``: the part of Apple's Network framework that it requires.
 public enum NWProtocolTLS {
-    /// That there is TLS. The session's own settings decide which authorities are trusted, and which versions are spoken.
+    /// Requires TLS. The session's own settings determine the trusted authorities and the TLS versions.
     public final class Options: Sendable, Hashable {
         /// TLS with the session's settings.
         public init() {}
 
-        /// Whether they ask for the same: all do.
+        /// Whether both have the same settings: always true.
         public static func == (one: Options, other: Options) -> Bool { true }
 
         /// Agrees with `==`.

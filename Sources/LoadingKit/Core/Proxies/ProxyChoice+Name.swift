@@ -1,14 +1,14 @@
 import Foundation
 
 extension ProxyChoice {
-    /// A proxy by its name, as a URL or an environment variable has it: `[scheme://][user:password@]host[:port]`.
+    /// Makes a proxy from its name in a URL or an environment variable: `[scheme://][user:password@]host[:port]`.
     ///
-    /// The schemes are `http`, `https`, `socks4` or `socks4a`, and `socks`, `socks5` or `socks5h`; without one it is `http`.
-    /// Without a port it is the usual one (``init(_:host:port:user:password:)``). What follows the host and the port has no
-    /// meaning. Nil where the text is no such name.
+    /// The schemes are `http`, `https`, `socks4` or `socks4a`, and `socks`, `socks5` or `socks5h`; the default is
+    /// `http`. Without a port, the usual port applies (``init(_:host:port:user:password:)``). Text after the host and
+    /// the port is ignored. Nil where the text is not such a name.
     public init?(_ name: String) { self.init(name, usualPort: 0) }
 
-    /// - Parameter usualPort: of a proxy that is not reached over TLS; 0 for the usual one.
+    /// - Parameter usualPort: the default port of a proxy without TLS; 0 for the usual one.
     package init?(_ name: String, usualPort: UInt16) {
         let parts = name.split(separator: "://", maxSplits: 1, omittingEmptySubsequences: false)
         guard let last = parts.last, let kind = Kind(scheme: parts.count > 1 ? parts[0].lowercased() : "http") else {
@@ -32,7 +32,7 @@ extension ProxyChoice {
         return (parts.first ?? "", parts.count > 1 ? parts[1] : "")
     }
 
-    /// The port is nil where none is named.
+    /// The port is nil where the text has none.
     private static func hostAndPort(_ text: Substring) -> (String, UInt16?)? {
         let host: Substring
         if text.first == "[" {

@@ -1,6 +1,6 @@
-/// One way to a server: directly, or through a proxy.
+/// One route to a server: direct, or through a proxy.
 public struct ProxyChoice: Hashable, Sendable {
-    /// What is spoken with a proxy.
+    /// The protocol between client and proxy.
     public enum Kind: Hashable, Sendable {
         /// HTTP (RFC 9110 §3.7): `http` requests are sent in absolute form, everything else in a tunnel.
         case http
@@ -28,30 +28,31 @@ public struct ProxyChoice: Hashable, Sendable {
             init(_ parts: Parts) { self.parts = parts }
         }
 
-        /// In an object, as each request is asked which proxy it goes through, and most go through none or the same.
+        /// In an object, because a proxy is determined for each request, and most requests have no proxy or the same
+        /// one.
         private let storage: Storage
 
-        /// What is spoken with it.
+        /// The protocol between client and proxy.
         public var kind: Kind { storage.parts.kind }
-        /// A name or an address, lowercase and without brackets.
+        /// A name or an address, in lower case and without brackets.
         public var host: String { storage.parts.host }
         /// The TCP port, from 1.
         public var port: UInt16 { storage.parts.port }
-        /// Nil where the proxy gets no credential before it requires one.
+        /// Nil where no credential is sent before the proxy requires one.
         public var user: String? { storage.parts.user }
-        /// That user's password.
+        /// The password of ``user``.
         public var password: String? { storage.parts.password }
 
         package init(kind: Kind, host: String, port: UInt16, user: String?, password: String?) {
             storage = Storage(Parts(kind: kind, host: host, port: port, user: user, password: password))
         }
 
-        /// Whether both are the same in all that is said of them.
+        /// Whether all properties of both are the same.
         public static func == (left: Server, right: Server) -> Bool {
             left.storage === right.storage || left.storage.parts == right.storage.parts
         }
 
-        /// Hashes all that is said of it.
+        /// Hashes all properties.
         public func hash(into hasher: inout Hasher) { hasher.combine(storage.parts) }
     }
 
@@ -64,10 +65,10 @@ public struct ProxyChoice: Hashable, Sendable {
     /// A proxy.
     ///
     /// - Parameters:
-    ///   - host: A name or an address, with or without brackets. A name that no server can have makes a proxy that cannot
+    ///   - host: A name or an address, with or without brackets. With a name that no server can have, the proxy cannot
     ///     be reached.
-    ///   - port: From 1; 0 stands for the usual one: 80 for HTTP, 443 for HTTP over TLS, and 1080 for SOCKS.
-    ///   - user: For a proxy that requires a credential. It is sent before the proxy requires it.
+    ///   - port: At least 1; 0 stands for the usual port: 80 for HTTP, 443 for HTTP over TLS, and 1080 for SOCKS.
+    ///   - user: The user name for a proxy that requires a credential. It is sent before the proxy requires it.
     public init(_ kind: Kind, host: String, port: UInt16, user: String? = nil, password: String? = nil) {
         let hasBrackets = host.hasPrefix("[") && host.hasSuffix("]")
         let bare = hasBrackets ? String(host.dropFirst().dropLast()) : host

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A proxy for ``URLSessionConfiguration/proxyConfigurations``, as Apple's Network framework has it.
+/// A proxy for ``URLSessionConfiguration/proxyConfigurations``, like that of Apple's Network framework.
 public struct ProxyConfiguration: Hashable, Sendable {
     private enum Kind: Hashable, Sendable {
         case connect(NWEndpoint, isSecure: Bool)
@@ -16,19 +16,20 @@ public struct ProxyConfiguration: Hashable, Sendable {
     private let kind: Kind
     private var credential: Credential?
 
-    /// Whether servers are reached directly where the proxy cannot be: only if each configuration for a server allows it.
-    /// Default false: the loads fail.
+    /// Whether servers are reached directly where the proxy cannot be reached: only if each configuration for a server
+    /// permits it. Default false: the loads fail.
     public var allowFailover = false
 
     /// The domains, with their subdomains, whose servers are reached through the proxy. Empty, the default: all.
     public var matchDomains: [String] = []
 
-    /// The domains, with their subdomains, whose servers are not reached through the proxy, whatever ``matchDomains`` says.
+    /// The domains, with their subdomains, whose servers are not reached through the proxy. They take precedence over
+    /// ``matchDomains``.
     public var excludedDomains: [String] = []
 
     /// An HTTP proxy. `http` requests are sent to it in absolute form, everything else in a tunnel (`CONNECT`).
     ///
-    /// - Parameter tlsOptions: Nil where the proxy is spoken to in the clear.
+    /// - Parameter tlsOptions: Nil where the connection to the proxy has no TLS.
     public init(httpCONNECTProxy: NWEndpoint, tlsOptions: NWProtocolTLS.Options? = nil) {
         kind = .connect(httpCONNECTProxy, isSecure: tlsOptions != nil)
     }
@@ -49,7 +50,7 @@ public struct ProxyConfiguration: Hashable, Sendable {
         self.matchDomains = matchDomains
     }
 
-    /// Gives the credential for the proxy, in place of any that it has.
+    /// Sets the credential for the proxy, and replaces an existing one.
     public mutating func applyCredential(username: String, password: String) {
         credential = Credential(user: username, password: password)
     }
@@ -60,10 +61,10 @@ public struct ProxyConfiguration: Hashable, Sendable {
         public let http3RelayEndpoint: NWEndpoint?
         /// The relay over HTTP/2.
         public let http2RelayEndpoint: NWEndpoint?
-        /// Fields that go out with each request to the relay.
+        /// Fields that are sent with each request to the relay.
         public let additionalHTTPHeaderFields: [String: String]
 
-        /// A relay that is reached over HTTP/3, or over HTTP/2 where that is not possible.
+        /// A relay that is reached over HTTP/3, or over HTTP/2 where HTTP/3 is not possible.
         public init(
             http3RelayEndpoint: NWEndpoint, http2RelayEndpoint: NWEndpoint? = nil,
             tlsOptions: NWProtocolTLS.Options = NWProtocolTLS.Options(),
@@ -97,7 +98,7 @@ public struct ProxyConfiguration: Hashable, Sendable {
         return !domain.isEmpty && (host == domain || host.hasSuffix("." + domain))
     }
 
-    /// In lowercase, without dots at the ends.
+    /// In lower case, without dots at the ends.
     private static func trimmed(_ name: String) -> String {
         name.lowercased().trimmingCharacters(in: CharacterSet(charactersIn: "."))
     }
@@ -119,7 +120,7 @@ public struct ProxyConfiguration: Hashable, Sendable {
     }
 }
 
-/// Finds the proxies of a configuration's ``URLSessionConfiguration/proxyConfigurations``.
+/// Determines proxies by a configuration's ``URLSessionConfiguration/proxyConfigurations``.
 struct ConfiguredProxies: ProxyResolver {
     let configurations: [ProxyConfiguration]
 
@@ -132,14 +133,15 @@ struct ConfiguredProxies: ProxyResolver {
 }
 
 extension URLSessionConfiguration {
-    /// The proxies through which servers are reached: of those whose domains include a server, the first that can be reached.
-    /// Empty, the default: those of ``connectionProxyDictionary``, or of ``proxyResolver``.
+    /// The proxies through which servers are reached: of the configurations whose domains include a server, the first
+    /// with a reachable proxy. Empty, the default: the proxies of ``connectionProxyDictionary``, or of
+    /// ``proxyResolver``.
     ///
-    /// They are a ``ProxyResolver``, and take the place of any that was set; ``connectionProxyDictionary`` must be nil. Servers
-    /// that are in no configuration's domains are reached directly.
+    /// They act as a ``ProxyResolver``, and replace one that was set; ``connectionProxyDictionary`` must be nil.
+    /// Servers that are in no configuration's domains are reached directly.
     ///
-    /// A background session that has some is invalidated with an error, as with any resolver: give it a
-    /// ``connectionProxyDictionary``.
+    /// A background session with proxy configurations is invalidated with an error, as with any resolver: use a
+    /// ``connectionProxyDictionary`` there.
     public var proxyConfigurations: [ProxyConfiguration] {
         get { (settings.proxyResolver as? ConfiguredProxies)?.configurations ?? [] }
         set {

@@ -1,16 +1,17 @@
 import Foundation
 
-/// The variables of an environment that name proxies, as curl reads them. It is the one place where they are read; where they
-/// are used they are an input, as a dictionary is.
+/// The environment variables that name proxies, interpreted as curl does. They are read only here; elsewhere they are
+/// an input, like a dictionary.
 package struct ProxyEnvironment: Hashable, Sendable {
-    /// By their names in lowercase. None is empty.
+    /// By their names in lower case. No value is empty.
     package let variables: [String: String]
 
     private static let names = ["http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy"]
 
-    /// A variable in lowercase is read before one in uppercase.
+    /// A variable in lower case takes precedence over one in upper case.
     package init(_ environment: [String: String]) {
-        // A web server passes a request's `Proxy` field to its programs as `HTTP_PROXY`: the request must not choose the proxy.
+        // A web server passes a request's `Proxy` field to its programs as `HTTP_PROXY`. The request must not choose
+        // the proxy.
         let isServed = environment["REQUEST_METHOD"] != nil
         var variables: [String: String] = [:]
         for name in Self.names {
@@ -21,6 +22,6 @@ package struct ProxyEnvironment: Hashable, Sendable {
         self.variables = variables
     }
 
-    /// This process's, as they are now.
+    /// The current variables of this process.
     package static func ofProgram() -> ProxyEnvironment { ProxyEnvironment(ProcessInfo.processInfo.environment) }
 }

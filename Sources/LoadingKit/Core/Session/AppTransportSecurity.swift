@@ -1,34 +1,34 @@
 import Foundation
 
-/// When cleartext `http` may be loaded, and which TLS is good enough, after Apple's App Transport Security.
+/// The rules for cleartext `http`, and for the strength of TLS, after Apple's App Transport Security.
 ///
 /// By default, cleartext may be loaded from this machine, from private addresses, from `.local` names and from
 /// unqualified names. A number such as `3405803777` is an address to the system, and not an unqualified name. Every
-/// other host needs `https`, an entry in ``exceptionDomains``, or ``allowsArbitraryLoads``. The default policy is that
-/// of the program's Info.plist (`NSAppTransportSecurity`).
+/// other host requires `https`, an entry in ``exceptionDomains``, or ``allowsArbitraryLoads``. The default policy is
+/// the one in the program's Info.plist (`NSAppTransportSecurity`).
 ///
-/// `https` needs cipher suites with forward secrecy and certificates of a certain strength, for local hosts, too: see
-/// ``ExceptionDomain``.
+/// `https` requires cipher suites with forward secrecy, and certificates of a minimum strength, for local hosts, too:
+/// see ``ExceptionDomain``.
 public struct AppTransportSecurity: Sendable, Hashable {
-    /// The rules for a domain that has its own: an entry of Apple's `NSExceptionDomains`.
+    /// The rules for a domain with an entry of its own in Apple's `NSExceptionDomains`.
     public struct ExceptionDomain: Sendable, Hashable {
-        /// `NSIncludesSubdomains`: whether the rules hold for all names below the domain, too. Apple's default is
+        /// `NSIncludesSubdomains`: whether the rules also apply to all names below the domain. Apple's default is
         /// false.
         public var includesSubdomains: Bool
         /// `NSExceptionAllowsInsecureHTTPLoads`: whether cleartext may be loaded. Apple's default is false.
         public var allowsInsecureHTTPLoads: Bool
-        /// `NSExceptionMinimumTLSVersion`: the oldest version accepted. Nil: that of the configuration.
+        /// `NSExceptionMinimumTLSVersion`: the oldest version accepted. Nil: the configuration's.
         public var minimumTLSVersion: tls_protocol_version_t?
         /// `NSExceptionRequiresForwardSecrecy`: whether TLS 1.2 is used only with cipher suites that have forward
         /// secrecy (ECDHE, DHE): a recorded connection cannot be decrypted later with the server's key. All cipher
         /// suites of TLS 1.3 have it. Apple's default is true.
         public var requiresForwardSecrecy: Bool
-        /// Whether a server's certificate must have an RSA key of at least 2048 bits or an elliptic one of at least
-        /// 256, and a signature with SHA-256 or better. Apple's dictionary has no key for it. Default true. The
-        /// requirements of OpenSSL's security level hold in any case.
+        /// Whether a server's certificate must have an RSA key of at least 2048 bits or an elliptic-curve key of at
+        /// least 256 bits, and a signature with SHA-256 or better. Apple's dictionary has no key for it. Default true.
+        /// The requirements of OpenSSL's security level always apply.
         public var requiresStrongCertificates: Bool
 
-        /// An exception that allows cleartext, for the domain and all below it.
+        /// An exception that permits cleartext, for the domain and all names below it.
         public init(
             includesSubdomains: Bool = true, allowsInsecureHTTPLoads: Bool = true,
             minimumTLSVersion: tls_protocol_version_t? = nil, requiresForwardSecrecy: Bool = true,
@@ -48,25 +48,26 @@ public struct AppTransportSecurity: Sendable, Hashable {
     public var allowsArbitraryLoads = false
 
     /// `NSAllowsLocalNetworking`: whether cleartext may be loaded from private addresses, `.local` names and
-    /// unqualified names. From this machine itself it may always be loaded. Default true.
+    /// unqualified names. Cleartext from this machine itself is always permitted. Default true.
     public var allowsLocalNetworking = true
 
-    /// Domains with rules of their own. Of several that contain a host, the longest counts.
+    /// Domains with their own rules. Of several that contain a host, the longest applies.
     public var exceptionDomains: [String: ExceptionDomain] = [:]
 
-    /// `NSPinnedDomains`: domains whose servers have to show certain public keys, besides certificates that are trusted.
-    /// Of several that contain a host, the longest counts. Default: none.
+    /// `NSPinnedDomains`: domains whose servers must present certain public keys, in addition to trusted certificates.
+    /// Of several that contain a host, the longest applies. Default: none.
     public var pinnedDomains: [String: PinnedDomain] = [:]
 
-    /// The public keys of a domain's servers, of which one has to be there: an entry of Apple's `NSPinnedDomains`.
+    /// The pinned public keys of a domain's servers: an entry of Apple's `NSPinnedDomains`. A server must have one of
+    /// the keys.
     ///
-    /// Each is a SHA-256 of the SubjectPublicKeyInfo, as ``X509Certificate/publicKeySHA256`` has it. Where there are
-    /// identities of both kinds, a server needs one of each.
+    /// Each key is identified by the SHA-256 of its SubjectPublicKeyInfo, as in ``X509Certificate/publicKeySHA256``.
+    /// Where there are identities of both kinds, a server needs one of each.
     public struct PinnedDomain: Sendable, Hashable {
-        /// `NSIncludesSubdomains`: whether the pins hold for all names below the domain, too. Apple's default is false.
+        /// `NSIncludesSubdomains`: whether the pins also apply to all names below the domain. Apple's default is false.
         public var includesSubdomains: Bool
-        /// `NSPinnedCAIdentities`: authorities, of which one has to be in the chain of the server's certificate, above
-        /// it. Empty: any.
+        /// `NSPinnedCAIdentities`: authorities. The chain of the server's certificate must contain one of them, above
+        /// that certificate. Empty: any.
         public var authorities: Set<Data>
         /// `NSPinnedLeafIdentities`: servers' own certificates. Empty: any.
         public var leaves: Set<Data>
@@ -79,7 +80,7 @@ public struct AppTransportSecurity: Sendable, Hashable {
         }
     }
 
-    /// A policy; by default cleartext is for local hosts alone.
+    /// A policy; by default cleartext is permitted for local hosts only.
     public init(allowsArbitraryLoads: Bool = false, exceptionDomains: [String: ExceptionDomain] = [:]) {
         self.allowsArbitraryLoads = allowsArbitraryLoads
         self.exceptionDomains = exceptionDomains
@@ -91,7 +92,7 @@ public struct AppTransportSecurity: Sendable, Hashable {
         return exception(for: host)?.allowsInsecureHTTPLoads ?? allowsArbitraryLoads
     }
 
-    /// The oldest TLS version accepted from `host`, where an exception says so.
+    /// The oldest TLS version accepted from `host`, where an exception sets it.
     package func minimumTLSVersion(for host: String) -> tls_protocol_version_t? {
         exception(for: host)?.minimumTLSVersion
     }
@@ -101,7 +102,7 @@ public struct AppTransportSecurity: Sendable, Hashable {
         exception(for: host)?.requiresForwardSecrecy ?? !allowsArbitraryLoads
     }
 
-    /// Whether the certificate of `host` has to be as strong as ``ExceptionDomain/requiresStrongCertificates`` says.
+    /// Whether the certificate of `host` must have the strength of ``ExceptionDomain/requiresStrongCertificates``.
     package func requiresStrongCertificate(of host: String) -> Bool {
         exception(for: host)?.requiresStrongCertificates ?? !allowsArbitraryLoads
     }
@@ -133,7 +134,7 @@ public struct AppTransportSecurity: Sendable, Hashable {
 // MARK: - Apple's dictionary
 
 extension AppTransportSecurity {
-    /// What the running program's Info.plist says.
+    /// The policy in the running program's Info.plist.
     static let ofMainBundle = AppTransportSecurity(infoDictionary: Bundle.main.infoDictionary ?? [:])
 
     init(infoDictionary: [String: Any]) {
@@ -141,7 +142,8 @@ extension AppTransportSecurity {
     }
 
     /// The policy of a dictionary like the value of `NSAppTransportSecurity` in an Info.plist. Keys for media and web
-    /// content are ignored, as they mean nothing on Linux, and so is certificate transparency, which is not checked.
+    /// content are ignored, because they have no meaning on Linux. Certificate transparency is ignored, too, because it
+    /// is not checked.
     public init(dictionary: [String: Any]) {
         allowsArbitraryLoads = dictionary["NSAllowsArbitraryLoads"] as? Bool ?? false
         allowsLocalNetworking = dictionary["NSAllowsLocalNetworking"] as? Bool ?? true
@@ -162,8 +164,8 @@ extension AppTransportSecurity {
         }
     }
 
-    /// The values of `SPKI-SHA256-BASE64`. What is not Base64 stays a pin, which no key has: a mistake in the Info.plist
-    /// must not turn pinning off.
+    /// The values of `SPKI-SHA256-BASE64`. A value that is not Base64 remains a pin, which matches no key: a mistake in
+    /// the Info.plist must not turn pinning off.
     private static func identities(_ list: Any?) -> Set<Data> {
         guard let list else { return [] }
         guard let entries = list as? [[String: Any]] else { return [Data()] }

@@ -1,11 +1,11 @@
 import Foundation
 import LoadingKitTransport
 
-/// A name that a proxy looks up is not known to be validated: where it must be, it is refused.
+/// Refuses names that a proxy resolves, where DNSSEC validation is required: their validation cannot be verified.
 ///
-/// Names that are looked up here are validated by the ``Resolver``.
+/// The ``Resolver`` validates names that are resolved locally.
 package enum DNSSECRule {
-    /// - Parameter host: what the proxy is to connect to: a name or an address, without brackets.
+    /// - Parameter host: the proxy's target: a name or an address, without brackets.
     package static func checkProxied(_ host: String, over use: NetworkUse) throws(LoadFailure) {
         guard use.requiresDNSSEC, IPAddress(withoutZone: host) == nil, !LocalHost.isThisMachine(host) else { return }
         throw LoadFailure(

@@ -1,14 +1,14 @@
 import Foundation
 
-/// Where the hosts that are to be reached by `https` alone are kept when the program does not run. Any thread may use it.
+/// The persistent store of the hosts that must be reached by `https` only. Thread-safe.
 package protocol HSTSPersistence: Sendable {
-    /// The policies that are kept, by host. May block.
+    /// The stored policies, by host. May block.
     func load() -> [String: HSTSPolicy]
 
-    /// Keeps changes, in the order of the calls. Does not block.
+    /// Saves changes, in the order of the calls. Does not block.
     func save(_ change: HSTSChange)
 
-    /// Calls back, from any thread, when all changes are on disk or could not be written.
+    /// Calls `completion`, on any thread, when all changes are on disk or could not be written.
     func flush(_ completion: @escaping @Sendable () -> Void)
 }
 

@@ -2,17 +2,16 @@ import Foundation
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// Hosts that have announced that they are to be reached by `https` alone (RFC 6797). Any thread may use it.
+/// Hosts that have announced that they must be reached by `https` only (RFC 6797). Thread-safe.
 ///
-/// Two processes may share what is kept on disk. Each sees the hosts that the other has added when it starts the next
-/// time.
+/// Two processes may share the policies on disk. Each gets the hosts that the other has added at its next start.
 package final class HSTSStore: Sendable {
-    /// The most hosts that are remembered. Beyond that, those whose policies end first are removed.
+    /// The largest number of hosts. Beyond it, the hosts whose policies end first are removed.
     private static let maximumHosts = 10_000
 
     private struct State {
         var policies: [String: HSTSPolicy] = [:]
-        /// The policies that are on disk. Not every response of a host changes them: see ``keep(_:of:for:_:)``.
+        /// The policies on disk. Not every response of a host changes them: see ``keep(_:of:for:_:)``.
         var kept: [String: HSTSPolicy] = [:]
     }
 
@@ -23,8 +22,8 @@ package final class HSTSStore: Sendable {
     /// See ``EphemeralStore``.
     package nonisolated(unsafe) var ephemeralUses: EphemeralUses?
 
-    /// Makes a store with the policies that `persistence` has kept, which are read before the initializer returns.
-    /// Without it, the store is empty, and in memory alone.
+    /// Makes a store with the policies of `persistence`, which are read before the initializer returns. Without
+    /// `persistence` the store is empty, and in memory only.
     package init(
         persistence: (any HSTSPersistence)? = nil, now: @escaping @Sendable () -> Date = { Date() }
     ) {
@@ -35,10 +34,10 @@ package final class HSTSStore: Sendable {
         self.now = now
     }
 
-    /// Notes a host's `Strict-Transport-Security`. The connection's certificate must have been verified, and `value`
-    /// must be that of the first such field. A value with an error in it is ignored (RFC 6797 §8.1).
+    /// Stores a host's `Strict-Transport-Security` policy. The connection's certificate must have been verified, and
+    /// `value` must be that of the first such field. A value with an error in it is ignored (RFC 6797 §8.1).
     ///
-    /// - Parameter host: lowercase; an address has no such policy.
+    /// - Parameter host: in lower case; an address has no HSTS policy.
     package func note(_ value: String, from host: String) {
         guard let field = HSTSField(value), IPAddress(withoutZone: host) == nil else { return }
         let name = Self.name(host)
@@ -58,8 +57,8 @@ package final class HSTSStore: Sendable {
         if state.kept.removeValue(forKey: name) != nil { persistence?.save(.forget(host: name)) }
     }
 
-    /// Keeps a host's policy. A host sends it with each response: it is saved to disk only if it ends later than the
-    /// saved one by more than a hundredth of its age.
+    /// Stores a host's policy. A host sends it with each response. It is saved to disk only if its end is later than
+    /// the saved end by more than a hundredth of its lifetime.
     private func keep(
         _ policy: HSTSPolicy, of name: String, for age: TimeInterval, _ state: inout State
     ) {
@@ -81,7 +80,8 @@ package final class HSTSStore: Sendable {
         forget(first.key, &state)
     }
 
-    /// Whether a host is to be reached by `https` alone: by its own policy, or by that of a domain that contains it.
+    /// Whether a host must be reached by `https` only: by its own policy, or by the policy of a domain that contains
+    /// it.
     package func requiresSecureConnection(to host: String) -> Bool {
         let name = Self.name(host)
         return state.withLock { state in
@@ -102,7 +102,7 @@ package final class HSTSStore: Sendable {
 
     package var isEmpty: Bool { state.withLock { $0.policies.isEmpty } }
 
-    /// Forgets all.
+    /// Removes all policies.
     package func removeAll() {
         state.withLock { state in
             state = State()
@@ -110,7 +110,7 @@ package final class HSTSStore: Sendable {
         }
     }
 
-    /// Calls back, from any thread, when all that was noted is on disk or could not be written.
+    /// Calls `completion`, on any thread, when all policies are on disk or could not be written.
     package func flush(_ completion: @escaping @Sendable () -> Void) {
         if let persistence { persistence.flush(completion) } else { completion() }
     }
@@ -126,7 +126,8 @@ package struct HSTSField: Hashable {
     package let maximumAge: TimeInterval
     package let includesSubdomains: Bool
 
-    /// Nil where a directive comes twice, or where `max-age` is missing or no number. Unknown directives are ignored.
+    /// Nil where a directive occurs twice, or where `max-age` is missing or not a number. Unknown directives are
+    /// ignored.
     package init?(_ value: String) {
         var age: TimeInterval?
         var includesSubdomains = false

@@ -1,6 +1,6 @@
 import LoadingKitTransport
 
-/// Which hosts are this machine or in its own network, so that cleartext to them does not cross a public network.
+/// Detects hosts on this machine or in its local network: cleartext to them does not cross a public network.
 enum LocalHost {
     static func isLocal(_ host: String) -> Bool {
         if let address = IPAddress(withoutZone: host) { return address.isLocal }
@@ -14,14 +14,14 @@ enum LocalHost {
         name.utf8.allSatisfy { $0 < 0x80 && $0 != UInt8(ascii: ".") } && !IPAddress.endsInNumber(name)
     }
 
-    /// Whether a host is this machine's loopback.
+    /// Whether a host is this machine's loopback address.
     static func isThisMachine(_ host: String) -> Bool {
         if let address = IPAddress(withoutZone: host) { return address.isLoopback }
         let name = canonical(host)
         return name == "localhost" || name.hasSuffix(".localhost")
     }
 
-    /// A host in lower case and without the root's dot; an address as the system writes it.
+    /// A host in lower case and without the root's dot; an address in the system's form.
     static func canonical(_ host: String) -> String {
         IPAddress.canonical((host.hasSuffix(".") ? String(host.dropLast()) : host).lowercased())
     }

@@ -1,13 +1,13 @@
 import LoadingKitTransport
 import Synchronization
 
-/// Gives memory back to the system when the last of the process's sessions is gone.
+/// Returns memory to the system when the process's last session is gone.
 ///
-/// The allocator keeps the memory that loads have freed, in an arena for each of many threads. After tens of thousands
-/// of loads of all sizes these are a hundred megabytes, of which less than one is in use.
+/// The allocator keeps the memory that loads have freed, in arenas for many threads. After tens of thousands of loads
+/// of all sizes the arenas have a hundred megabytes, of which less than one is in use.
 final class MemoryRelease: Sendable {
-    /// How long there must have been no session, in seconds. A program that makes one session after another would need
-    /// the memory again at once.
+    /// The time without any session, in seconds. A program that makes one session after another would need the memory
+    /// again at once.
     static let delay = 5.0
 
     static let shared = MemoryRelease(
@@ -19,8 +19,8 @@ final class MemoryRelease: Sendable {
     private let release: @Sendable () -> Void
 
     /// - Parameters:
-    ///   - nextLoop: gives the event loop that waits.
-    ///   - release: gives the memory back.
+    ///   - nextLoop: returns the event loop that waits.
+    ///   - release: returns the memory to the system.
     init(_ nextLoop: @escaping @Sendable () -> EventLoop, _ release: @escaping @Sendable () -> Void) {
         self.nextLoop = nextLoop
         self.release = release
@@ -28,7 +28,7 @@ final class MemoryRelease: Sendable {
 
     func sessionWasMade() { sessionCount.wrappingAdd(1, ordering: .relaxed) }
 
-    /// May be called from any thread.
+    /// Called from any thread.
     func sessionIsGone() {
         guard sessionCount.wrappingSubtract(1, ordering: .relaxed).newValue == 0,
             !isPending.exchange(true, ordering: .relaxed)

@@ -1,15 +1,16 @@
 import Foundation
 import LoadingKitPrimitives
 
-/// As whom a session's interrupted downloads and uploads go on, whose URLs named the user. Their resume data names neither
-/// user nor password; it has a word that means something to this session alone.
+/// The users of a session's interrupted downloads and uploads whose URLs had user names. Their resume data contains
+/// neither user nor password, but an identifier that only this session can resolve.
 final class NamedUsers: Sendable {
-    /// So many are remembered; the oldest are forgotten first, and what goes on as one of them names no user.
+    /// The largest number of users; the oldest are removed first. A transfer that resumes with a removed user has no
+    /// user name.
     static let maximum = 100
 
     private struct Entry {
         let word: String
-        /// Where the user is one: resume data may have been changed.
+        /// The origin of the user: resume data may have been modified.
         let origin: [String]
         let user: String?
         let password: String?
@@ -17,7 +18,7 @@ final class NamedUsers: Sendable {
 
     private let entries = Guarded<[Entry]>([])
 
-    /// The word for a URL's user; nil where it names none.
+    /// The identifier of a URL's user; nil where the URL has none.
     func word(for url: URL) -> String? {
         let (user, password) = (url.user(percentEncoded: true), url.password(percentEncoded: true))
         guard user?.isEmpty == false || password != nil else { return nil }
@@ -33,7 +34,7 @@ final class NamedUsers: Sendable {
         }
     }
 
-    /// A URL with the user that a word is for.
+    /// A URL with the user that an identifier stands for.
     func name(_ word: String?, in url: URL) -> URL {
         guard let word else { return url }
         let origin = Self.origin(url)

@@ -1,7 +1,7 @@
 import LoadingKitTransport
 
 extension NetworkUse {
-    /// What both the session's configuration and a request allow and require.
+    /// The permissions and requirements of the session's configuration together with those of a request.
     package func narrowed(by request: URLRequest) -> NetworkUse {
         var use = self
         if !request.allowsCellularAccess { use.allowsCellular = false }
@@ -20,7 +20,8 @@ extension NetworkUse {
         isMultipath = settings.multipathServiceType != .none
     }
 
-    /// The code point of a kind of traffic (RFC 4594 §2.3). Background traffic has the one for low priority, CS1.
+    /// The DSCP code point for a kind of traffic (RFC 4594 §2.3). Background traffic has the low-priority code point,
+    /// CS1.
     private static func codePoint(of type: URLRequest.NetworkServiceType) -> UInt8 {
         switch type {
         case .default: 0

@@ -1,7 +1,7 @@
-/// The names of TLS versions before ``tls_protocol_version_t``, of Apple's Secure Transport. Their numbers are not those of the
-/// wire.
+/// The names of TLS versions in Apple's Secure Transport, which preceded ``tls_protocol_version_t``. The numbers differ
+/// from those on the wire.
 public enum SSLProtocol: Int32, Sendable {
-    /// None was chosen.
+    /// No version was selected.
     case sslProtocolUnknown = 0
     /// SSL 3.0, which is not supported.
     case sslProtocol3 = 2
@@ -19,14 +19,14 @@ public enum SSLProtocol: Int32, Sendable {
     case dtlsProtocol12 = 11
     /// SSL 2.0, which is not supported.
     case sslProtocol2 = 1
-    /// SSL 3.0 alone, which is not supported.
+    /// Only SSL 3.0, which is not supported.
     case sslProtocol3Only = 3
-    /// TLS 1.0 alone.
+    /// Only TLS 1.0.
     case tlsProtocol1Only = 5
     /// All versions.
     case sslProtocolAll = 6
 
-    /// Nil for what a session does not speak.
+    /// Nil for a version that sessions do not support.
     fileprivate var version: tls_protocol_version_t? {
         switch self {
         case .tlsProtocol1, .tlsProtocol1Only: .TLSv10
@@ -52,14 +52,14 @@ public enum SSLProtocol: Int32, Sendable {
 }
 
 extension URLSessionConfiguration {
-    /// The oldest TLS version accepted. A version that a session does not speak is not taken over.
+    /// The oldest TLS version accepted. A version that sessions do not support is ignored.
     @available(*, deprecated, message: "Use tlsMinimumSupportedProtocolVersion.")
     public var tlsMinimumSupportedProtocol: SSLProtocol {
         get { SSLProtocol(tlsMinimumSupportedProtocolVersion) }
         set { tlsMinimumSupportedProtocolVersion = newValue.version ?? tlsMinimumSupportedProtocolVersion }
     }
 
-    /// The newest TLS version offered. A version that a session does not speak is not taken over.
+    /// The newest TLS version offered. A version that sessions do not support is ignored.
     @available(*, deprecated, message: "Use tlsMaximumSupportedProtocolVersion.")
     public var tlsMaximumSupportedProtocol: SSLProtocol {
         get { SSLProtocol(tlsMaximumSupportedProtocolVersion) }

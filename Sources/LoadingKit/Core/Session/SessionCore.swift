@@ -6,19 +6,19 @@ import LoadingKitTransport
 import Logging
 import Synchronization
 
-/// What a scheme keeps for a session between loads, such as a pool of connections. Used on the session's loop.
+/// A scheme's state for a session between loads, such as a pool of connections. Used on the session's loop.
 package protocol SessionResource: AnyObject {
-    /// Releases what can be made again: idle connections, remembered responses.
+    /// Releases everything that can be made again: idle connections, cached responses.
     func reset()
-    /// The session is over.
+    /// The session has ended.
     func close()
 }
 
-/// The loop's side of a session: its tasks, its schemes' resources, and whether it is being invalidated.
+/// The part of a session on the loop: its tasks, its schemes' resources, and the state of its invalidation.
 package final class SessionCore: @unchecked Sendable {  // confined to `loop`, but for the constants
     private enum Phase {
         case open
-        /// No new tasks start. The session is invalidated when the last task is over.
+        /// No new tasks start. The session is invalidated when the last task has ended.
         case finishing(URLSession)
         /// The tasks are being cancelled, and no new ones start.
         case cancelling(URLSession)
@@ -28,31 +28,32 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     let identity = SessionIdentity()
     package let loop: EventLoop
     package let settings: SessionSettings
-    /// That of the settings, taken once: to read it there copies them all, as it is computed.
+    /// The logger of the settings, read once: there it is a computed property, and reading it copies all settings.
     let logger: Logger
     package let registry: URLProtocolRegistry
     package let mailbox: DelegateMailbox
-    /// What performs the tasks of a background session; nil for every other session. Set before any thread has the session.
+    /// The background session, which performs the tasks; nil for every other session. Set before any other thread has
+    /// the session.
     private(set) nonisolated(unsafe) var background: BackgroundSession?
     let chunks = ChunkPool()
     package private(set) lazy var networks = NetworkMonitor(loop)
     let namedUsers = NamedUsers()
-    /// The files that the session's TLS needs, read where the session was made.
+    /// The files that the session's TLS requires, read where the session was made.
     private let revocationListFiles: [RevocationListFile]
     private let identifiers = Atomic<Int>(1)
     /// Whether the session's delegate has itself answered a challenge that concerned a connection.
     let delegateAnswersChallenges = Atomic<Bool>(false)
-    // Exclusive access is not checked where a property is read and replaced, or changed by a function that calls no other
-    // object: the check costs more than what it guards.
-    /// The tasks that were made and are not over, by identifier.
+    // Exclusive access is not checked where a property is read and replaced, or changed by a function that calls no
+    // other object: the check costs more than the access.
+    /// The tasks that were created and have not ended, by identifier.
     @exclusivity(unchecked) private var entries: [Int: URLSessionTask] = [:]
-    /// Few, so that a search through all costs less than hashing.
+    /// There are few: a linear search costs less than hashing.
     @exclusivity(unchecked) private var resources: [any SessionResource] = []
     @exclusivity(unchecked) private var phase = Phase.open
     private let delegateBox: DelegateBox
-    /// Those of its ephemeral configuration, until the session is over.
+    /// The stores of an ephemeral configuration, until the session has ended.
     private var ephemeralStores: [any EphemeralStore]
-    /// Why a session is invalidated that the program has not invalidated itself.
+    /// The reason for an invalidation that the program has not requested.
     private var invalidationError: (any Error)?
 
     init(_ settings: SessionSettings, _ queue: OperationQueue?, _ delegate: DelegateBox, _ loop: EventLoop) {
@@ -77,7 +78,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
 
     func nextIdentifier() -> Int { identifiers.wrappingAdd(1, ordering: .relaxed).oldValue }
 
-    /// Attaches a background session, which is new, to what performs its transfers.
+    /// Attaches a new background session to the service that performs its transfers.
     func attachInBackground(_ session: URLSession) {
         guard let support = settings.backgroundSupport else { return }
         let made = BackgroundSession(Result { try support(settings) }, self)
@@ -85,7 +86,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         made.attach(session)
     }
 
-    /// A task was made that is not yet resumed.
+    /// A task was created and is not resumed yet.
     func remember(_ task: URLSessionTask) {
         loop.perform {
             if case .open = self.phase, self.entries[task.taskIdentifier] == nil, task.state != .completed {
@@ -98,8 +99,8 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         switch action {
         case .none: break
         case .start:
-            // Without a consumer, the task belongs to an asynchronous caller. It will begin the task, or has begun it
-            // while the task was suspended.
+            // Without a consumer, the task belongs to an asynchronous caller. The caller will start the task, or has
+            // started it while the task was suspended.
             guard let consumer = task.takeConsumer() else { return followState(of: task) }
             if let background, task.transferKind != nil { background.begin(task) } else { begin(task, consumer) }
         case .change: followState(of: task)
@@ -115,7 +116,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         }
     }
 
-    /// Starts a task; on its own loop, at once.
+    /// Starts a task; at once when called on its loop.
     func begin(_ task: URLSessionTask, _ consumer: TaskConsumer) {
         if loop.isCurrent { start(task, consumer) } else { loop.perform { self.start(task, consumer) } }
     }
@@ -124,7 +125,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
 
     private func start(_ task: URLSessionTask, _ consumer: TaskConsumer) {
         let (state, owner, own) = task.shared.withLock { ($0.lifecycle.state, $0.session, $0.delegate) }
-        // The task is completed where another thread has cancelled it meanwhile; that was reported.
+        // The task is completed where another thread has cancelled it meanwhile; its end was reported.
         guard let session = owner, task.engine == nil, state != .completed else { return }
         let engine = task.makeRunner(session, session.delegates(before: own), consumer)
         task.engine = engine
@@ -140,17 +141,17 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         engine.start()
     }
 
-    /// The task, or the download or stream task that it has become: it may have become one before the note of a change
-    /// came here.
+    /// The task, or the download or stream task that has replaced it: the replacement may precede the notification of a
+    /// change.
     private func successor(of task: URLSessionTask) -> URLSessionTask { entries[task.taskIdentifier] ?? task }
 
     private func cancel(_ task: URLSessionTask) {
         let task = successor(of: task)
-        // Without effect where the program has cancelled the task before.
+        // No effect where the program has cancelled the task before.
         _ = task.shared.withLock { $0.lifecycle.cancel() }
         mailbox.release(task)
         if let engine = task.engine { return engine.cancel() }
-        // An asynchronous caller's task that has not begun yet ends when the caller begins it. A task that is over
+        // An asynchronous caller's task that has not started ends when the caller starts it. A task that has ended
         // needs nothing.
         guard let session = task.session, task.state != .completed, let consumer = task.takeConsumer() else { return }
         let engine = task.makeRunner(session, session.delegates(before: task.delegate), consumer)
@@ -158,7 +159,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         engine.cancel()
     }
 
-    /// A task goes on as another task, with the same identifier.
+    /// Continues a task as another task, with the same identifier.
     func replace(_ task: URLSessionTask, by other: URLSessionTask) {
         other.engine = task.engine
         task.engine = nil
@@ -171,7 +172,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         invalidateIfDone()
     }
 
-    /// Counts a task that is handed over among the session's; false where the session begins no tasks any more.
+    /// Adds a task that is handed over to the session's tasks; false where the session starts no tasks any longer.
     func admit(_ task: URLSessionTask) -> Bool {
         switch phase {
         case .open: break
@@ -182,7 +183,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         return true
     }
 
-    /// A task that an earlier run of the program has begun.
+    /// Adds a task that an earlier run of the program has started.
     func adopt(_ task: URLSessionTask) {
         switch phase {
         case .open, .finishing: entries[task.taskIdentifier] = task
@@ -247,8 +248,8 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         }
     }
 
-    /// The cached response that a program's own handler gets: one that may be given to any request. It is looked for in
-    /// memory alone, as the event loop must not wait for the disk.
+    /// The cached response for a program's own handler: a response that may answer any request. Only memory is
+    /// searched, because the event loop must not wait for the disk.
     private func stored(for request: URLRequest) -> CachedURLResponse? {
         guard !request.hasCredentials, !settings.addsCredentials(to: request) else { return nil }
         switch settings.cachePolicy(of: request) {
@@ -259,7 +260,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         }
     }
 
-    /// What a scheme keeps for this session. It is made at the first call.
+    /// A scheme's state for this session. It is made at the first call.
     package func resource<Resource: SessionResource>(_ make: (SessionCore) -> Resource) -> Resource {
         for case let made as Resource in resources { return made }
         let made = make(self)
@@ -267,8 +268,8 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         return made
     }
 
-    /// The session's tasks, in no order. Some may be over when the caller uses them. There are none once they are
-    /// cancelled with the session.
+    /// The session's tasks, in no order. Some may end before the caller uses them. Empty once the tasks are cancelled
+    /// with the session.
     var tasks: [URLSessionTask] {
         switch phase {
         case .open, .finishing:
@@ -277,7 +278,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         }
     }
 
-    /// Whether the program has invalidated the session with its tasks.
+    /// Whether the program has invalidated the session and cancelled its tasks.
     var isBeingCancelled: Bool { if case .cancelling = phase { true } else { false } }
 
     func resetResources() {
@@ -286,7 +287,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         background?.send(.reset)
     }
 
-    /// Calls back, from any thread, when all that the session's stores hold is on disk or could not be written.
+    /// Calls `completion`, on any thread, when everything in the session's stores is on disk or could not be written.
     func flushStores(_ completion: @escaping @Sendable () -> Void) {
         let (cookies, credentials, cache) = (
             settings.httpCookieStorage ?? HTTPCookieStorage(), settings.credentialStorage ?? URLCredentialStorage(),
@@ -305,12 +306,12 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         whenTasksAreKnown { self.invalidateIfDone() }
     }
 
-    /// Calls back when it is known which tasks the session has: those of earlier runs of the program, too.
+    /// Calls `work` when the session's tasks are known, including those of earlier runs of the program.
     func whenTasksAreKnown(_ work: @escaping () -> Void) {
         if let background { background.whenAttached(work) } else { work() }
     }
 
-    /// A background session cannot go on: its tasks have ended, or are about to, with the error.
+    /// A background session cannot continue: its tasks have ended, or are about to end, with the error.
     func invalidate(_ session: URLSession, because error: any Error) {
         invalidationError = error
         switch phase {
@@ -319,8 +320,8 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         }
     }
 
-    /// Cancels the tasks that wait for a connection first, then the others, in the order in which they were made.
-    /// Otherwise a waiting task would get the connection of a cancelled one, and its request would be sent for nothing.
+    /// Cancels the tasks that wait for a connection first, then the others, in the order of their creation. Otherwise a
+    /// waiting task would get the connection of a cancelled one, and its request would be sent in vain.
     func cancelTasks(_ session: URLSession) {
         switch phase {
         case .open, .finishing: phase = .cancelling(session)
@@ -346,7 +347,8 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         invalidateIfDone()
     }
 
-    /// Invalidates a session that is to end, when its tasks have ended and what performs them knows that it was told.
+    /// Invalidates a session that is to end, after its tasks have ended and their transfer service has recorded that
+    /// the ends were reported.
     func invalidateIfDone() {
         guard entries.isEmpty, !(background?.hasUntakenEnds ?? false) else { return }
         switch phase {
@@ -364,7 +366,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         if let background { background.end(tell) } else { tell() }
     }
 
-    /// Closes what the schemes keep for the session, which is over, or let go by the program.
+    /// Closes the schemes' state for a session that has ended, or that the program has released.
     func close() {
         let (closing, stores) = (resources, ephemeralStores)
         (resources, ephemeralStores) = ([], [])
@@ -378,7 +380,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
 /// Holds a session's delegate until the session is invalidated.
 final class DelegateBox: Sendable {
     private let delegates: Guarded<TaskDelegates?>
-    /// A session made without one never has one.
+    /// A session created without a delegate never has one.
     private let isEmpty: Bool
 
     init(_ delegate: (any URLSessionDelegate)?) {
@@ -386,7 +388,7 @@ final class DelegateBox: Sendable {
         isEmpty = delegate == nil
     }
 
-    /// The delegates of tasks that have none of their own; nil where the session has no delegate.
+    /// The delegates of tasks without their own delegate; nil where the session has no delegate.
     var current: TaskDelegates? { isEmpty ? nil : delegates.withLock { $0 } }
 
     func take() -> TaskDelegates? { delegates.withLock { $0.take() } }

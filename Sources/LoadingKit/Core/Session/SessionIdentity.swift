@@ -1,13 +1,13 @@
 import Synchronization
 
-/// Tells the loads of one session from those of another, for what a handler or an interceptor keeps.
+/// Identifies a session, so that a handler or an interceptor can separate the state of different sessions.
 ///
-/// It is the session's alone while the process runs, also when the session is gone, and holds nothing.
+/// It is unique while the process runs, even after the session has ended, and holds no reference.
 public struct SessionIdentity: Sendable, Hashable {
     private static let last = Atomic<UInt64>(0)
 
     private let number: UInt64
 
-    /// A new one.
+    /// A new identity.
     init() { number = Self.last.wrappingAdd(1, ordering: .relaxed).newValue }
 }

@@ -28,8 +28,8 @@ package struct SessionSettings: @unchecked Sendable {  // metatypes and property
     package var backgroundLaunchCommand: [String]?
     package var backgroundDownloadFolder: URL?
     package var runsInProcess = false
-    /// Finds what performs a background session's transfers; nil for every other kind of session. Where it throws the session
-    /// is invalidated with that error.
+    /// Returns the service that performs a background session's transfers; nil for every other kind of session. Where
+    /// it throws, the session is invalidated with that error.
     package var backgroundSupport: (@Sendable (SessionSettings) throws -> BackgroundSupport)?
     package var multipathServiceType = URLSessionConfiguration.MultipathServiceType.none
     package var httpAdditionalHeaders: [(String, String)]?
@@ -50,16 +50,17 @@ package struct SessionSettings: @unchecked Sendable {  // metatypes and property
     package var protocolClasses: [AnyClass]? = []
     package var factories: [SchemeFactory] = []
     package var builtInHandlers: [URLProtocolHandler.Type] = []
-    /// Makes what connects stream tasks, one for each session; nil: they are connected directly.
+    /// Makes the object that connects stream tasks, one for each session; nil: stream tasks connect directly.
     package var streamConnections: (@Sendable (SessionCore) -> any StreamConnecting)?
     package var connectionProxyDictionary: [AnyHashable: Any]?
     package var proxyResolver: (any ProxyResolver)?
-    /// What names the proxies where neither a dictionary nor a resolver does. Nil until a session is made, which then takes
-    /// those of the program. A background session's transfers have those of the program whose session it is.
+    /// The environment variables for proxies, used where there is neither a dictionary nor a resolver. Nil until a
+    /// session is made, which then reads the program's variables. A background session's transfers use the variables of
+    /// the program that owns the session.
     package var proxyEnvironment: ProxyEnvironment?
     package var tlsMinimumVersion = tls_protocol_version_t.TLSv12
     package var tlsMaximumVersion = tls_protocol_version_t.TLSv13
-    /// What the environment says of trust and of keys.
+    /// The environment's settings for trust and for keys.
     package var tlsEnvironment = TLSEnvironment.ofProcess
     package var trustRoots = URLSessionConfiguration.TrustRoots.system
     package var verifiesServer = true
@@ -67,27 +68,27 @@ package struct SessionSettings: @unchecked Sendable {  // metatypes and property
     package var credentialStorage: URLCredentialStorage?
     package var authenticationSchemes: [AuthenticationSchemeMaker] = []
     package var hsts = HSTSStore()
-    /// Nil where the program gave none.
+    /// Nil where the program set none.
     private var ownTransportSecurity: AppTransportSecurity?
-    /// The main bundle is read when the policy is first needed, and not before: Foundation needs megabytes for that.
+    /// The main bundle is read only when the policy is first needed: Foundation needs megabytes for it.
     package var appTransportSecurity: AppTransportSecurity {
         get { ownTransportSecurity ?? .ofMainBundle }
         set { ownTransportSecurity = newValue }
     }
-    /// Nil where the program gave none.
+    /// Nil where the program set none.
     package var ownLogger: Logger?
     package var logger: Logger { ownLogger ?? Self.silentLogger }
     private static let silentLogger = Logger(label: "LoadingKit", factory: { _ in SwiftLogNoOpLogHandler() })
 }
 
-/// A scheme and what makes its handlers.
+/// A scheme and the factory of its handlers.
 package struct SchemeFactory: Sendable {
     let scheme: String
     let makeHandler: @Sendable (URLRequest) -> URLProtocolHandler
 }
 
 extension SessionSettings {
-    /// The defaults in a process that makes other programs' transfers: its own environment does not count.
+    /// The defaults in a process that performs other programs' transfers: its own environment is not used.
     package static var elsewhere: SessionSettings {
         var settings = SessionSettings()
         settings.tlsEnvironment = TLSEnvironment()
@@ -95,19 +96,19 @@ extension SessionSettings {
         return settings
     }
 
-    /// How long making a connection may take, in nanoseconds; nil for no limit.
+    /// The timeout for making a connection, in nanoseconds; nil for no limit.
     package var connectTimeout: UInt64? {
         let seconds = timeoutIntervalForRequest
         return seconds > 0 && seconds < 1e9 ? UInt64(seconds * 1e9) : nil
     }
 
-    /// Whether App Transport Security allows cleartext to a host. Every policy allows it to this machine, so that the
-    /// policy, which may have to be read from the main bundle, is not needed for that.
+    /// Whether App Transport Security permits cleartext to a host. Every policy permits it to this machine. The policy,
+    /// which may have to be read from the main bundle, is not needed in this case.
     package func allowsCleartext(to host: String) -> Bool {
         LocalHost.isThisMachine(host) || appTransportSecurity.allowsCleartext(to: host)
     }
 
-    /// Reads the environment, unless that was done.
+    /// Reads the environment, unless it was read before.
     mutating func readProxyEnvironment() {
         if proxyEnvironment == nil { proxyEnvironment = .ofProgram() }
     }
@@ -133,12 +134,13 @@ extension SessionSettings {
         keepsContentCodings || request.keepsContentCodings
     }
 
-    /// Whether only what is stored may answer the request.
+    /// Whether only a stored response may answer the request.
     package func forbidsLoading(_ request: URLRequest) -> Bool { cachePolicy(of: request) == .returnCacheDataDontLoad }
 }
 
 extension URLRequest.CachePolicy {
-    /// How much a policy forbids, of what is stored and of the network: a session's that forbids more holds for all its requests.
+    /// The strictness of a policy: the uses of stored responses and of the network that it forbids. A stricter
+    /// session's policy applies to all its requests.
     fileprivate var strictness: Int {
         switch self {
         case .useProtocolCachePolicy, .returnCacheDataElseLoad: 0

@@ -1,7 +1,7 @@
 import Foundation
 import LoadingKitTransport
 
-/// The session that all parts of a process share. Invalidating it does nothing, as on Apple's systems.
+/// The session that all parts of a process share. Invalidation has no effect, as on Apple's systems.
 package final class SharedSession: URLSession, @unchecked Sendable {  // as its superclass
     package static func make(_ configuration: URLSessionConfiguration) -> URLSession {
         SharedSession(configuration: configuration, delegate: nil, delegateQueue: nil, loop: .next())

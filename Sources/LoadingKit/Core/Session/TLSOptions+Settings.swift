@@ -1,7 +1,7 @@
 import LoadingKitTransport
 
 extension TLSOptions {
-    /// The TLS options of a session's configuration for a host, with those of App Transport Security.
+    /// The TLS options of a session's configuration for a host, including those of App Transport Security.
     ///
     /// - Parameter alpn: the application protocols to offer, in the order of preference.
     package init(_ settings: SessionSettings, host: String, alpn: [String]) {

@@ -1,12 +1,11 @@
 import Foundation
 
 extension URLSession {
-    /// Loads a request whole.
+    /// Loads a request, and returns the complete body.
     ///
     /// Cancelling the calling task cancels the load, which then throws `URLError.cancelled`.
-    /// - Parameter delegate: a delegate for this load alone. Methods that it lacks are called on the session's
-    ///   delegate.
-    /// - Returns: the body, and the response. A server's error status is a success.
+    /// - Parameter delegate: a delegate for this load only. Methods that it lacks are called on the session's delegate.
+    /// - Returns: the body, and the response. A response with an error status is a success.
     public func data(
         for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
@@ -14,8 +13,8 @@ extension URLSession {
             URLSessionDataTask(self, request, identifier: newIdentifier(for: nil), consumer: nil), delegate)
     }
 
-    /// Begins a task, and gives its whole response. It is inlined, as a call of an asynchronous function has to find
-    /// the task's preferred executor.
+    /// Starts a task, and returns its complete response. Inlined, because a call of an asynchronous function has to
+    /// determine the task's preferred executor.
     @inline(__always)
     func whole(
         _ task: URLSessionTask, _ delegate: (any URLSessionTaskDelegate)?
@@ -28,27 +27,25 @@ extension URLSession {
         }
     }
 
-    /// Loads a URL whole.
+    /// Loads a URL, and returns the complete body.
     ///
     /// Cancelling the calling task cancels the load, which then throws `URLError.cancelled`.
-    /// - Parameter delegate: a delegate for this load alone. Methods that it lacks are called on the session's
-    ///   delegate.
-    /// - Returns: the body, and the response. A server's error status is a success.
+    /// - Parameter delegate: a delegate for this load only. Methods that it lacks are called on the session's delegate.
+    /// - Returns: the body, and the response. A response with an error status is a success.
     public func data(
         from url: URL, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
-        // It does not call `data(for:delegate:)`, for the same reason for which `whole` is inlined.
+        // It does not call `data(for:delegate:)`, for the same reason that `whole` is inlined.
         try await whole(
             URLSessionDataTask(self, URLRequest(url: url), identifier: newIdentifier(for: nil), consumer: nil), delegate
         )
     }
 
-    /// Loads a request, and gives its body byte by byte as it is received.
+    /// Loads a request, and returns its body byte by byte as it is received.
     ///
     /// Returns when the response's head has been received. While the program does not read the bytes, they are not read
     /// from the connection. When the sequence is released, the load is cancelled.
-    /// - Parameter delegate: a delegate for this load alone. Methods that it lacks are called on the session's
-    ///   delegate.
+    /// - Parameter delegate: a delegate for this load only. Methods that it lacks are called on the session's delegate.
     public func bytes(
         for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (AsyncBytes, URLResponse) {
@@ -64,7 +61,7 @@ extension URLSession {
         return (bytes, response)
     }
 
-    /// Loads a URL, and gives its body byte by byte as it is received; see ``bytes(for:delegate:)``.
+    /// Loads a URL, and returns its body byte by byte as it is received; see ``bytes(for:delegate:)``.
     public func bytes(
         from url: URL, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (AsyncBytes, URLResponse) {

@@ -11,10 +11,10 @@ extension URLSession {
     /// A task that loads a URL into a file, for the delegate.
     public func downloadTask(with url: URL) -> URLSessionDownloadTask { downloadTask(with: URLRequest(url: url)) }
 
-    /// A task that goes on with a download that broke or was cancelled, for the delegate.
+    /// A task that resumes an interrupted or cancelled download, for the delegate.
     ///
-    /// It requests the rest from the server. When the resource has changed, the download begins anew. With data that is
-    /// not resume data, the task fails with `URLError.cannotDecodeRawData`.
+    /// It requests the rest from the server. When the resource has changed, the download starts from the beginning.
+    /// With data that is not resume data, the task fails with `URLError.cannotDecodeRawData`.
     public func downloadTask(withResumeData resumeData: Data) -> URLSessionDownloadTask {
         remember(makeDownload(resumeData, .file(.delegate)))
     }
@@ -35,8 +35,8 @@ extension URLSession {
         downloadTask(with: URLRequest(url: url), completionHandler: completionHandler)
     }
 
-    /// A task that goes on with a download that broke or was cancelled, for a completion handler, which is called once,
-    /// on the delegate queue. The file is deleted when the handler returns.
+    /// A task that resumes an interrupted or cancelled download, for a completion handler, which is called once, on the
+    /// delegate queue. The file is deleted when the handler returns.
     public func downloadTask(
         withResumeData resumeData: Data,
         completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
@@ -44,25 +44,24 @@ extension URLSession {
         remember(makeDownload(resumeData, .file(.completion(completionHandler))))
     }
 
-    /// Loads a request into a file, which is the caller's to move or delete.
+    /// Loads a request into a file. The caller must move or delete the file.
     ///
     /// Cancelling the calling task cancels the load, which then throws `URLError.cancelled`.
-    /// - Parameter delegate: a delegate for this load alone. Methods that it lacks are called on the session's
-    ///   delegate.
+    /// - Parameter delegate: a delegate for this load only. Methods that it lacks are called on the session's delegate.
     public func download(
         for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (URL, URLResponse) {
         try await file(makeDownload(request, nil), delegate)
     }
 
-    /// Loads a URL into a file, which is the caller's to move or delete; see ``download(for:delegate:)``.
+    /// Loads a URL into a file. The caller must move or delete the file; see ``download(for:delegate:)``.
     public func download(
         from url: URL, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (URL, URLResponse) {
         try await download(for: URLRequest(url: url), delegate: delegate)
     }
 
-    /// Goes on with a download that broke or was cancelled, into a file which is the caller's to move or delete; see
+    /// Resumes an interrupted or cancelled download. The caller must move or delete the file; see
     /// ``downloadTask(withResumeData:)``.
     public func download(
         resumeFrom resumeData: Data, delegate: (any URLSessionTaskDelegate)? = nil

@@ -14,8 +14,8 @@ extension URLSession {
         return remember(makeUpload(request.sending(bodyData), .delegate))
     }
 
-    /// A task that sends a stream as the request's body, for the delegate. When the task begins, the delegate's method
-    /// `needNewBodyStream` gives the stream. Where it gives none, the request's own stream is sent.
+    /// A task that sends a stream as the request's body, for the delegate. When the task starts, it gets the stream
+    /// from the delegate's method `needNewBodyStream`. Where that returns none, the request's own stream is sent.
     ///
     /// Without a `Content-Length` in the request, the body is sent in chunks (HTTP/1.1). With one, the stream must have
     /// exactly that number of bytes.
@@ -44,33 +44,32 @@ extension URLSession {
         remember(makeUpload(request.sending(bodyData), .completion(completionHandler)))
     }
 
-    /// Sends a file as the request's body, and gives the response whole.
+    /// Sends a file as the request's body, and returns the complete response.
     ///
     /// Cancelling the calling task cancels the load, which then throws `URLError.cancelled`.
-    /// - Parameter delegate: a delegate for this load alone. Methods that it lacks are called on the session's
-    ///   delegate.
+    /// - Parameter delegate: a delegate for this load only. Methods that it lacks are called on the session's delegate.
     public func upload(
         for request: URLRequest, fromFile fileURL: URL, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
         try await whole(makeUpload(request.sending(fileURL), nil), delegate)
     }
 
-    /// Sends data as the request's body, and gives the response whole.
+    /// Sends data as the request's body, and returns the complete response.
     ///
     /// Cancelling the calling task cancels the load, which then throws `URLError.cancelled`.
-    /// - Parameter delegate: a delegate for this load alone. Methods that it lacks are called on the session's
-    ///   delegate.
+    /// - Parameter delegate: a delegate for this load only. Methods that it lacks are called on the session's delegate.
     public func upload(
         for request: URLRequest, from bodyData: Data, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
         try await whole(makeUpload(request.sending(bodyData), nil), delegate)
     }
 
-    /// A task that reports to its delegate, and puts the response's body into a file instead of giving it to the delegate.
+    /// A task that reports to its delegate, and writes the response's body into a file instead of passing it to the
+    /// delegate.
     ///
     /// - Parameters:
-    ///   - body: What is sent, as it was when the upload was begun.
-    ///   - resource: Where the server has what an earlier task has sent of it.
+    ///   - body: The file to send, as it was when the upload started.
+    ///   - resource: The upload resource on the server, where an earlier task has sent a part of the body.
     package func uploadTask(
         with request: URLRequest, from body: BodyFile, at resource: URL?, into file: any SpooledFile
     ) -> URLSessionUploadTask {
@@ -81,20 +80,21 @@ extension URLSession {
         return task
     }
 
-    // MARK: Uploads that go on
+    // MARK: Resumed uploads
 
-    /// A task that goes on with an upload that broke or was cancelled, for the delegate.
+    /// A task that resumes an interrupted or cancelled upload, for the delegate.
     ///
-    /// It asks the server how much it has, and sends the rest. A file must not have changed since the upload was begun; of an
-    /// upload from a stream, the delegate's method `needNewBodyStreamFrom` gives the rest. With data that is not an upload's
-    /// resume data, the task fails with `URLError.cannotDecodeRawData`. In a background session the upload is of a file, or the
-    /// task fails with `URLError.resourceUnavailable`. See <doc:ResumableUploads>.
+    /// It requests the received offset from the server, and sends the rest. A file must not have changed since the
+    /// upload started. For an upload from a stream, the delegate's method `needNewBodyStreamFrom` provides the rest.
+    /// With data that is not an upload's resume data, the task fails with `URLError.cannotDecodeRawData`. In a
+    /// background session the upload must be of a file, or the task fails with `URLError.resourceUnavailable`. See
+    /// <doc:ResumableUploads>.
     public func uploadTask(withResumeData resumeData: Data) -> URLSessionUploadTask {
         remember(makeUpload(resumeData, .delegate))
     }
 
-    /// A task that goes on with an upload that broke or was cancelled, for a completion handler, which is called once, on
-    /// the delegate queue; see ``uploadTask(withResumeData:)``.
+    /// A task that resumes an interrupted or cancelled upload, for a completion handler, which is called once, on the
+    /// delegate queue; see ``uploadTask(withResumeData:)``.
     public func uploadTask(
         withResumeData resumeData: Data,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
@@ -102,12 +102,11 @@ extension URLSession {
         remember(makeUpload(resumeData, .completion(completionHandler)))
     }
 
-    /// Goes on with an upload that broke or was cancelled, and gives the response whole; see
+    /// Resumes an interrupted or cancelled upload, and returns the complete response; see
     /// ``uploadTask(withResumeData:)``.
     ///
     /// Cancelling the calling task cancels the load, which then throws `URLError.cancelled`.
-    /// - Parameter delegate: a delegate for this load alone. Methods that it lacks are called on the session's
-    ///   delegate.
+    /// - Parameter delegate: a delegate for this load only. Methods that it lacks are called on the session's delegate.
     public func upload(
         resumeFrom resumeData: Data, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {

@@ -2,7 +2,7 @@ import Foundation
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// Loads URLs of every scheme, under one configuration and for one delegate.
+/// Loads URLs of every scheme, with one configuration and one delegate.
 ///
 /// A session holds its delegate until it is invalidated, by ``finishTasksAndInvalidate()`` or
 /// ``invalidateAndCancel()``. All of its members may be used from any thread.
@@ -11,7 +11,7 @@ open class URLSession: NSObject, NSCopying, @unchecked Sendable {  // constants,
     private let delegateBox: DelegateBox
     private let description_ = Guarded<String?>(nil)
 
-    /// Makes a session without a delegate. Its completion handlers run one at a time on a queue of its own.
+    /// Makes a session without a delegate. Its completion handlers run one at a time on the session's own queue.
     public convenience init(configuration: URLSessionConfiguration) {
         self.init(configuration: configuration, delegate: nil, delegateQueue: nil)
     }
@@ -19,10 +19,10 @@ open class URLSession: NSObject, NSCopying, @unchecked Sendable {  // constants,
     /// Makes a session with a copy of a configuration.
     ///
     /// - Parameters:
-    ///   - delegate: held until the session is invalidated.
-    ///   - queue: where the delegate's methods and completion handlers are called; it should be serial. Nil: a serial
-    ///     queue of the session's own. On any queue, a session's calls are made one after the other: no call may wait
-    ///     for another one.
+    ///   - delegate: the delegate, which the session holds until it is invalidated.
+    ///   - queue: the queue for calls of the delegate's methods and of completion handlers; it should be serial. Nil:
+    ///     the session's own serial queue. On any queue, a session's calls are made one after the other: no call may
+    ///     wait for another one.
     public convenience init(
         configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?,
         delegateQueue queue: OperationQueue?
@@ -57,37 +57,36 @@ open class URLSession: NSObject, NSCopying, @unchecked Sendable {  // constants,
     /// The session's delegate; nil once the session is invalidated.
     open var delegate: (any URLSessionDelegate)? { delegateBox.current?.first }
 
-    /// Where the delegate's methods and completion handlers are called.
+    /// The queue on which the delegate's methods and completion handlers are called.
     open var delegateQueue: OperationQueue { core.mailbox.queue }
 
-    /// A text that the program gives the session, for people to read.
+    /// A text that the program assigns to the session, for human readers.
     open var sessionDescription: String? {
         get { description_.withLock { $0 } }
         set { description_.withLock { $0 = newValue } }
     }
 
     /// The session's event loop. A task that runs on it (`Task(executorPreference:)`) awaits the session's loads
-    /// without crossing threads. It must not block.
+    /// without switching threads. It must not block.
     public var executor: any TaskExecutor & SerialExecutor { core.loop.executor }
 
-    /// Which handlers the session asks to load a request.
+    /// The handlers that the session tries for a request.
     public var registry: URLProtocolRegistry { core.registry }
 
     // MARK: Invalidation
 
-    /// Lets the session's tasks finish, and then releases the delegate. Tasks that are made later fail with
+    /// Lets the session's tasks finish, and then releases the delegate. Tasks created later fail with
     /// `URLError.cancelled`.
     open func finishTasksAndInvalidate() { core.loop.execute { self.core.finishTasks(self) } }
 
-    /// Cancels the session's tasks, and then releases the delegate. Tasks that are made later fail with
-    /// `URLError.cancelled`.
+    /// Cancels the session's tasks, and then releases the delegate. Tasks created later fail with `URLError.cancelled`.
     open func invalidateAndCancel() { core.loop.execute { self.core.cancelTasks(self) } }
 
     // MARK: Tasks and storage
 
     /// Closes idle connections, and empties the session's cache, cookie storage and credential storage, in memory and
-    /// on disk. Other sessions may share these. Requests that are made later open new connections. The handler is
-    /// called on the delegate queue.
+    /// on disk. Other sessions may share these. Later requests open new connections. The handler is called on the
+    /// delegate queue.
     open func reset(completionHandler: @escaping @Sendable () -> Void) {
         core.settings.credentialStorage?.removeAll()
         core.settings.urlCache?.removeAllCachedResponses()
@@ -101,8 +100,8 @@ open class URLSession: NSObject, NSCopying, @unchecked Sendable {  // constants,
         await withCheckedContinuation { continuation in reset { continuation.resume() } }
     }
 
-    /// Writes cookies, credentials and responses to disk, and makes requests made later open new connections.
-    /// The handler is called on the delegate queue, when all is written, or could not be written.
+    /// Writes cookies, credentials and responses to disk, and makes later requests open new connections. The handler is
+    /// called on the delegate queue, when everything is written, or could not be written.
     open func flush(completionHandler: @escaping @Sendable () -> Void) {
         core.loop.execute {
             self.core.resetResources()
@@ -115,7 +114,7 @@ open class URLSession: NSObject, NSCopying, @unchecked Sendable {  // constants,
         await withCheckedContinuation { continuation in flush { continuation.resume() } }
     }
 
-    /// Gives the tasks that are not over, on the delegate queue.
+    /// Passes the tasks that have not ended to `completionHandler`, on the delegate queue.
     open func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) {
         core.loop.execute {
             self.core.whenTasksAreKnown {
@@ -125,7 +124,7 @@ open class URLSession: NSObject, NSCopying, @unchecked Sendable {  // constants,
         }
     }
 
-    /// The tasks that are not over.
+    /// The tasks that have not ended.
     open var allTasks: [URLSessionTask] {
         get async {
             let tasks = await withCheckedContinuation { continuation in
@@ -137,12 +136,12 @@ open class URLSession: NSObject, NSCopying, @unchecked Sendable {  // constants,
         }
     }
 
-    /// Not called on the event loop, as there may be many tasks to sort.
+    /// Not called on the event loop, because there may be many tasks to sort.
     private static func inOrder(_ tasks: [URLSessionTask]) -> [URLSessionTask] {
         tasks.filter { $0.state != .completed }.sorted { $0.taskIdentifier < $1.taskIdentifier }
     }
 
-    /// Gives the data, upload and download tasks that are not over, on the delegate queue.
+    /// Passes the data, upload and download tasks that have not ended to the handler, on the delegate queue.
     open func getTasksWithCompletionHandler(
         _ completionHandler:
             @escaping @Sendable ([URLSessionDataTask], [URLSessionUploadTask], [URLSessionDownloadTask]) -> Void
@@ -153,7 +152,7 @@ open class URLSession: NSObject, NSCopying, @unchecked Sendable {  // constants,
         }
     }
 
-    /// The data, upload and download tasks that are not over.
+    /// The data, upload and download tasks that have not ended.
     open var tasks: ([URLSessionDataTask], [URLSessionUploadTask], [URLSessionDownloadTask]) {
         get async { Self.sorted(await allTasks) }
     }
@@ -188,7 +187,8 @@ open class URLSession: NSObject, NSCopying, @unchecked Sendable {  // constants,
         dataTask(with: URLRequest(url: url), completionHandler: completionHandler)
     }
 
-    /// A task that reports to its delegate, and puts the response's body into a file instead of giving it to the delegate.
+    /// A task that reports to its delegate, and writes the response's body into a file instead of passing it to the
+    /// delegate.
     package func dataTask(with request: URLRequest, into file: any SpooledFile) -> URLSessionDataTask {
         makeDataTask(request, .delegateAndFile(file))
     }
@@ -201,13 +201,13 @@ open class URLSession: NSObject, NSCopying, @unchecked Sendable {  // constants,
 
     /// A task that opens a WebSocket connection to a `ws`, `wss`, `http` or `https` URL.
     ///
-    /// Where the session has an HTTP/2 connection to the host, and the server allows it (RFC 8441), the WebSocket is
+    /// Where the session has an HTTP/2 connection to the host, and the server permits it (RFC 8441), the WebSocket is
     /// opened on a stream of that connection. Otherwise it is opened on an HTTP/1.1 connection; or on a new HTTP/2
-    /// connection, if the server does not speak HTTP/1.1.
+    /// connection, if the server does not support HTTP/1.1.
     open func webSocketTask(with url: URL) -> URLSessionWebSocketTask { webSocketTask(with: URLRequest(url: url)) }
 
-    /// A task that opens a WebSocket connection, and offers the server protocols to choose from, in the order of
-    /// preference (`Sec-WebSocket-Protocol`).
+    /// A task that opens a WebSocket connection, and offers subprotocols to the server, in the order of preference
+    /// (`Sec-WebSocket-Protocol`).
     open func webSocketTask(with url: URL, protocols: [String]) -> URLSessionWebSocketTask {
         var request = URLRequest(url: url)
         if !protocols.isEmpty {
@@ -229,18 +229,18 @@ open class URLSession: NSObject, NSCopying, @unchecked Sendable {  // constants,
         return task
     }
 
-    /// Reports a new task to its delegate (`didCreateTask`), on the thread that makes it, before the program has it.
+    /// Reports a new task to its delegate (`didCreateTask`), on the thread that creates it, before the program has it.
     ///
-    /// - Parameter own: a delegate for the task alone, which is set before.
+    /// - Parameter own: a delegate for the task only, which is set before.
     func announce(_ task: URLSessionTask, _ own: (any URLSessionTaskDelegate)? = nil) {
         if let own { task.delegate = own }
         guard own != nil || delegate != nil else { return }
         delegates(before: own ?? task.delegate)?.didCreate(self, task)
     }
 
-    /// The delegates that a task reports to; nil where it has none.
+    /// The delegates to which a task reports; nil where it has none.
     ///
-    /// - Parameter own: the task's own.
+    /// - Parameter own: the task's own delegate.
     func delegates(before own: (any URLSessionTaskDelegate)?) -> TaskDelegates? {
         guard let own else { return delegateBox.current }
         return TaskDelegates(own: own, shared: delegateBox.current?.first)
@@ -248,53 +248,53 @@ open class URLSession: NSObject, NSCopying, @unchecked Sendable {  // constants,
 }
 
 extension URLSession {
-    /// What to do with a response.
+    /// The action for a response.
     public enum ResponseDisposition: Int, Sendable {
         /// End the task with `URLError.cancelled`.
         case cancel = 0
-        /// Go on.
+        /// Continue.
         case allow = 1
-        /// Go on as a download, which takes the data task's place.
+        /// Continue as a download, which replaces the data task.
         case becomeDownload = 2
-        /// Go on as a stream task, which takes the data task's place (`urlSession(_:dataTask:didBecome:)`). The program
+        /// Continue as a stream task, which replaces the data task (`urlSession(_:dataTask:didBecome:)`). The program
         /// reads the rest of the response from it.
         ///
         /// For most responses, the rest is the body as a data task gets it: decoded, and received no faster than it is
-        /// read. At the body's end the stream is at its end, too (`atEOF`), and the task is over. A program that does
-        /// not need the whole body closes the read side, or cancels the task. Such a stream can only be read: its write
-        /// side is closed, so that a write fails with `URLError.cancelled`, and
-        /// ``URLSessionStreamTask/startSecureConnection()`` ends the task with `URLError.secureConnectionFailed`.
+        /// read. At the body's end the stream ends, too (`atEOF`), and so does the task. A program that does not need
+        /// the complete body closes the read side, or cancels the task. Such a stream can only be read: its write side
+        /// is closed. A write fails with `URLError.cancelled`, and ``URLSessionStreamTask/startSecureConnection()``
+        /// ends the task with `URLError.secureConnectionFailed`.
         ///
-        /// Two responses leave the connection to the program: 101 (Switching Protocols) to a request with an `Upgrade`
-        /// field (RFC 9110 §7.8), and 2xx to `CONNECT` (RFC 9110 §9.3.6). The stream task then reads and writes the
-        /// connection's bytes as they are. It may start TLS on a connection that has none, with the URL's host, or with
-        /// the host that `CONNECT` has named. Such requests are sent over HTTP/1.1, each on a connection that carries
-        /// nothing else. With any other disposition such a response has no body, and its connection is closed.
+        /// After two kinds of responses, the program gets the connection: 101 (Switching Protocols) to a request with
+        /// an `Upgrade` field (RFC 9110 §7.8), and 2xx to `CONNECT` (RFC 9110 §9.3.6). The stream task then reads and
+        /// writes the connection's bytes unchanged. It may start TLS on a connection that has none, with the URL's
+        /// host, or with the host in the `CONNECT` request. Such requests are sent over HTTP/1.1, each on a separate
+        /// connection. With any other disposition such a response has no body, and its connection is closed.
         case becomeStream = 3
     }
 
-    /// What to do with a task whose `earliestBeginDate` has come.
+    /// The action for a task whose `earliestBeginDate` has arrived.
     public enum DelayedRequestDisposition: Int, Sendable {
-        /// Load the request that the task was made with.
+        /// Load the task's original request.
         case continueLoading = 0
-        /// Load another.
+        /// Load another request.
         case useNewRequest = 1
         /// End the task with `URLError.cancelled`.
         case cancel = 2
     }
 
-    /// What to do with an authentication challenge.
+    /// The action for an authentication challenge.
     public enum AuthChallengeDisposition: Int, Sendable {
-        /// Use the credential that is given. Nil: go on without one, so that the server's 401 or 407 is the response.
+        /// Use the given credential. Nil: continue without one, so that the server's 401 or 407 is the response.
         case useCredential
-        /// As if there were no delegate: use the proposed credential, unless it was refused.
+        /// Act as without a delegate: use the proposed credential, unless it was refused.
         case performDefaultHandling
         /// End the task with `URLError.cancelled`.
         case cancelAuthenticationChallenge
-        /// Refuse this protection space, and try the next that the server offers, if there is one.
+        /// Refuse this protection space, and try the next one that the server offers, if there is one.
         case rejectProtectionSpace
     }
 
-    /// Takes the answer to a challenge.
+    /// Receives the answer to a challenge.
     typealias ChallengeAnswer = @Sendable (AuthChallengeDisposition, URLCredential?) -> Void
 }

@@ -1,90 +1,91 @@
 import Foundation
 
-/// Over which networks a session's requests go, and when.
+/// The networks that a session's requests may use, and the conditions.
 extension URLSessionConfiguration {
-    /// The kind of traffic of the session's requests that have none of their own. Packets are marked with it (DSCP, RFC
+    /// The kind of traffic of the session's requests that set none themselves. Packets are marked with it (DSCP, RFC
     /// 4594), which routers may take into account.
     public var networkServiceType: URLRequest.NetworkServiceType {
         get { settings.networkServiceType }
         set { settings.networkServiceType = newValue }
     }
 
-    /// Whether requests may go over cellular interfaces (those that the system knows as `wwan`). Default true. A
-    /// request for which there is no other network fails with `URLError.dataNotAllowed`.
+    /// Whether requests may use cellular interfaces (those that the system names `wwan`). Default true. A request for
+    /// which there is no other network fails with `URLError.dataNotAllowed`.
     public var allowsCellularAccess: Bool {
         get { settings.allowsCellularAccess }
         set { settings.allowsCellularAccess = newValue }
     }
 
-    /// Whether requests may go over interfaces whose use costs money: on Linux, the cellular ones. Default true.
+    /// Whether requests may use interfaces whose use costs money: on Linux, the cellular ones. Default true.
     public var allowsExpensiveNetworkAccess: Bool {
         get { settings.allowsExpensiveNetworkAccess }
         set { settings.allowsExpensiveNetworkAccess = newValue }
     }
 
-    /// Whether requests may go over interfaces on which the user wants little traffic. Default true. Linux has no such
+    /// Whether requests may use interfaces on which the user wants little traffic. Default true. Linux has no such
     /// setting for interfaces, so that no interface is excluded.
     public var allowsConstrainedNetworkAccess: Bool {
         get { settings.allowsConstrainedNetworkAccess }
         set { settings.allowsConstrainedNetworkAccess = newValue }
     }
 
-    /// Whether requests may go over networks with very little capacity, such as satellites. The property has no effect: Linux has
-    /// no such setting for interfaces. Default true.
+    /// Whether requests may use networks with very little capacity, such as satellite networks. The property has no
+    /// effect: Linux has no such setting for interfaces. Default true.
     public var allowsUltraConstrainedNetworkAccess: Bool {
         get { settings.allowsUltraConstrainedNetworkAccess }
         set { settings.allowsUltraConstrainedNetworkAccess = newValue }
     }
 
-    /// Whether the names of hosts must be validated by DNSSEC. Default false.
+    /// Whether hosts' names must be validated by DNSSEC. Default false.
     ///
-    /// If true, names are looked up with the system's name servers alone, not in `/etc/hosts`, and only addresses count that
-    /// these say they have validated. The system must trust them to: `options trust-ad` in `/etc/resolv.conf`, as
-    /// `systemd-resolved` writes there, and validation switched on in the name server (`DNSSEC=yes` there). In all other cases
-    /// requests fail with `URLError.dnsLookupFailed`; those to names through proxies, too, as the proxy looks the name up.
-    /// Addresses, `localhost` and Unix-domain sockets need no lookup.
+    /// If true, names are resolved only with the system's name servers, not with `/etc/hosts`, and only addresses that
+    /// these servers mark as validated are used. The system must trust the servers' mark: this requires `options
+    /// trust-ad` in `/etc/resolv.conf`, which `systemd-resolved` writes, and validation in the name server
+    /// (`DNSSEC=yes` in `systemd-resolved`). In all other cases requests fail with `URLError.dnsLookupFailed`. Requests
+    /// through proxies to names fail, too, because the proxy resolves the name. Addresses, `localhost` and Unix-domain
+    /// sockets need no lookup.
     public var requiresDNSSECValidation: Bool {
         get { settings.requiresDNSSECValidation }
         set { settings.requiresDNSSECValidation = newValue }
     }
 
-    /// Whether a task waits where there is no network, rather than fail. Default false.
+    /// Whether a task waits where there is no network, and does not fail. Default false.
     ///
-    /// The delegate's method `taskIsWaitingForConnectivity` is called. The task fails when
-    /// ``timeoutIntervalForResource`` is over. It does not wait after its connection has been made, and then breaks,
-    /// nor when the stream of its body has been opened.
+    /// The delegate's method `taskIsWaitingForConnectivity` is called. The task fails after
+    /// ``timeoutIntervalForResource``. It does not wait if its connection breaks after it was established, nor after
+    /// the stream of its body was opened.
     public var waitsForConnectivity: Bool {
         get { settings.waitsForConnectivity }
         set { settings.waitsForConnectivity = newValue }
     }
 
-    /// Whether connections may go over several networks at once, by Multipath TCP (RFC 8684). Default none.
+    /// Whether connections may use several networks at once, with Multipath TCP (RFC 8684). Default none.
     ///
-    /// With each value but none, connections are made with Multipath TCP where the system and the server speak it, and are
-    /// ordinary ones where not. Which networks they use, and whether together or one after the other, is a setting of the
-    /// system for all programs (`ip mptcp`), so that the three values have the same effect.
-    /// ``URLSessionTaskTransactionMetrics/isMultipath`` says what came of it.
+    /// With each value but none, connections use Multipath TCP where the system and the server support it, and ordinary
+    /// TCP otherwise. The selection of the networks, and whether they are used together or one after the other, is a
+    /// setting of the system for all programs (`ip mptcp`): the three values have the same effect.
+    /// ``URLSessionTaskTransactionMetrics/isMultipath`` reports the result.
     public var multipathServiceType: MultipathServiceType {
         get { settings.multipathServiceType }
         set { settings.multipathServiceType = newValue }
     }
 
     /// Whether connections are kept open while the program is in the background. The property has no effect: they are
-    /// kept open in any case, as Linux does not suspend the process. Default false.
+    /// always kept open, because Linux does not suspend the process. Default false.
     public var shouldUseExtendedBackgroundIdleMode: Bool {
         get { settings.shouldUseExtendedBackgroundIdleMode }
         set { settings.shouldUseExtendedBackgroundIdleMode = newValue }
     }
 
-    /// How several networks are used at once.
+    /// The way in which several networks are used at once.
     public enum MultipathServiceType: Int, Sendable {
         /// One network.
         case none = 0
-        /// Another when the first fails.
+        /// Another network when the first fails.
         case handover = 1
-        /// The one that answers sooner.
+        /// The network that answers sooner.
         case interactive = 2
-        /// All that there are.
+        /// All available networks.
         case aggregate = 3
     }
 }

@@ -3,9 +3,9 @@ import Logging
 
 /// The settings of a session: timeouts, fields sent with every request, connection limits, schemes, TLS.
 ///
-/// A session copies its configuration when it is made; changes after that have no effect on it. Start from
-/// `URLSessionConfiguration.default` or `.ephemeral`, which know the built-in schemes (`http`, `https`, `file`,
-/// `data`). A configuration made with ``init()`` knows no scheme but those registered with it.
+/// A session copies its configuration when it is made; later changes do not affect it. Start from
+/// `URLSessionConfiguration.default` or `.ephemeral`, which have the built-in schemes (`http`, `https`, `file`,
+/// `data`). A configuration made with ``init()`` has only the schemes that are registered with it.
 open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  // a session reads only its own copy
     package var settings: SessionSettings
 
@@ -30,26 +30,26 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
     /// An independent copy; the zone is ignored.
     open func copy(with zone: NSZone?) -> Any { URLSessionConfiguration(settings: settings) }
 
-    /// The identifier of a background session (`background(withIdentifier:)`); nil for every other kind.
+    /// The identifier of a background session (`background(withIdentifier:)`); nil for every other kind of session.
     open internal(set) var identifier: String? {
         get { settings.identifier }
         set { settings.identifier = newValue }
     }
 
-    /// The cache policy of requests that set none of their own: those whose policy is `useProtocolCachePolicy`.
+    /// The cache policy of requests without their own: those whose policy is `useProtocolCachePolicy`.
     ///
-    /// It also holds in place of a request's own policy that forbids less, as on Apple's systems. The order is
+    /// It also replaces a request's own policy that is less strict, as on Apple's systems. The order of strictness is
     /// `reloadRevalidatingCacheData`, `reloadIgnoringLocalCacheData`, `reloadIgnoringLocalAndRemoteCacheData`,
-    /// `returnCacheDataDontLoad`; the other two forbid nothing. Where the last one holds, a request is answered by what is
-    /// stored, or fails with `URLError.resourceUnavailable`: so do all where nothing is ever stored, such as those of
-    /// WebSocket tasks, of background sessions, and of `ftp`.
+    /// `returnCacheDataDontLoad`; the other two forbid nothing. With the last one, a stored response answers a request,
+    /// or the request fails with `URLError.resourceUnavailable`. All requests fail where nothing is ever stored, such
+    /// as those of WebSocket tasks, of background sessions, and of `ftp`.
     open var requestCachePolicy: URLRequest.CachePolicy {
         get { settings.requestCachePolicy }
         set { settings.requestCachePolicy = newValue }
     }
 
-    /// The cache of the session; nil for none. By default `URLCache.shared`; an ephemeral configuration has one of its
-    /// own, in memory.
+    /// The cache of the session; nil for none. By default `URLCache.shared`; an ephemeral configuration has its own
+    /// cache, in memory.
     open var urlCache: URLCache? {
         get { settings.urlCache }
         set { settings.urlCache = newValue }
@@ -57,15 +57,16 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
 
     /// Seconds without a byte sent or received after which a task fails with `URLError.timedOut`. Default 60.
     ///
-    /// A request whose own `timeoutInterval` was set overrides it, unless this was set to less: the stricter one holds, as on
-    /// Apple's systems. The time starts anew with each byte; it does not run while the task is suspended or waits for a free connection.
+    /// A request's own `timeoutInterval` overrides it, unless this property was set to a smaller value: the stricter
+    /// one applies, as on Apple's systems. The timeout starts again with each byte; it does not run while the task is
+    /// suspended or waits for a free connection.
     open var timeoutIntervalForRequest: TimeInterval {
         get { settings.timeoutIntervalForRequest }
         set { settings.timeoutIntervalForRequest = newValue }
     }
 
-    /// Seconds from `resume()` after which a task fails with `URLError.timedOut`, however much it received.
-    /// Default seven days. It limits a stream task, too, whose reads and writes have time-outs of their own.
+    /// Seconds from `resume()` after which a task fails with `URLError.timedOut`, regardless of its progress. Default
+    /// seven days. It also limits a stream task, whose reads and writes have their own timeouts.
     open var timeoutIntervalForResource: TimeInterval {
         get { settings.timeoutIntervalForResource }
         set { settings.timeoutIntervalForResource = newValue }
@@ -73,9 +74,9 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
 
     /// Fields sent with every HTTP request that does not set them itself. Keys and values are strings.
     ///
-    /// `Authorization`, `Cookie` and `Proxy-Authorization` go to the origin that a task is made for (the scheme, host and port
-    /// of its first request, by `https` where the host asks for that, as a ``LoadAdapter`` gives it), and to no other that it is
-    /// redirected to.
+    /// `Authorization`, `Cookie` and `Proxy-Authorization` are sent to the origin of the task's first request (its
+    /// scheme, host and port, with `https` where the host requires it, as a ``LoadAdapter`` returns them), and to no
+    /// other origin after a redirect.
     open var httpAdditionalHeaders: [AnyHashable: Any]? {
         get { settings.httpAdditionalHeaders.map { Dictionary(uniqueKeysWithValues: $0.map { ($0, $1) }) } }
         set {
@@ -85,149 +86,152 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
         }
     }
 
-    /// How many connections may be open to one host at a time. Default 6; values under 1 count as 1.
+    /// The largest number of open connections to one host. Default 6; values under 1 count as 1.
     open var httpMaximumConnectionsPerHost: Int {
         get { settings.httpMaximumConnectionsPerHost }
         set { settings.httpMaximumConnectionsPerHost = newValue }
     }
 
     /// Whether safe requests may be sent over an HTTP/1.1 connection before those ahead of them are answered (RFC 9112
-    /// §9.3.2). Default false. A single request may allow it, too: `URLRequest.httpShouldUsePipelining`.
+    /// §9.3.2). Default false. A single request may permit it, too: `URLRequest.httpShouldUsePipelining`.
     ///
     /// Pipelining saves time where round trips are long and connections are few. Requests that would otherwise wait for
-    /// one of ``httpMaximumConnectionsPerHost`` are sent behind others. A connection has eight unanswered requests at
-    /// most.
+    /// one of ``httpMaximumConnectionsPerHost`` are sent behind others. A connection has at most eight unanswered
+    /// requests.
     ///
     /// - Only `GET`, `HEAD`, `OPTIONS` and `TRACE` requests without a body are pipelined, and only behind other such
-    ///   requests that allow it. The server must have answered by HTTP/1.1 on the connection before. Requests of an
-    ///   NTLM login are not pipelined, as the login is for the connection.
+    ///   requests that permit it. The server must have answered with HTTP/1.1 on the connection before. Requests of an
+    ///   NTLM login are not pipelined, because the login authenticates the connection.
     /// - No request is sent behind a response that has begun and has no known length, such as a stream of events.
-    /// - Responses come in the order of the requests: a long or slow response, or a suspended task, delays those behind
-    ///   it. The idle time of a task (``timeoutIntervalForRequest``) runs from when its response is the next.
-    /// - When a connection ends, its unanswered requests are sent again on others. A request is pipelined once at most.
-    /// - When a server closes a connection that has pipelined requests, or does not answer them, the session does not
-    ///   pipeline requests to that server any more, until it is `reset`.
+    /// - Responses arrive in the order of the requests: a long or slow response, or a suspended task, delays the
+    ///   responses behind it. The idle timeout of a task (``timeoutIntervalForRequest``) starts when its response is
+    ///   the next.
+    /// - When a connection ends, its unanswered requests are sent again on others. A request is pipelined at most once.
+    /// - When a server closes a connection that has pipelined requests, or does not answer them, the session stops
+    ///   pipelining requests to that server, until it is `reset`.
     open var httpShouldUsePipelining: Bool {
         get { settings.httpShouldUsePipelining }
         set { settings.httpShouldUsePipelining = newValue }
     }
 
-    /// Whether HTTP/2 is offered to `https` servers. The server chooses the version (ALPN). Default true.
+    /// Whether HTTP/2 is offered to `https` servers. The server selects the version (ALPN). Default true.
     open var allowsHTTP2: Bool {
         get { settings.allowsHTTP2 }
         set { settings.allowsHTTP2 = newValue }
     }
 
-    /// Whether connections to `http` servers use HTTP/2 from the first byte: the program knows that the servers speak
-    /// it (RFC 9113 §3.3). Default false: cleartext is HTTP/1.1.
+    /// Whether connections to `http` servers use HTTP/2 from the first byte, because the program knows that the servers
+    /// support it (RFC 9113 §3.3). Default false: cleartext is HTTP/1.1.
     open var assumesCleartextHTTP2: Bool {
         get { settings.assumesHTTP2 }
         set { settings.assumesHTTP2 = newValue }
     }
 
     /// The storage of cookies that responses set and requests send. Nil: cookies are not handled. The default
-    /// configuration has `HTTPCookieStorage.shared`; an ephemeral one has a storage of its own, in memory.
+    /// configuration has `HTTPCookieStorage.shared`; an ephemeral one has its own storage, in memory.
     open var httpCookieStorage: HTTPCookieStorage? {
         get { settings.httpCookieStorage }
         set { settings.httpCookieStorage = newValue }
     }
 
-    /// Whether cookies of the storage go with requests. Default true. A request with a `Cookie` field of its own is
-    /// sent with that field alone.
+    /// Whether the storage's cookies are sent with requests. Default true. A request with its own `Cookie` field is
+    /// sent with that field only.
     open var httpShouldSetCookies: Bool {
         get { settings.httpShouldSetCookies }
         set { settings.httpShouldSetCookies = newValue }
     }
 
-    /// Which responses may set cookies; the storage's own policy applies, too. Default
-    /// `onlyFromMainDocumentDomain`: those of the site of the request's `mainDocumentURL`, where it has one.
+    /// The policy for cookies that responses set; the storage's own policy applies, too. Default
+    /// `onlyFromMainDocumentDomain`: cookies of the site of the request's `mainDocumentURL`, where it has one.
     open var httpCookieAcceptPolicy: HTTPCookie.AcceptPolicy {
         get { settings.httpCookieAcceptPolicy }
         set { settings.httpCookieAcceptPolicy = newValue }
     }
 
     /// Whether a request that is not idempotent, such as a POST, is sent once more where the connection was closed
-    /// before any byte of a response. Default true, as other clients do.
+    /// before any byte of a response. Default true, as in other clients.
     ///
-    /// Only requests whose body can be sent again are, and only where the connection has carried another request
-    /// before. Most likely the server has closed such a connection as idle, while the request was on its way. Requests
-    /// of idempotent methods, and those with an `Idempotency-Key` field, are sent again in any case.
+    /// This applies only to requests whose body can be sent again, and only where the connection has carried another
+    /// request before. Most likely the server has closed such a connection as idle, while the request was in transit.
+    /// Requests with idempotent methods, and those with an `Idempotency-Key` field, are always sent again.
     open var retriesUnansweredRequests: Bool {
         get { settings.retriesUnansweredRequests }
         set { settings.retriesUnansweredRequests = newValue }
     }
 
-    /// Whether upload tasks tell the server that they can be resumed, and go on where their connection broke if it says so
-    /// with 104 (Upload Resumption Supported). Default true, as on Apple's systems.
+    /// Whether upload tasks inform the server that they can be resumed. They then resume after a broken connection if
+    /// the server has sent 104 (Upload Resumption Supported). Default true, as on Apple's systems.
     ///
     /// Each request of an upload task then has the fields `Upload-Complete` and `Upload-Draft-Interop-Version`. Set to
-    /// false for servers, or programs before them, that refuse fields which they do not know. See <doc:ResumableUploads>.
+    /// false for servers, or intermediaries, that refuse unknown fields. See <doc:ResumableUploads>.
     open var attemptsResumableUploads: Bool {
         get { settings.attemptsResumableUploads }
         set { settings.attemptsResumableUploads = newValue }
     }
 
-    /// Whether the bodies of all responses come as their servers have coded them (`Content-Encoding`). Default false: they are
-    /// decoded, as on Apple's systems.
+    /// Whether the bodies of all responses are delivered with their servers' content codings (`Content-Encoding`).
+    /// Default false: they are decoded, as on Apple's systems.
     ///
-    /// For a program that passes bodies on, or keeps them. ``URLRequest/keepsContentCodings`` says what it means, and is for
-    /// single requests.
+    /// For a program that forwards or stores bodies. ``URLRequest/keepsContentCodings`` describes the effect, and is
+    /// the setting for single requests.
     open var keepsContentCodings: Bool {
         get { settings.keepsContentCodings }
         set { settings.keepsContentCodings = newValue }
     }
 
-    /// How many bytes a response's body may decode to, for each byte that was received of it, where it has a content
-    /// coding (gzip, deflate, br, zstd). Default 200; `Int.max`: any number.
+    /// The largest ratio between the decoded and the received bytes of a response's body, where it has a content coding
+    /// (gzip, deflate, br, zstd). Default 200; `Int.max`: no limit.
     ///
-    /// The limit is applied when more than 32 MiB were decoded. A smaller body may expand as far as its coding can:
-    /// 1,032 times for one layer of gzip, and more for br and zstd. Where codings were applied one after the other, the
-    /// limit holds for the result of each; a body with more than four is not decoded. A body that exceeds the limit
-    /// fails with `URLError.cannotDecodeRawData`, in every kind of task. The messages of a WebSocket have another
-    /// limit: ``URLSessionWebSocketTask/maximumMessageSize``.
+    /// The limit is applied after more than 32 MiB of decoded bytes. A smaller body may expand as far as its coding
+    /// can: 1,032 times for one layer of gzip, and more for br and zstd. Where several codings were applied, the limit
+    /// applies to the result of each; a body with more than four is not decoded. A body that exceeds the limit fails
+    /// with `URLError.cannotDecodeRawData`, in every kind of task. The messages of a WebSocket have another limit:
+    /// ``URLSessionWebSocketTask/maximumMessageSize``.
     open var maximumDecompressionRatio: Int {
         get { settings.maximumDecompressionRatio }
         set { settings.maximumDecompressionRatio = newValue }
     }
 
-    /// How many bytes of a response's body, decoded, may be collected in memory: for a completion handler, and for
-    /// `data(for:)`, `data(from:)` and `upload(for:…)`. Default nil: as many as there is memory for.
+    /// The largest number of bytes of a response's body, decoded, that may be collected in memory: for a completion
+    /// handler, and for `data(for:)`, `data(from:)` and `upload(for:…)`. Default nil: no limit but the available
+    /// memory.
     ///
     /// A longer body fails with `URLError.dataLengthExceedsMaximum`, at once where the response announces its length.
-    /// In a `multipart/x-mixed-replace` response the limit holds for each part. Bodies that are received piece by
+    /// In a `multipart/x-mixed-replace` response the limit applies to each part. Bodies that are received piece by
     /// piece, by a delegate, `bytes(for:)`, a stream or a download, have no such limit.
     open var maximumCollectedBodySize: Int? {
         get { settings.maximumCollectedBodySize }
         set { settings.maximumCollectedBodySize = newValue }
     }
 
-    /// How many bytes of bodies may be held in memory for readers that do not take them, in the whole process, beside the
-    /// first 128 KiB of each response. Default 64 MiB. It is a bound of HTTP/2.
+    /// The number of bytes of bodies that may be held in memory while readers do not take them, in the whole process,
+    /// in addition to the first 128 KiB of each response. Default 64 MiB. It is a limit for HTTP/2.
     ///
-    /// A reader stops where a task is suspended, where `bytes(for:)` is not iterated, or where a delegate has not yet
-    /// returned. The server may then send as much as it has been allowed before, and no more. That allowance grows for a
-    /// response whose reader takes what comes, up to 64 MiB, within this bound: one response gets half of what is left,
-    /// and the responses of one connection half of the whole. Where nothing is left, each response goes on with its first
-    /// 128 KiB, of which the server gets back what the reader takes. That may be slower over a long way.
+    /// A reader pauses where a task is suspended, where `bytes(for:)` is not iterated, or where a delegate has not yet
+    /// returned. The server may then send what its flow-control window still permits, and no more. The window grows for
+    /// a response whose reader takes the received bytes, up to 64 MiB, within this limit: one response gets half of the
+    /// remainder, and the responses of one connection half of the whole. Where nothing remains, each response continues
+    /// with its first 128 KiB, which are returned to the server as the reader takes them. This may be slower over a
+    /// long distance.
     ///
-    /// A session looks at what the process's sessions have together, and compares that with its own setting. Over HTTP/1.1
-    /// each response has its own connection, which is not read until the reader goes on.
+    /// A session compares the total of all the process's sessions with its own setting. Over HTTP/1.1 each response has
+    /// its own connection, which is not read until the reader continues.
     open var maximumUnreadBodySize: Int {
         get { settings.maximumUnreadBodySize }
         set { settings.maximumUnreadBodySize = newValue }
     }
 
-    /// Through which proxies servers are reached, by Apple's keys (``kCFNetworkProxiesHTTPProxy`` and so on).
+    /// The proxies through which servers are reached, by Apple's keys (``kCFNetworkProxiesHTTPProxy`` and so on).
     ///
     /// Nil, the default: the proxies of the environment variables `http_proxy`, `https_proxy`, `all_proxy` and
-    /// `no_proxy`, as curl reads them. An empty dictionary: no proxy.
+    /// `no_proxy`, interpreted as curl does. An empty dictionary: no proxy.
     ///
-    /// A proxy may require a credential: by a 407, or as a SOCKS 5 proxy that requires a password. It gets, in this
-    /// order, the credential of the dictionary, that of ``urlCredentialStorage`` for its protection space, or the
-    /// delegate's answer to a challenge whose protection space ``URLProtectionSpace/isProxy()``. Later requests of the
-    /// session send an accepted credential from the start. Without a credential, an `http` request gets the 407 as its
-    /// response. A request that needs a tunnel fails with `URLError.userAuthenticationRequired`, whose text names the
-    /// proxy.
+    /// A proxy may require a credential: with a 407, or as a SOCKS 5 proxy that requires a password. It gets, in this
+    /// order, the credential of the dictionary, the credential of ``urlCredentialStorage`` for its protection space, or
+    /// the delegate's answer to a challenge whose protection space ``URLProtectionSpace/isProxy()``. Later requests of
+    /// the session send an accepted credential from the start. Without a credential, an `http` request gets the 407 as
+    /// its response. A request that needs a tunnel fails with `URLError.userAuthenticationRequired`, whose text names
+    /// the proxy.
     open var connectionProxyDictionary: [AnyHashable: Any]? {
         get { settings.connectionProxyDictionary }
         set { settings.connectionProxyDictionary = newValue }

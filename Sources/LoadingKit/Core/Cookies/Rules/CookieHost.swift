@@ -73,15 +73,15 @@ enum PublicSuffixes {
     /// Nil for addresses, for public suffixes themselves, and for names of one label, which cannot be registered.
     static func registrableDomain(of host: String) -> String? {
         guard !CookieHost.isAddress(host) else { return nil }
-        // The list has no names that end with the root's dot. Such a name is a host of its own, with the same suffix.
+        // The list has no names with the root's trailing dot. Such a name is a host of its own, with the same suffix.
         guard host.utf8.last != UInt8(ascii: ".") else {
             return host.utf8.count == 1 ? nil : registrableDomain(of: String(host.dropLast())).map { $0 + "." }
         }
         return host.withCString { psl_registrable_domain(list, $0).map { String(cString: $0) } }
     }
 
-    /// Whether the list itself contains the domain. The rule that every top-level domain is a public suffix does not
-    /// count.
+    /// Whether the list itself contains the domain. The rule that every top-level domain is a public suffix is not
+    /// applied.
     static func isListed(_ domain: String) -> Bool {
         domain.withCString { psl_is_public_suffix2(list, $0, PSL_TYPE_ANY | PSL_TYPE_NO_STAR_RULE) == 1 }
     }
@@ -90,7 +90,7 @@ enum PublicSuffixes {
     static func site(of host: String) -> String { registrableDomain(of: host) ?? host }
 }
 
-/// Paths as cookies compare them (RFC 6265bis §5.1.4), without decoding what is percent-encoded.
+/// Paths in the form in which cookies compare them (RFC 6265bis §5.1.4): percent-encoded characters are not decoded.
 enum CookiePath {
     /// A URL's path; `/` where it has none.
     static func path(of url: URL) -> String {
@@ -98,14 +98,14 @@ enum CookiePath {
         return path.utf8.first == UInt8(ascii: "/") ? path : "/"
     }
 
-    /// The path of a cookie whose server gave none: the URL's path up to its last slash.
+    /// The path of a cookie for which the server gave none: the URL's path up to its last slash.
     static func defaultPath(for url: URL) -> String {
         let path = path(of: url).utf8
         guard let last = path.lastIndex(of: UInt8(ascii: "/")), last > path.startIndex else { return "/" }
         return String(Substring(path[..<last]))
     }
 
-    /// Whether a cookie with the path `cookie` goes with a request for `path`.
+    /// Whether a cookie with the path `cookie` is sent with a request for `path`.
     static func matches(_ path: String, cookie: String) -> Bool {
         let (path, cookie) = (path.utf8, cookie.utf8)
         guard path.starts(with: cookie) else { return false }

@@ -1,8 +1,8 @@
 extension URLRequest {
     /// The range of bytes of a request's `Range` field (RFC 9110 §14.1.2).
     ///
-    /// For handlers that answer ranges: `URLRequest.ByteRange(field)?.resolved(total: size)` is what to send, and
-    /// ``HTTPURLResponse/ContentRange`` says so in the response.
+    /// For handlers that answer ranges: `URLRequest.ByteRange(field)?.resolved(total: size)` is the range to send, and
+    /// ``HTTPURLResponse/ContentRange`` describes it in the response.
     public enum ByteRange: Hashable, Sendable {
         /// From one byte through another; to the end when `through` is nil.
         case from(Int64, through: Int64?)
@@ -24,8 +24,8 @@ extension URLRequest {
             }
         }
 
-        /// The range in a content of `total` bytes; nil when it cannot be satisfied. A suffix of an empty content gives an
-        /// empty range.
+        /// The range within a content of `total` bytes; nil when it cannot be satisfied. A suffix of an empty content
+        /// results in an empty range.
         public func resolved(total: Int64) -> Range<Int64>? {
             switch self {
             case .from(let first, let last):
@@ -37,8 +37,8 @@ extension URLRequest {
             }
         }
 
-        /// The number of a text of digits; nil for other text. A number that is too large gives the largest one, which is
-        /// beyond the end of every content.
+        /// The number in a text of digits; nil for other text. A number that is too large becomes the largest `Int64`,
+        /// which is beyond the end of every content.
         package static func number(_ text: some StringProtocol) -> Int64? {
             guard !text.isEmpty, text.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { return nil }
             return Int64(text) ?? .max
@@ -46,5 +46,5 @@ extension URLRequest {
     }
 }
 
-/// Its name within LoadingKit.
+/// The type's name within LoadingKit.
 package typealias ByteRange = URLRequest.ByteRange

@@ -1,19 +1,19 @@
 extension HTTPURLResponse {
-    /// The value of `Content-Range`: which part of the content a response has (RFC 9110 §14.4).
+    /// The value of `Content-Range`: the part of the content that a response has (RFC 9110 §14.4).
     public struct ContentRange: Hashable, Sendable {
-        /// The first byte's position, and that behind the last one. Not empty where it was parsed.
+        /// From the first byte's position to the position after the last byte. Not empty where it was parsed.
         public let range: Range<Int64>
-        /// The length of the whole content; nil where the server does not know it.
+        /// The length of the complete content; nil where the server does not know it.
         public let total: Int64?
 
-        /// A range that is not empty, of a content of `total` bytes.
+        /// Makes the value for a range that is not empty, of a content of `total` bytes.
         public init(_ range: Range<Int64>, total: Int64?) {
             self.range = range
             self.total = total
         }
 
-        /// Parses a field's value. Nil for other units than bytes, for malformed values, and for those of responses that say that a
-        /// range cannot be satisfied (`bytes */100`).
+        /// Parses a field's value. Nil for other units than bytes, for malformed values, and for the value of a
+        /// response to a range that cannot be satisfied (`bytes */100`).
         public init?(_ field: String) {
             let words = field.split(separator: " ", maxSplits: 1)
             guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
@@ -35,5 +35,5 @@ extension HTTPURLResponse {
     }
 }
 
-/// Its name within LoadingKit.
+/// The type's name within LoadingKit.
 package typealias ContentRange = HTTPURLResponse.ContentRange

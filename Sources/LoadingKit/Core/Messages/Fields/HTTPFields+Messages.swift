@@ -2,10 +2,10 @@ import Foundation
 import LoadingKitPrimitives
 
 extension HTTPFields {
-    /// Names and values as a dictionary. Names that differ in case alone are one key, with the first one's spelling.
+    /// Names and values as a dictionary. Names that differ only in case are one key, with the first name's spelling.
     ///
     /// - Parameters:
-    ///   - separator: What stands between values of the same name.
+    ///   - separator: The text between values of the same name.
     ///   - spelling: Makes the dictionary's key from a field's name.
     func dictionary(
         joinedBy separator: String, spelling: (String) -> String = { $0 }
@@ -31,8 +31,8 @@ extension HTTPFields {
         if contains(name: name) { set(name: name, value: value) } else { append(name: name, value: value) }
     }
 
-    /// The fields of a dictionary, sorted, so that a request is the same each time it is made. Of names that differ in case alone
-    /// the first gives the spelling, and the last the value.
+    /// The fields of a dictionary, sorted, so that a request is the same each time it is made. Of names that differ
+    /// only in case, the first determines the spelling, and the last the value.
     init(lastOfEach dictionary: [String: String]) {
         var places: [String: Int] = [:]
         var list: [(name: String, value: String)] = []
@@ -49,7 +49,7 @@ extension HTTPFields {
         for (name, value) in list { append(name: name, value: value) }
     }
 
-    /// Whether both have the same fields, whatever the case of the names, and the order of different names.
+    /// Whether both have the same fields, regardless of the case of the names, and of the order of different names.
     func hasSameContent(as other: HTTPFields) -> Bool {
         if self == other { return true }
         return dictionary(joinedBy: ",", spelling: \.asciiLowercased)
@@ -57,7 +57,7 @@ extension HTTPFields {
     }
 }
 
-/// Keyed archiving: an array of names and values in turn, so that the order is kept.
+/// Keyed archiving: an array of alternating names and values, so that the order is kept.
 extension HTTPFields {
     func encode(with coder: NSCoder, key: String) {
         let strings = flatMap { [NSString(string: $0.name), NSString(string: $0.value)] }

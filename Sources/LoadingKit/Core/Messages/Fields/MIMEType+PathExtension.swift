@@ -1,19 +1,19 @@
 extension URLResponse.MIMEType {
-    /// The type that files with this extension (without the dot, any case) usually have, or nil when it is not known.
+    /// The usual type of files with this extension (without the dot, any case), or nil when it is not known.
     public static func forPathExtension(_ pathExtension: String) -> String? {
         typesByExtension[pathExtension.asciiLowercased]
     }
 
-    /// The type that files of this name usually have, by its extension, or nil where it has none, or that is not known.
+    /// The usual type of files with this name, by its extension, or nil where it has no extension, or an unknown one.
     ///
-    /// - Parameter name: a name, or a path. A name that begins with a dot has no extension by that.
+    /// - Parameter name: a name, or a path. A leading dot does not start an extension.
     public static func forFilename(_ name: some StringProtocol) -> String? {
         let last = name.split(separator: "/").last ?? ""
         guard let dot = last.lastIndex(of: "."), dot != last.startIndex else { return nil }
         return forPathExtension(String(last[last.index(after: dot)...]))
     }
 
-    /// The extension, without the dot, that a file of this type usually gets, or nil when it is not known.
+    /// The usual extension, without the dot, of a file with this type, or nil when it is not known.
     ///
     /// Parameters and case are ignored.
     public static func preferredExtension(for type: String) -> String? {

@@ -1,5 +1,6 @@
 extension MIMEType {
-    /// Types with their extensions, the preferred one first. An extension that occurs twice belongs to the first line.
+    /// Types with their extensions, the preferred one first. For an extension that occurs twice, the first line
+    /// applies.
     static let table: [(type: String, extensions: String)] = [
         ("text/html", "html htm shtml"),
         ("text/plain", "txt text log conf ini"),

@@ -1,5 +1,5 @@
 extension URLResponse {
-    /// A MIME type as the WHATWG MIME Sniffing standard parses and serialises it (§4, "MIME types").
+    /// A MIME type, parsed and serialised by the WHATWG MIME Sniffing standard (§4, "MIME types").
     ///
     /// Names are lower-cased, values keep their case, and of parameters with the same name the first one counts.
     ///
@@ -68,10 +68,10 @@ extension URLResponse {
     }
 }
 
-/// Its name within LoadingKit: many programs have a type of that name.
+/// The type's name within LoadingKit: many programs have a type named `MIMEType`.
 package typealias MIMEType = URLResponse.MIMEType
 
 extension URLResponse.MIMEType: CustomStringConvertible {
-    /// As ``serialized``.
+    /// The same as ``serialized``.
     public var description: String { serialized }
 }

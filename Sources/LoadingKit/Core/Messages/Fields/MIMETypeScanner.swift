@@ -1,11 +1,12 @@
-/// Reads the pieces of a MIME type from left to right (WHATWG MIME Sniffing §4.4).
+/// Scans the parts of a MIME type from left to right (WHATWG MIME Sniffing §4.4).
 struct MIMETypeScanner {
-    /// A parameter as it stood in the text, valid or not.
+    /// A parameter as it was in the text, valid or not.
     struct Parameter {
         var name: String.UnicodeScalarView
         var value: String.UnicodeScalarView
 
-        /// Name and value; nil where they are not valid. An empty value without quotes was refused before.
+        /// Name and value; nil where they are not valid. The scanner has already rejected an empty value without
+        /// quotes.
         var valid: (name: String, value: String)? {
             guard !name.isEmpty, name.allSatisfy(\.isHTTPToken), value.allSatisfy(\.isHTTPQuotedStringToken) else {
                 return nil
@@ -22,14 +23,14 @@ struct MIMETypeScanner {
         while let last = rest.last, last.isHTTPWhitespace { rest.removeLast() }
     }
 
-    /// Reads the type. Nil when no slash follows it.
+    /// Scans the type. Nil when no slash follows it.
     mutating func takeType() -> String? {
         let type = take { $0 != "/" }
         guard rest.popFirst() != nil else { return nil }
         return Self.lowercasedToken(type)
     }
 
-    /// Reads the subtype, up to the first parameter. Nil when it is not valid.
+    /// Scans the subtype, up to the first parameter. Nil when it is not valid.
     mutating func takeSubtype() -> String? {
         var subtype = take { $0 != ";" }
         while let last = subtype.last, last.isHTTPWhitespace { subtype.removeLast() }
@@ -41,7 +42,7 @@ struct MIMETypeScanner {
         while rest.popFirst() != nil {  // the semicolon
             _ = take(while: \.isHTTPWhitespace)
             let name = String.UnicodeScalarView(take { $0 != ";" && $0 != "=" })
-            guard rest.first == "=" else { continue }  // a name without a value does not count
+            guard rest.first == "=" else { continue }  // a name without a value is ignored
             rest.removeFirst()
             if rest.first == "\"" {
                 let value = takeQuotedString()
@@ -56,7 +57,7 @@ struct MIMETypeScanner {
         return nil
     }
 
-    /// What stands between the quotes, with its backslashes resolved (Fetch, "collect an HTTP quoted string").
+    /// The text between the quotes, with its backslashes resolved (Fetch, "collect an HTTP quoted string").
     private mutating func takeQuotedString() -> String.UnicodeScalarView {
         var value = String.UnicodeScalarView()
         rest.removeFirst()

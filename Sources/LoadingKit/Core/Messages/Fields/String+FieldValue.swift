@@ -1,10 +1,10 @@
 import LoadingKitPrimitives
 
-/// Pieces of field values (RFC 9110 §5.6).
+/// Parts of field values (RFC 9110 §5.6).
 extension StringProtocol {
-    /// The parts between the separators. A separator in a quoted string does not count.
+    /// The parts between the separators. A separator in a quoted string is ignored.
     ///
-    /// It reads Unicode scalars, not characters: a combining mark must not hide a separator or a quote.
+    /// It processes Unicode scalars, not characters: a combining mark must not hide a separator or a quote.
     func splitOutsideQuotes(at separator: Unicode.Scalar) -> [String] {
         var parts: [String] = []
         var part = String.UnicodeScalarView()
@@ -38,7 +38,7 @@ extension StringProtocol {
         return String(String.UnicodeScalarView(scalars[first...last]))
     }
 
-    /// The content of a quoted string, its backslashes resolved; a string without quotes as it is.
+    /// The content of a quoted string, with its backslashes resolved; a string without quotes unchanged.
     var unquoted: String {
         guard unicodeScalars.first == "\"" else { return String(self) }
         var result = String.UnicodeScalarView()
@@ -64,25 +64,25 @@ extension Unicode.Scalar {
         }
     }
 
-    /// Space, tab, CR or LF: what the Fetch standard calls HTTP whitespace.
+    /// Whether the scalar is space, tab, CR or LF: HTTP whitespace in the Fetch standard.
     var isHTTPWhitespace: Bool {
         self == " " || self == "\t" || self == "\n" || self == "\r"
     }
 
-    /// What may stand in a quoted string (WHATWG MIME Sniffing §3).
+    /// Whether the scalar may be part of a quoted string (WHATWG MIME Sniffing §3).
     var isHTTPQuotedStringToken: Bool {
         self == "\t" || (" "..."~").contains(self) || ("\u{80}"..."\u{FF}").contains(self)
     }
 }
 
 extension StringProtocol {
-    /// The string with `A` to `Z` lower-cased and all else untouched, as protocols compare names.
+    /// The string with `A` to `Z` in lower case and everything else unchanged, as protocols compare names.
     var asciiLowercased: String {
         guard utf8.contains(where: { $0 >= 0x41 && $0 <= 0x5A }) else { return String(self) }
         return String(decoding: utf8.map { ASCII.lowercased($0) }, as: UTF8.self)
     }
 
-    /// Whether both are the same without regard to the case of ASCII letters. Makes no copies.
+    /// Whether both are the same, regardless of the case of ASCII letters. Makes no copies.
     func equalsIgnoringASCIICase(_ other: some StringProtocol) -> Bool {
         utf8.elementsEqual(other.utf8) { ASCII.lowercased($0) == ASCII.lowercased($1) }
     }

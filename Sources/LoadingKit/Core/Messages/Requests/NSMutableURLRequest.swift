@@ -1,8 +1,8 @@
 import Foundation
 
-/// A request as an object that can be changed; see ``URLRequest``.
+/// A request as a mutable object; see ``URLRequest``.
 ///
-/// As with Apple's, one thread at a time may use it; what is given to a session is copied first.
+/// As on Apple's systems, only one thread at a time may use it. A session copies the request first.
 open class NSMutableURLRequest: NSURLRequest, @unchecked Sendable {  // used by one thread at a time, as documented
     /// Makes a GET request with the default cache policy and a timeout of 60 seconds.
     public convenience init(url: URL) {
@@ -12,8 +12,8 @@ open class NSMutableURLRequest: NSURLRequest, @unchecked Sendable {  // used by 
     /// Makes a GET request.
     ///
     /// - Parameters:
-    ///   - url: What to load.
-    ///   - cachePolicy: How the cache is used.
+    ///   - url: The URL to load.
+    ///   - cachePolicy: The cache policy.
     ///   - timeoutInterval: Seconds without progress after which the load fails.
     public override init(url: URL, cachePolicy: CachePolicy, timeoutInterval: TimeInterval) {
         super.init(url: url, cachePolicy: cachePolicy, timeoutInterval: timeoutInterval)
@@ -21,7 +21,7 @@ open class NSMutableURLRequest: NSURLRequest, @unchecked Sendable {  // used by 
 
     package override init(request: URLRequest) { super.init(request: request) }
 
-    /// Decodes what ``encode(with:)`` encoded; nil when the archive is not keyed, or lacks what is needed.
+    /// Decodes the result of ``encode(with:)``; nil when the archive is not keyed, or lacks a required value.
     public required init?(coder aDecoder: NSCoder) { super.init(coder: aDecoder) }
 
     /// An immutable request with the same content.
@@ -32,12 +32,12 @@ open class NSMutableURLRequest: NSURLRequest, @unchecked Sendable {  // used by 
         request.setValue(value, forHTTPHeaderField: field)
     }
 
-    /// Adds a value to a field: after the values that it has, and a comma.
+    /// Adds a value to a field: a comma and the value, after the field's existing values.
     open func addValue(_ value: String, forHTTPHeaderField field: String) {
         request.addValue(value, forHTTPHeaderField: field)
     }
 
-    /// Sets what protocol handlers keep with the request.
+    /// Sets a property that protocol handlers store with the request.
     package func setProperty(_ value: Any?, forKey key: String) { request.properties[key] = value }
 
     /// The URL to load.
@@ -64,19 +64,19 @@ open class NSMutableURLRequest: NSURLRequest, @unchecked Sendable {  // used by 
         set { request.allHTTPHeaderFields = newValue }
     }
 
-    /// The body, or nil. Setting it takes the stream away.
+    /// The body, or nil. Setting it removes ``httpBodyStream``.
     open override var httpBody: Data? {
         get { request.httpBody }
         set { request.httpBody = newValue }
     }
 
-    /// The stream that gives the body, or nil. Setting it takes ``httpBody`` away.
+    /// The stream with the body, or nil. Setting it removes ``httpBody``.
     open override var httpBodyStream: InputStream? {
         get { request.httpBodyStream }
         set { request.httpBodyStream = newValue }
     }
 
-    /// How the cache is used.
+    /// The cache policy.
     open override var cachePolicy: CachePolicy {
         get { request.cachePolicy }
         set { request.cachePolicy = newValue }
@@ -88,19 +88,19 @@ open class NSMutableURLRequest: NSURLRequest, @unchecked Sendable {  // used by 
         set { request.timeoutInterval = newValue }
     }
 
-    /// What kind of traffic the request is.
+    /// The kind of the request's traffic.
     open override var networkServiceType: NetworkServiceType {
         get { request.networkServiceType }
         set { request.networkServiceType = newValue }
     }
 
-    /// Whether cookies are sent and kept; true unless set.
+    /// Whether cookies are sent and stored; true unless set.
     open override var httpShouldHandleCookies: Bool {
         get { request.httpShouldHandleCookies }
         set { request.httpShouldHandleCookies = newValue }
     }
 
-    /// Whether the request may share an HTTP/1.1 connection with others before they are answered:
+    /// Whether the request may be sent on an HTTP/1.1 connection before earlier requests are answered:
     /// ``URLRequest/httpShouldUsePipelining``.
     open override var httpShouldUsePipelining: Bool {
         get { request.httpShouldUsePipelining }
@@ -113,7 +113,7 @@ open class NSMutableURLRequest: NSURLRequest, @unchecked Sendable {  // used by 
         set { request.allowsCellularAccess = newValue }
     }
 
-    /// Whether a network may be used whose user asked to save data; true unless set.
+    /// Whether a network may be used on which the user wants to save data; true unless set.
     open override var allowsConstrainedNetworkAccess: Bool {
         get { request.allowsConstrainedNetworkAccess }
         set { request.allowsConstrainedNetworkAccess = newValue }
@@ -125,28 +125,29 @@ open class NSMutableURLRequest: NSURLRequest, @unchecked Sendable {  // used by 
         set { request.allowsExpensiveNetworkAccess = newValue }
     }
 
-    /// Whether a network with very little capacity may be used, such as a satellite's; true unless set. It has no effect, as Linux
-    /// has no such setting for interfaces.
+    /// Whether a network with very little capacity may be used, such as a satellite network; true unless set. It has no
+    /// effect, because Linux has no such setting for interfaces.
     open override var allowsUltraConstrainedNetworkAccess: Bool {
         get { request.allowsUltraConstrainedNetworkAccess }
         set { request.allowsUltraConstrainedNetworkAccess = newValue }
     }
 
-    /// Whether addresses that were found earlier may be used while the name is looked up; false unless set. It has no effect, as no
-    /// addresses are kept on disk.
+    /// Whether addresses from an earlier lookup may be used while the name is looked up; false unless set. It has no
+    /// effect, because no addresses are stored on disk.
     open override var allowsPersistentDNS: Bool {
         get { request.allowsPersistentDNS }
         set { request.allowsPersistentDNS = newValue }
     }
 
-    /// The site in whose pages partitioned cookies are used; nil unless set. It has no effect, as cookies are not partitioned: a
-    /// session may have a cookie storage of its own.
+    /// The site in whose pages partitioned cookies are used; nil unless set. It has no effect, because cookies are not
+    /// partitioned: a session may have its own cookie storage.
     open override var cookiePartitionIdentifier: String? {
         get { request.cookiePartitionIdentifier }
         set { request.cookiePartitionIdentifier = newValue }
     }
 
-    /// Whether the server is known to speak HTTP/3; false unless set. It has no effect, as there is no HTTP/3.
+    /// Whether the server is known to support HTTP/3; false unless set. It has no effect, because LoadingKit has no
+    /// HTTP/3.
     open override var assumesHTTP3Capable: Bool {
         get { request.assumesHTTP3Capable }
         set { request.assumesHTTP3Capable = newValue }
@@ -159,8 +160,8 @@ open class NSMutableURLRequest: NSURLRequest, @unchecked Sendable {  // used by 
         set { request.requiresDNSSECValidation = newValue }
     }
 
-    /// Whether the program itself or its user makes the request; the developer unless set. It has no effect: it is for the privacy
-    /// reports of Apple's systems.
+    /// Whether the program itself or its user makes the request; the developer unless set. It has no effect: it serves
+    /// the privacy reports of Apple's systems.
     open override var attribution: Attribution {
         get { request.attribution }
         set { request.attribution = newValue }

@@ -1,8 +1,9 @@
 import Foundation
 
-/// A request as an object that does not change; see ``URLRequest``.
+/// A request as an immutable object; see ``URLRequest``.
 open class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying, @unchecked Sendable {  // see `request`
-    // Only `NSMutableURLRequest` changes it. Like Apple's, a mutable request may be used by one thread at a time.
+    // Only `NSMutableURLRequest` changes it. As on Apple's systems, only one thread at a time may use a mutable
+    // request.
     package internal(set) var request: URLRequest
 
     /// Makes a GET request with the default cache policy and a timeout of 60 seconds.
@@ -13,8 +14,8 @@ open class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying, 
     /// Makes a GET request.
     ///
     /// - Parameters:
-    ///   - url: What to load.
-    ///   - cachePolicy: How the cache is used.
+    ///   - url: The URL to load.
+    ///   - cachePolicy: The cache policy.
     ///   - timeoutInterval: Seconds without progress after which the load fails.
     public init(url: URL, cachePolicy: CachePolicy, timeoutInterval: TimeInterval) {
         request = URLRequest(url: url, cachePolicy: cachePolicy, timeoutInterval: timeoutInterval)
@@ -22,13 +23,13 @@ open class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying, 
 
     package init(request: URLRequest) { self.request = request }
 
-    /// Decodes what ``encode(with:)`` encoded; nil when the archive is not keyed, or lacks what is needed.
+    /// Decodes the result of ``encode(with:)``; nil when the archive is not keyed, or lacks a required value.
     public required init?(coder aDecoder: NSCoder) {
         guard let request = URLRequest(coder: aDecoder) else { return nil }
         self.request = request
     }
 
-    /// Encodes the request into a keyed archive; a body stream cannot be encoded and is left out.
+    /// Encodes the request into a keyed archive. A body stream cannot be encoded and is left out.
     open func encode(with aCoder: NSCoder) { request.encode(with: aCoder) }
 
     /// True: archives may be decoded securely.
@@ -50,7 +51,7 @@ open class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying, 
     /// A mutable request with the same content.
     open func mutableCopy(with zone: NSZone? = nil) -> Any { NSMutableURLRequest(request: request) }
 
-    /// Whether both load the same in the same way.
+    /// Whether both requests load the same resource in the same way.
     open override func isEqual(_ object: Any?) -> Bool {
         (object as? NSURLRequest).map { $0 === self || $0.request == request } ?? false
     }
@@ -78,85 +79,85 @@ open class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying, 
     /// The header fields, or nil when none were set.
     open var allHTTPHeaderFields: [String: String]? { request.allHTTPHeaderFields }
 
-    /// The value of a field, whatever the case of its name, or nil.
+    /// The value of a field, regardless of the case of its name, or nil.
     open func value(forHTTPHeaderField field: String) -> String? { request.value(forHTTPHeaderField: field) }
 
     /// The body, or nil.
     open var httpBody: Data? { request.httpBody }
 
-    /// The stream that gives the body, or nil.
+    /// The stream with the body, or nil.
     open var httpBodyStream: InputStream? { request.httpBodyStream }
 
-    /// How the cache is used.
+    /// The cache policy.
     open var cachePolicy: CachePolicy { request.cachePolicy }
 
     /// Seconds without progress after which the load fails.
     open var timeoutInterval: TimeInterval { request.timeoutInterval }
 
-    /// What kind of traffic the request is.
+    /// The kind of the request's traffic.
     open var networkServiceType: NetworkServiceType { request.networkServiceType }
 
-    /// Whether cookies are sent and kept.
+    /// Whether cookies are sent and stored.
     open var httpShouldHandleCookies: Bool { request.httpShouldHandleCookies }
 
-    /// Whether the request may share an HTTP/1.1 connection with others before they are answered:
+    /// Whether the request may be sent on an HTTP/1.1 connection before earlier requests are answered:
     /// ``URLRequest/httpShouldUsePipelining``.
     open var httpShouldUsePipelining: Bool { request.httpShouldUsePipelining }
 
     /// Whether a cellular network may be used.
     open var allowsCellularAccess: Bool { request.allowsCellularAccess }
 
-    /// Whether a network may be used whose user asked to save data.
+    /// Whether a network may be used on which the user wants to save data.
     open var allowsConstrainedNetworkAccess: Bool { request.allowsConstrainedNetworkAccess }
 
     /// Whether an expensive network may be used.
     open var allowsExpensiveNetworkAccess: Bool { request.allowsExpensiveNetworkAccess }
 
-    /// Whether a network with very little capacity may be used, such as a satellite's; true unless set. It has no effect, as Linux
-    /// has no such setting for interfaces.
+    /// Whether a network with very little capacity may be used, such as a satellite network; true unless set. It has no
+    /// effect, because Linux has no such setting for interfaces.
     open var allowsUltraConstrainedNetworkAccess: Bool { request.allowsUltraConstrainedNetworkAccess }
 
-    /// Whether addresses that were found earlier may be used while the name is looked up; false unless set. It has no effect, as no
-    /// addresses are kept on disk.
+    /// Whether addresses from an earlier lookup may be used while the name is looked up; false unless set. It has no
+    /// effect, because no addresses are stored on disk.
     open var allowsPersistentDNS: Bool { request.allowsPersistentDNS }
 
-    /// The site in whose pages partitioned cookies are used; nil unless set. It has no effect, as cookies are not partitioned: a
-    /// session may have a cookie storage of its own.
+    /// The site in whose pages partitioned cookies are used; nil unless set. It has no effect, because cookies are not
+    /// partitioned: a session may have its own cookie storage.
     open var cookiePartitionIdentifier: String? { request.cookiePartitionIdentifier }
 
-    /// Whether the server is known to speak HTTP/3. It has no effect, as there is no HTTP/3.
+    /// Whether the server is known to support HTTP/3. It has no effect, because LoadingKit has no HTTP/3.
     open var assumesHTTP3Capable: Bool { request.assumesHTTP3Capable }
 
     /// Whether the host's name must be validated by DNSSEC. If true, a request whose host is a name fails: see
     /// ``URLSessionConfiguration/requiresDNSSECValidation``.
     open var requiresDNSSECValidation: Bool { request.requiresDNSSECValidation }
 
-    /// Whether the program itself or its user makes the request. It has no effect: it is for the privacy reports of Apple's
-    /// systems.
+    /// Whether the program itself or its user makes the request. It has no effect: it serves the privacy reports of
+    /// Apple's systems.
     open var attribution: Attribution { request.attribution }
 }
 
 extension NSURLRequest {
-    /// How the cache is used. The numbers are Apple's.
+    /// The cache policy. The numbers are Apple's.
     public enum CachePolicy: UInt, Sendable {
-        /// As the protocol says: for HTTP, RFC 9111.
+        /// By the rules of the protocol: for HTTP, RFC 9111.
         case useProtocolCachePolicy = 0
         /// Always from the source.
         case reloadIgnoringLocalCacheData = 1
-        /// From the cache whatever its age; from the source when the cache has nothing.
+        /// From the cache regardless of the response's age; from the source when the cache has no response.
         case returnCacheDataElseLoad = 2
-        /// From the cache whatever its age; an error when the cache has nothing.
+        /// From the cache regardless of the response's age; an error when the cache has no response.
         case returnCacheDataDontLoad = 3
-        /// Always from the source, also where a cache on the way has a response.
+        /// Always from the source, even where an intermediate cache has a response.
         case reloadIgnoringLocalAndRemoteCacheData = 4
-        /// From the cache only after the source has confirmed that the response is still current.
+        /// From the cache only after the source has confirmed that the response is still valid.
         case reloadRevalidatingCacheData = 5
 
         /// The older name of ``reloadIgnoringLocalCacheData``.
         public static var reloadIgnoringCacheData: CachePolicy { .reloadIgnoringLocalCacheData }
     }
 
-    /// What kind of traffic a request is. The numbers are Apple's.
+    /// The kind of a request's traffic. The numbers are Apple's.
     public enum NetworkServiceType: UInt, Sendable {
         /// Ordinary traffic.
         case `default` = 0
@@ -178,11 +179,11 @@ extension NSURLRequest {
         case networkServiceTypeCallSignaling = 11
     }
 
-    /// Who asked for a request.
+    /// The originator of a request.
     public enum Attribution: UInt, Sendable {
         /// The program itself.
         case developer = 0
-        /// Its user, by following a link or the like.
+        /// Its user, for example by following a link.
         case user = 1
     }
 }

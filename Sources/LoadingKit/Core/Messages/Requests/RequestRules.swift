@@ -1,13 +1,13 @@
 import Foundation
 
-/// What a request allows and asks for beside its URL, method, fields and body, as it is kept for a later run: in resume data, and in
-/// the journal of background sessions.
+/// The permissions and requirements of a request beside its URL, method, fields and body, as they are stored for a
+/// later run: in resume data, and in the journal of background sessions.
 ///
-/// A later version may add rules. They are optional, so that each version reads what another has written.
+/// A later version may add rules. They are optional, so that each version can read the data of every other.
 package struct RequestRules: Codable, Hashable, Sendable {
     package var mainDocumentURL: String?
     package var cachePolicy: UInt
-    /// In seconds; nil: the session's.
+    /// In seconds; nil: the session's timeout.
     package var timeout: TimeInterval?
     package var networkServiceType: UInt
     package var handlesCookies: Bool
@@ -45,16 +45,16 @@ package struct RequestRules: Codable, Hashable, Sendable {
 }
 
 extension RequestRules {
-    /// Those of a request about which nothing was said.
+    /// The rules of a request with default values.
     static let usual = RequestRules(URLRequest(storage: RequestStorage(url: nil)))
 
-    /// As resume data has them: without the user of the document's URL.
+    /// The rules as resume data has them: without the user of the document's URL.
     init(keptOf request: URLRequest) {
         self.init(request)
         mainDocumentURL = request.mainDocumentURL?.withoutCredentials.absoluteString
     }
 
-    /// Nil where they are no rules.
+    /// Nil where the property list contains no rules.
     init?(propertyList: Any) {
         guard
             let data = try? PropertyListSerialization.data(fromPropertyList: propertyList, format: .binary, options: 0),

@@ -1,7 +1,7 @@
 import Foundation
 import LoadingKitPrimitives
 
-/// What a `URLRequest` is made of: one allocation, shared by its copies until one of them changes.
+/// The content of a `URLRequest`: one allocation, shared by its copies until one of them changes.
 final class RequestStorage: @unchecked Sendable {  // changed only while a single URLRequest refers to it
     /// A request's body; it has at most one.
     enum Body {
@@ -37,9 +37,9 @@ final class RequestStorage: @unchecked Sendable {  // changed only while a singl
         var assumesHTTP3Capable = false
         var requiresDNSSECValidation = false
         var keepsContentCodings = false
-        /// Whether fields were ever set: `allHTTPHeaderFields` is nil before that.
+        /// Whether fields were ever set: until then `allHTTPHeaderFields` is nil.
         var hasSetFields = false
-        /// Whether the timeout is the program's wish rather than the default.
+        /// Whether the program has set the timeout.
         var hasExplicitTimeout = false
     }
 
@@ -59,7 +59,7 @@ final class RequestStorage: @unchecked Sendable {  // changed only while a singl
 }
 
 extension RequestStorage.Body: Equatable {
-    /// Two streams are equal when they are the same object: to compare their bytes, they would have to be read.
+    /// Two streams are equal when they are the same object: their bytes could only be compared by reading them.
     static func == (a: Self, b: Self) -> Bool {
         switch (a, b) {
         case (.none, .none): true
@@ -72,8 +72,8 @@ extension RequestStorage.Body: Equatable {
 }
 
 extension RequestStorage: Equatable {
-    /// Compares all that decides what is sent, and how. The properties are not compared, as they belong to protocol
-    /// handlers.
+    /// Compares everything that determines the message and its transfer. The properties are not compared, because they
+    /// belong to protocol handlers.
     static func == (a: RequestStorage, b: RequestStorage) -> Bool {
         if a === b { return true }
         var options = (a.options, b.options)

@@ -2,18 +2,18 @@ import Foundation
 import LoadingKitPrimitives
 
 extension URL {
-    /// The URL that a reference names, as servers and people write it: in `Location`, `Content-Location`, `Link`, or on a
-    /// command line (RFC 3986 §5.2).
+    /// The URL that a reference names, as servers and users write it: in `Location`, `Content-Location`, `Link`, or on
+    /// a command line (RFC 3986 §5.2).
     ///
     /// The reference's own escapes are kept, and each byte that is not allowed in its place is escaped. `URL(string:)`
-    /// is not used for that: where one byte of a component is not allowed, it escapes the whole component, and its
-    /// escapes twice.
+    /// does not do this: where one byte of a component is not allowed, it escapes the whole component, and escapes
+    /// existing escapes again.
     ///
     /// Nil where the result is not a URL.
     package init?(reference: some Sequence<UInt8>, relativeTo base: URL? = nil) {
         let parts = URLParts(Array(reference)[...])
         let resolved = base.map { parts.resolved(against: URLParts(Array($0.absoluteString.utf8)[...])) } ?? parts
-        // A host's name that is not ASCII is left to Foundation, which implements IDNA.
+        // Foundation, which implements IDNA, handles a host name that is not ASCII.
         self.init(string: resolved.removingDotSegments().text)
     }
 }
@@ -81,7 +81,7 @@ private struct URLParts {
         return path[...last] + relative
     }
 
-    /// Removes dot segments (RFC 3986 §5.2.4) from a path that has segments: the rest of a `data:` URL has none.
+    /// Removes dot segments (RFC 3986 §5.2.4) from a path that has segments; a `data:` URL has none.
     func removingDotSegments() -> URLParts {
         guard path.first == Self.slash else { return self }
         let segments = path.dropFirst().split(separator: Self.slash, omittingEmptySubsequences: false)
@@ -117,8 +117,8 @@ private struct URLParts {
         return user + (String(validating: host, as: UTF8.self) ?? escaped(host, but: ":[]"))
     }
 
-    /// - Parameter others: the delimiters that are allowed here, besides the characters of every component (RFC 3986
-    ///   §3.3).
+    /// - Parameter others: the delimiters that are allowed here, in addition to the characters of every component (RFC
+    ///   3986 §3.3).
     private static func escaped(_ bytes: Bytes, but others: String) -> String {
         var text: [UInt8] = []
         text.reserveCapacity(bytes.count)
@@ -142,7 +142,7 @@ private struct URLParts {
 }
 
 extension HTTPFields {
-    /// The URLs that the fields of a name refer to, seen from the URL of their message.
+    /// The URLs in the values of the field, resolved against the URL of their message.
     package func urls(of field: KnownField, relativeTo base: URL) -> [URL] {
         var urls: [URL] = []
         forEachValue(of: field) { value in

@@ -20,7 +20,7 @@ extension URLRequest {
         static let cookiePartition = "cookiePartitionIdentifier"
     }
 
-    /// The Boolean properties. The place of each is its bit in an archive, so that new ones are added at the end.
+    /// The Boolean properties. Each property's position is its bit in an archive: new ones are added at the end.
     private static let flags: [any WritableKeyPath<URLRequest, Bool> & Sendable] = [
         \.httpShouldHandleCookies, \.httpShouldUsePipelining, \.allowsCellularAccess,
         \.allowsConstrainedNetworkAccess, \.allowsExpensiveNetworkAccess, \.assumesHTTP3Capable,
@@ -42,14 +42,14 @@ extension URLRequest {
         var bits: UInt32 = 0
         for (index, flag) in Self.flags.enumerated() where self[keyPath: flag] { bits |= 1 << index }
         coder.encode(NSNumber(value: bits), forKey: CodingKey.flags)
-        // What earlier archives lack.
+        // Values that earlier archives lack.
         coder.encode(
             NSNumber(value: !allowsUltraConstrainedNetworkAccess), forKey: CodingKey.deniesUltraConstrained)
         coder.encode(NSNumber(value: allowsPersistentDNS), forKey: CodingKey.allowsPersistentDNS)
         coder.encodeString(cookiePartitionIdentifier, forKey: CodingKey.cookiePartition)
     }
 
-    /// Nil when the archive is not keyed; values that are absent or not valid get their defaults.
+    /// Nil when the archive is not keyed. Values that are missing or not valid get their defaults.
     init?(coder: NSCoder) {
         guard coder.allowsKeyedCoding else { return nil }
         self.init(storage: RequestStorage(url: coder.decodeURL(forKey: CodingKey.url)))
@@ -78,9 +78,9 @@ extension URLRequest {
     }
 }
 
-/// Values that may be absent. To decode a missing value would make the whole archive fail: these functions check first.
+/// Values that may be missing. Decoding a missing value would make the whole archive fail: these functions check first.
 extension NSCoder {
-    /// The object encoded under `key`; nil when there is none, or one of another class.
+    /// The object encoded under `key`; nil when there is none, or an object of another class.
     func decodeIfPresent<T: NSObject & NSCoding>(_ type: T.Type, forKey key: String) -> T? {
         containsValue(forKey: key) ? decodeObject(of: type, forKey: key) : nil
     }
@@ -88,12 +88,12 @@ extension NSCoder {
     /// The number encoded under `key`, or nil.
     func decodeNumber(forKey key: String) -> NSNumber? { decodeIfPresent(NSNumber.self, forKey: key) }
 
-    /// The enumeration's case whose number is encoded under `key`, or nil.
+    /// The enumeration case with the number encoded under `key`, or nil.
     func decodeCase<T: RawRepresentable<UInt>>(forKey key: String) -> T? {
         decodeNumber(forKey: key).flatMap { T(rawValue: $0.uintValue) }
     }
 
-    /// Encodes a string that may be absent.
+    /// Encodes a string that may be nil.
     func encodeString(_ string: String?, forKey key: String) {
         guard let string else { return }
         encode(NSString(string: string), forKey: key)
@@ -104,7 +104,7 @@ extension NSCoder {
         decodeIfPresent(NSString.self, forKey: key).map { String($0) }
     }
 
-    /// Encodes a URL that may be absent.
+    /// Encodes a URL that may be nil.
     func encodeURL(_ url: URL?, forKey key: String) {
         guard let url else { return }
         encode(url as NSURL, forKey: key)
@@ -113,7 +113,7 @@ extension NSCoder {
     /// The URL encoded under `key`, or nil.
     func decodeURL(forKey key: String) -> URL? { decodeIfPresent(NSURL.self, forKey: key) as URL? }
 
-    /// The array encoded under `key`; nil when there is none, or one with objects of another class.
+    /// The array encoded under `key`; nil when there is none, or an array with objects of another class.
     func decodeArray<Element, T: NSObject & NSCoding>(
         of elements: T.Type, as type: Element.Type, forKey key: String
     ) -> [Element]? {

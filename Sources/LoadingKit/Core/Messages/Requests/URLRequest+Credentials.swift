@@ -1,7 +1,7 @@
 import Foundation
 import LoadingKitPrimitives
 
-/// The fields that identify the user. They are for one origin, and are not sent to another one to which it redirects.
+/// The fields that identify the user. They are for one origin, and are not sent to another origin after a redirect.
 extension URLRequest {
     package static let credentialFields = ["Authorization", "Proxy-Authorization", "Cookie", "Cookie2"]
 
@@ -14,9 +14,9 @@ extension URLRequest {
         !fields.isEmpty && Self.credentialFields.contains { fields.contains(name: $0) } || url?.hasUser == true
     }
 
-    /// The request without the credentials of an earlier request to another origin. A program that makes a request from
-    /// an earlier one often changes its URL alone, and the new request still has the earlier one's credentials. Nothing
-    /// is removed for other schemes than `http` and `https`.
+    /// The request without the credentials of an earlier request to another origin. A program that derives a request
+    /// from an earlier one often changes only its URL, and the new request still has the earlier one's credentials.
+    /// Nothing is removed for other schemes than `http` and `https`.
     func withoutCredentials(of earlier: URLRequest) -> URLRequest {
         guard let url, url.hasScheme("http") || url.hasScheme("https"), earlier.url?.isSameOrigin(as: url) != true
         else { return self }
@@ -30,7 +30,7 @@ extension URLRequest {
 }
 
 extension SessionSettings {
-    /// Whether the session has credentials that may go with a request.
+    /// Whether the session has credentials that may be sent with a request.
     func addsCredentials(to request: URLRequest) -> Bool {
         guard let httpAdditionalHeaders, let url = request.url, url.hasScheme("http") || url.hasScheme("https") else {
             return false

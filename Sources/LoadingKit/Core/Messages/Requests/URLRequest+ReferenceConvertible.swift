@@ -1,7 +1,7 @@
 import Foundation
 
 extension URLRequest: ReferenceConvertible {
-    /// Whether both requests load the same in the same way. Properties of protocol handlers do not count.
+    /// Whether both requests load the same resource in the same way. Properties of protocol handlers do not count.
     public static func == (lhs: URLRequest, rhs: URLRequest) -> Bool { lhs.storage == rhs.storage }
 
     /// Hashes the URLs, the method and the stream.
@@ -19,26 +19,26 @@ extension URLRequest: ReferenceConvertible {
     public var debugDescription: String { description }
 }
 
-/// Used by `request as NSURLRequest`, by `object as URLRequest`, and by casts of `Any` from one to the other.
-/// Properties that protocol handlers keep with the request are kept.
+/// Used by `request as NSURLRequest`, by `object as URLRequest`, and by casts of `Any` from one to the other. The
+/// properties that protocol handlers store with the request are kept.
 extension URLRequest: _ObjectiveCBridgeable {
-    /// The same request as an object that does not change.
+    /// The same request as an immutable object.
     public func _bridgeToObjectiveC() -> NSURLRequest { NSURLRequest(request: self) }
 
-    /// The value of an object.
+    /// The object's request.
     public static func _forceBridgeFromObjectiveC(_ source: NSURLRequest, result: inout URLRequest?) {
         result = source.request
     }
 
-    /// The value of an object; always there.
+    /// The object's request; never nil.
     public static func _conditionallyBridgeFromObjectiveC(_ source: NSURLRequest, result: inout URLRequest?) -> Bool {
         result = source.request
         return true
     }
 
-    /// The value of an object, which may not be nil.
+    /// The object's request. The object must not be nil.
     public static func _unconditionallyBridgeFromObjectiveC(_ source: NSURLRequest?) -> URLRequest {
-        // The compiler never passes nil: only a call that a programmer writes can.
+        // The compiler never passes nil: only a call in source code can.
         guard let source else { preconditionFailure("A URLRequest cannot be made from nil") }
         return source.request
     }

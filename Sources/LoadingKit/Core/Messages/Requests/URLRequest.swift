@@ -1,17 +1,18 @@
 import Foundation
 import LoadingKitPrimitives
 
-/// What to load and how: a URL, a method, fields, a body, and the rules for cache, cookies and timeouts.
+/// A request: a URL, a method, fields, a body, and the rules for cache, cookies and timeouts.
 ///
-/// Follows Apple's `URLRequest`. A request is a value of one word; copies share their storage until one changes.
+/// Follows Apple's `URLRequest`. A request is a value of one word. Copies share their storage until one of them
+/// changes.
 public struct URLRequest: Sendable {
     /// The class that this value bridges to.
     public typealias ReferenceType = NSURLRequest
-    /// How the cache is used.
+    /// The cache policy.
     public typealias CachePolicy = NSURLRequest.CachePolicy
-    /// What kind of traffic the request is.
+    /// The kind of the request's traffic.
     public typealias NetworkServiceType = NSURLRequest.NetworkServiceType
-    /// Who asked for the request: the program or its user.
+    /// The originator of the request: the program or its user.
     public typealias Attribution = NSURLRequest.Attribution
 
     static let defaultTimeoutInterval: TimeInterval = 60
@@ -21,10 +22,10 @@ public struct URLRequest: Sendable {
     /// Makes a GET request.
     ///
     /// - Parameters:
-    ///   - url: What to load. A relative URL is made absolute.
-    ///   - cachePolicy: How the cache is used.
-    ///   - timeoutInterval: Seconds without progress after which the load fails. The default, 60, lets the session's
-    ///     `timeoutIntervalForRequest` decide.
+    ///   - url: The URL to load. A relative URL is made absolute.
+    ///   - cachePolicy: The cache policy.
+    ///   - timeoutInterval: Seconds without progress after which the load fails. With the default, 60, the session's
+    ///     `timeoutIntervalForRequest` applies.
     public init(
         url: URL, cachePolicy: CachePolicy = .useProtocolCachePolicy, timeoutInterval: TimeInterval = 60.0
     ) {
@@ -36,7 +37,7 @@ public struct URLRequest: Sendable {
 
     init(storage: RequestStorage) { self.storage = storage }
 
-    /// The storage for changes: a copy of it, if other requests share it.
+    /// The storage for changes: copied first if other requests share it.
     private var unique: RequestStorage {
         mutating get {
             if !isKnownUniquelyReferenced(&storage) { storage = RequestStorage(copying: storage) }
@@ -54,8 +55,8 @@ public struct URLRequest: Sendable {
 
     /// The URL of the document that this request belongs to: the "first party" when cookies are accepted and sent.
     ///
-    /// Nil means that the program makes the request for itself: cookies are sent whatever their `SameSite` is (RFC
-    /// 6265bis §5.2). With the URL of another site, only cookies with `SameSite=None` are sent and accepted.
+    /// Nil means that the program makes the request for itself: cookies are sent regardless of their `SameSite` value
+    /// (RFC 6265bis §5.2). With the URL of another site, only cookies with `SameSite=None` are sent and accepted.
     public var mainDocumentURL: URL? {
         get { storage.mainDocumentURL }
         set { unique.mainDocumentURL = newValue }
@@ -67,7 +68,7 @@ public struct URLRequest: Sendable {
         set { unique.method = Self.normalizedMethod(newValue) }
     }
 
-    /// The body, or nil when there is none or it is a stream. Setting it takes the stream away.
+    /// The body, or nil when there is none or it is a stream. Setting it removes ``httpBodyStream``.
     public var httpBody: Data? {
         get {
             switch storage.body {
@@ -78,7 +79,7 @@ public struct URLRequest: Sendable {
         set { unique.body = newValue.map { .data($0) } ?? .none }
     }
 
-    /// The stream that gives the body, or nil. Setting it takes ``httpBody`` away.
+    /// The stream with the body, or nil. Setting it removes ``httpBody``.
     public var httpBodyStream: InputStream? {
         get {
             switch storage.body {
@@ -89,7 +90,7 @@ public struct URLRequest: Sendable {
         set { unique.body = newValue.map { .stream($0) } ?? .none }
     }
 
-    /// The file that gives the body, or nil. Setting it takes ``httpBody`` and ``httpBodyStream`` away.
+    /// The file with the body, or nil. Setting it removes ``httpBody`` and ``httpBodyStream``.
     package var bodyFile: BodyFile? {
         get {
             switch storage.body {
@@ -110,7 +111,7 @@ public struct URLRequest: Sendable {
 
     // MARK: Fields
 
-    /// The header fields. Names are found whatever their case; nil until any was set.
+    /// The header fields. Names are compared regardless of their case; nil until a field was set.
     ///
     /// Setting replaces all fields.
     public var allHTTPHeaderFields: [String: String]? {
@@ -122,7 +123,7 @@ public struct URLRequest: Sendable {
         }
     }
 
-    /// The value of a field, whatever the case of `field`; several values are joined with commas. Nil when absent.
+    /// The value of a field, regardless of the case of `field`; several values are joined with commas. Nil when absent.
     public func value(forHTTPHeaderField field: String) -> String? {
         storage.fields[name: field]
     }
@@ -135,13 +136,13 @@ public struct URLRequest: Sendable {
         storage.options.hasSetFields = true
     }
 
-    /// Adds a value to a field: after the values that it has, and a comma.
+    /// Adds a value to a field: a comma and the value, after the field's existing values.
     public mutating func addValue(_ value: String, forHTTPHeaderField field: String) {
         let present = storage.fields[name: field]
         setValue(present.map { "\($0),\(value)" } ?? value, forHTTPHeaderField: field)
     }
 
-    /// The header fields in their order, without making a dictionary.
+    /// The header fields in their order; does not make a dictionary.
     package var fields: HTTPFields {
         get { storage.fields }
         set {
@@ -153,14 +154,15 @@ public struct URLRequest: Sendable {
 
     // MARK: Rules
 
-    /// How the cache is used. A session's ``URLSessionConfiguration/requestCachePolicy`` that is stricter holds instead.
+    /// The cache policy. A session's ``URLSessionConfiguration/requestCachePolicy`` takes precedence where it is
+    /// stricter.
     public var cachePolicy: CachePolicy {
         get { storage.options.cachePolicy }
         set { unique.options.cachePolicy = newValue }
     }
 
     /// Seconds without progress after which the load fails; 60 unless set. A session's
-    /// ``URLSessionConfiguration/timeoutIntervalForRequest`` that was set to less holds instead.
+    /// ``URLSessionConfiguration/timeoutIntervalForRequest`` takes precedence where it was set to a smaller value.
     public var timeoutInterval: TimeInterval {
         get { storage.timeoutInterval }
         set {
@@ -170,23 +172,23 @@ public struct URLRequest: Sendable {
         }
     }
 
-    /// Whether the timeout was set on this request, so that it counts instead of the session's.
+    /// Whether the timeout was set on this request. It then takes precedence over the session's timeout.
     package var hasExplicitTimeout: Bool { storage.options.hasExplicitTimeout }
 
-    /// What kind of traffic the request is.
+    /// The kind of the request's traffic.
     public var networkServiceType: NetworkServiceType {
         get { storage.options.networkServiceType }
         set { unique.options.networkServiceType = newValue }
     }
 
-    /// Whether cookies are sent and kept; true unless set.
+    /// Whether cookies are sent and stored; true unless set.
     public var httpShouldHandleCookies: Bool {
         get { storage.options.httpShouldHandleCookies }
         set { unique.options.httpShouldHandleCookies = newValue }
     }
 
     /// Whether the request may be sent on an HTTP/1.1 connection before the requests ahead of it are answered, even if
-    /// the session does not allow it: see ``URLSessionConfiguration/httpShouldUsePipelining``. Default false.
+    /// the session does not permit it: see ``URLSessionConfiguration/httpShouldUsePipelining``. Default false.
     public var httpShouldUsePipelining: Bool {
         get { storage.options.httpShouldUsePipelining }
         set { unique.options.httpShouldUsePipelining = newValue }
@@ -198,7 +200,7 @@ public struct URLRequest: Sendable {
         set { unique.options.allowsCellularAccess = newValue }
     }
 
-    /// Whether a network may be used whose user asked to save data; true unless set.
+    /// Whether a network may be used on which the user wants to save data; true unless set.
     public var allowsConstrainedNetworkAccess: Bool {
         get { storage.options.allowsConstrainedNetworkAccess }
         set { unique.options.allowsConstrainedNetworkAccess = newValue }
@@ -210,39 +212,41 @@ public struct URLRequest: Sendable {
         set { unique.options.allowsExpensiveNetworkAccess = newValue }
     }
 
-    /// Whether a network with very little capacity may be used, such as a satellite's; true unless set. It has no effect, as Linux
-    /// has no such setting for interfaces.
+    /// Whether a network with very little capacity may be used, such as a satellite network; true unless set. It has no
+    /// effect, because Linux has no such setting for interfaces.
     public var allowsUltraConstrainedNetworkAccess: Bool {
         get { storage.options.allowsUltraConstrainedNetworkAccess }
         set { unique.options.allowsUltraConstrainedNetworkAccess = newValue }
     }
 
-    /// Whether addresses that were found earlier may be used while the name is looked up; false unless set. It has no effect, as no
-    /// addresses are kept on disk.
+    /// Whether addresses from an earlier lookup may be used while the name is looked up; false unless set. It has no
+    /// effect, because no addresses are stored on disk.
     public var allowsPersistentDNS: Bool {
         get { storage.options.allowsPersistentDNS }
         set { unique.options.allowsPersistentDNS = newValue }
     }
 
-    /// The site in whose pages partitioned cookies are used; nil unless set. It has no effect, as cookies are not partitioned: a
-    /// session may have a cookie storage of its own.
+    /// The site in whose pages partitioned cookies are used; nil unless set. It has no effect, because cookies are not
+    /// partitioned: a session may have its own cookie storage.
     public var cookiePartitionIdentifier: String? {
         get { storage.cookiePartitionIdentifier }
         set { unique.cookiePartitionIdentifier = newValue }
     }
 
-    /// Whether the server is known to speak HTTP/3; false unless set. It has no effect, as there is no HTTP/3.
+    /// Whether the server is known to support HTTP/3; false unless set. It has no effect, because LoadingKit has no
+    /// HTTP/3.
     public var assumesHTTP3Capable: Bool {
         get { storage.options.assumesHTTP3Capable }
         set { unique.options.assumesHTTP3Capable = newValue }
     }
 
-    /// Whether the response's body comes as the server has coded it (`Content-Encoding`); false unless set, so that the program
-    /// gets it decoded, as on Apple's systems, unless ``URLSessionConfiguration/keepsContentCodings`` is set.
+    /// Whether the response's body is delivered with the server's content codings (`Content-Encoding`); false unless
+    /// set. The program then gets the decoded body, as on Apple's systems, unless
+    /// ``URLSessionConfiguration/keepsContentCodings`` is set.
     ///
-    /// For programs that decode it themselves, pass it on, or keep it: set `Accept-Encoding` to the codings that it may have.
-    /// The response's `expectedContentLength` is that of the coded body then. Such a response is not taken from the session's
-    /// cache, nor stored there. Only `http` and `https` have content codings.
+    /// For programs that decode the body themselves, forward it, or store it: set `Accept-Encoding` to the permitted
+    /// codings. The response's `expectedContentLength` is then the length of the coded body. Such a response is neither
+    /// read from the session's cache nor stored there. Only `http` and `https` have content codings.
     public var keepsContentCodings: Bool {
         get { storage.options.keepsContentCodings }
         set { unique.options.keepsContentCodings = newValue }
@@ -255,20 +259,21 @@ public struct URLRequest: Sendable {
         set { unique.options.requiresDNSSECValidation = newValue }
     }
 
-    /// Whether the program itself or its user makes the request; the developer unless set. It has no effect: it is for the privacy
-    /// reports of Apple's systems.
+    /// Whether the program itself or its user makes the request; the developer unless set. It has no effect: it serves
+    /// the privacy reports of Apple's systems.
     public var attribution: Attribution {
         get { storage.options.attribution }
         set { unique.options.attribution = newValue }
     }
 
-    /// What protocol handlers keep with the request (`URLProtocol.property(forKey:in:)`). Copies have it, too.
+    /// The properties that protocol handlers store with the request (`URLProtocol.property(forKey:in:)`). Copies have
+    /// them, too.
     package var properties: [String: Any] {
         get { storage.properties }
         set { unique.properties = newValue }
     }
 
-    /// Apple corrects the case of these methods only; others are case-sensitive (RFC 9110 §9.1) and left alone.
+    /// Apple corrects the case of these methods only; others are case-sensitive (RFC 9110 §9.1) and unchanged.
     private static func normalizedMethod(_ method: String?) -> String {
         guard let method else { return "GET" }
         let known = ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT"]

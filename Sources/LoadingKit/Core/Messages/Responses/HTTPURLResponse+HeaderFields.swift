@@ -2,20 +2,22 @@ import Foundation
 import LoadingKitPrimitives
 
 extension HTTPURLResponse {
-    /// The fields in the order in which they were received, each as often as it was, with the names as they were spelled.
+    /// The fields in the order in which they were received, including repeated fields, with the received spelling of
+    /// their names.
     ///
-    /// ``allHeaderFields`` joins what is repeated, which `Set-Cookie` does not bear (RFC 9110 §5.3), and has no order.
+    /// ``allHeaderFields`` joins repeated fields, which is not valid for `Set-Cookie` (RFC 9110 §5.3), and has no
+    /// order.
     public var headerFields: [(name: String, value: String)] { fields.map { ($0.name, $0.value) } }
 
-    /// Makes a response with fields that have an order, and may be repeated.
+    /// Makes a response with ordered fields, which may be repeated.
     ///
     /// - Parameters:
     ///   - url: The request's URL.
     ///   - statusCode: The status code.
-    ///   - httpVersion: The version of the protocol. Default `HTTP/1.1`.
-    ///   - headerFields: The fields. Those without a name are left out.
-    ///   - expectedContentLength: The bytes of the body, as the program gets it; -1 where it is not known. Default: that of
-    ///     `Content-Length`, unless the content is coded.
+    ///   - httpVersion: The protocol version. Default `HTTP/1.1`.
+    ///   - headerFields: The fields. Fields without a name are left out.
+    ///   - expectedContentLength: The number of bytes of the body, as the program gets it; -1 where it is not known.
+    ///     Default: the value of `Content-Length`, unless the content is coded.
     public convenience init(
         url: URL, statusCode: Int, httpVersion: String = "HTTP/1.1", headerFields: [(name: String, value: String)],
         expectedContentLength: Int64? = nil
@@ -32,11 +34,12 @@ extension HTTPURLResponse {
 }
 
 extension URLRequest {
-    /// The header fields in the order in which they are sent, each as often as it is, with the names as they are spelled.
+    /// The header fields in the order in which they are sent, including repeated fields, with the given spelling of
+    /// their names.
     ///
-    /// ``allHTTPHeaderFields`` joins what is repeated, and has no order. The session puts the fields that it adds behind these,
-    /// and drops those that are its own. Setting replaces all fields; those without a name are left out, and of several `Host`
-    /// the last counts.
+    /// ``allHTTPHeaderFields`` joins repeated fields, and has no order. The session adds its own fields after these,
+    /// and drops fields that only the session may set. Setting this property replaces all fields; fields without a name
+    /// are left out, and of several `Host` fields the last counts.
     public var headerFields: [(name: String, value: String)] {
         get { fields.map { ($0.name, $0.value) } }
         set {
@@ -50,7 +53,7 @@ extension URLRequest {
 }
 
 extension HTTPFields {
-    /// Those that have a name, in their order.
+    /// The fields that have a name, in their order.
     init(list: [(name: String, value: String)]) {
         self.init()
         for (name, value) in list where !name.isEmpty { append(name: name, value: value) }

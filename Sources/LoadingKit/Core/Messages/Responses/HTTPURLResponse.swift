@@ -3,8 +3,8 @@ import LoadingKitPrimitives
 
 /// The head of an HTTP response: status and fields.
 ///
-/// Follows Apple's `HTTPURLResponse`. The fields are kept as they were received; strings and dictionaries are made when
-/// they are used.
+/// Follows Apple's `HTTPURLResponse`. The fields are kept as they were received; strings and dictionaries are made at
+/// their first use.
 open class HTTPURLResponse: URLResponse, @unchecked Sendable {  // `let`s, and a Guarded
     /// The status code (RFC 9110 §15).
     public let statusCode: Int
@@ -12,10 +12,10 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {  // `let`s, and a
     /// The fields as they were received.
     package let fields: HTTPFields
 
-    /// The version of the protocol, for example `HTTP/1.1`.
+    /// The protocol version, for example `HTTP/1.1`.
     package let httpVersion: String
 
-    /// What is made, or received, after the response was.
+    /// The values that are made, or received, after the response was made.
     struct Later {
         var dictionary: [String: String]?
         var trailers: HTTPFields?
@@ -23,10 +23,10 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {  // `let`s, and a
 
     let later = Guarded(Later())
 
-    /// The response that this one was made from, whose trailer fields are its own.
+    /// The response from which this one was made. Both have the same trailer fields.
     let origin: HTTPURLResponse?
 
-    /// A response from a connection. Its other properties are computed when they are first used.
+    /// A response from a connection. Its other properties are computed at their first use.
     package init(
         url: URL, statusCode: Int, httpVersion: String, fields: HTTPFields, expectedContentLength: Int64,
         origin: HTTPURLResponse? = nil
@@ -43,8 +43,8 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {  // `let`s, and a
     /// - Parameters:
     ///   - url: The request's URL.
     ///   - statusCode: The status code.
-    ///   - httpVersion: The version of the protocol, `HTTP/1.1` when nil.
-    ///   - headerFields: Names and values of the fields. The expected length is that of `Content-Length`.
+    ///   - httpVersion: The protocol version, `HTTP/1.1` when nil.
+    ///   - headerFields: Names and values of the fields. The expected length is the value of `Content-Length`.
     public init?(url: URL, statusCode: Int, httpVersion: String?, headerFields: [String: String]?) {
         var fields = HTTPFields()
         for (name, value) in (headerFields ?? [:]).sorted(by: { $0.key < $1.key }) where !name.isEmpty {
@@ -57,8 +57,8 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {  // `let`s, and a
         super.init(url: url, expectedContentLength: Self.contentLength(in: fields) ?? -1)
     }
 
-    /// The same response of another URL: for handlers that load a URL by loading another one. It gets the trailer fields that
-    /// this one gets.
+    /// The same response with another URL: for handlers that load a URL by loading another one. It receives the same
+    /// trailer fields as this response.
     public func replacingURL(by url: URL) -> HTTPURLResponse {
         HTTPURLResponse(
             url: url, statusCode: statusCode, httpVersion: httpVersion, fields: fields,
@@ -67,9 +67,9 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {  // `let`s, and a
 
     /// The fields' names and values, both strings.
     ///
-    /// Names are capitalised as on Apple's systems: `Content-Type`, `Etag`, `WWW-Authenticate`; those that start with
-    /// `X-` stay as they were received. Values of the same name are joined with commas.
-    /// ``value(forHTTPHeaderField:)`` finds a field whatever its case, and is faster.
+    /// Names are capitalised as on Apple's systems: `Content-Type`, `Etag`, `WWW-Authenticate`; names that start with
+    /// `X-` keep their received spelling. Values of the same name are joined with commas.
+    /// ``value(forHTTPHeaderField:)`` finds a field regardless of its case, and is faster.
     open var allHeaderFields: [AnyHashable: Any] {
         if let known = later.withLock({ $0.dictionary }) { return known }
         let made = fields.dictionary(joinedBy: ", ", spelling: Self.capitalized)
@@ -77,7 +77,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {  // `let`s, and a
         return made
     }
 
-    /// The value of a field, whatever the case of `field`; several values are joined with commas. Nil when absent.
+    /// The value of a field, regardless of the case of `field`; several values are joined with commas. Nil when absent.
     open func value(forHTTPHeaderField field: String) -> String? { fields[name: field] }
 
     /// The reason phrase of a status code (RFC 9110 §15 and IANA's registry), or the name of its class.
@@ -85,7 +85,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {  // `let`s, and a
 
     override var contentDisposition: String? { fields[.contentDisposition] }
 
-    /// Of several types, the last valid one counts, as the Fetch standard says ("extract a MIME type").
+    /// Of several types, the last valid one counts, as the Fetch standard requires ("extract a MIME type").
     override func makeContentType() -> ContentType {
         let types = fields.values(of: .contentType).flatMap { $0.splitOutsideQuotes(at: ",") }
         guard let type = types.reversed().lazy.compactMap({ MIMEType($0) }).first(where: { $0.essence != "*/*" })
@@ -124,7 +124,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {  // `let`s, and a
         static let trailers = "trailers"
     }
 
-    /// Decodes what ``encode(with:)`` encoded; nil when the archive is not keyed, or lacks what is needed.
+    /// Decodes the result of ``encode(with:)``; nil when the archive is not keyed, or lacks a required value.
     public required init?(coder aDecoder: NSCoder) {
         guard aDecoder.allowsKeyedCoding,
             let status = aDecoder.decodeNumber(forKey: CodingKey.statusCode),
@@ -148,7 +148,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {  // `let`s, and a
         trailers?.encode(with: aCoder, key: CodingKey.trailers)
     }
 
-    /// Whether URL, length, status and fields are the same; not the trailer fields, which may be still to come.
+    /// Whether URL, length, status and fields are the same. The trailer fields, which may still arrive, do not count.
     open override func isEqual(_ value: Any?) -> Bool {
         guard super.isEqual(value), let other = value as? HTTPURLResponse else { return false }
         return statusCode == other.statusCode && fields.hasSameContent(as: other.fields)

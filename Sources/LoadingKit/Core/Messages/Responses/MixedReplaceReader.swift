@@ -1,11 +1,11 @@
 import Foundation
 
-/// Reads the parts of a body of the type `multipart/x-mixed-replace`, of which each replaces the one before (RFC 2046
+/// Parses the parts of a body with the type `multipart/x-mixed-replace`. Each part replaces the one before it (RFC 2046
 /// §5.1).
 ///
-/// Bytes before the first part and after the last are dropped. Some servers, such as cameras, write the boundary in the
-/// field with the two hyphens of the delimiter: that is understood. No byte is scanned twice, whatever the pieces of
-/// the body are.
+/// Bytes before the first part and after the last are dropped. Some servers, such as cameras, include the two hyphens
+/// of the delimiter in the field's boundary; the parser accepts this. No byte is scanned twice, regardless of how the
+/// body is divided into pieces.
 struct MixedReplaceReader {
     enum Event: Equatable {
         /// A part begins, with these fields.
@@ -22,22 +22,23 @@ struct MixedReplaceReader {
         case over
     }
 
-    /// The most bytes of a part's fields, with the delimiter's line before them; and the most fields.
+    /// The largest number of bytes of a part's fields, including the delimiter's line; and the largest number of
+    /// fields.
     private static let largestHead = 64 * 1024
     private static let mostFields = 1000
 
     private var state = State.preamble
     private var delimiter: DelimiterScanner
-    /// The bytes that were received. Those before `start` were returned, and those before `scanned` were scanned.
+    /// The received bytes. Those before `start` were returned, and those before `scanned` were scanned.
     private var buffer: [UInt8] = []
     private var start = 0
     private var scanned = 0
-    /// The fields of the part whose head is being read.
+    /// The fields of the part whose head is being parsed.
     private var fields: [String: String] = [:]
     private var headBytes = 0
     private var isComplete = false
 
-    /// How many bytes were scanned so far.
+    /// The number of bytes scanned up to now.
     private(set) var scannedBytes = 0
 
     /// - Parameter type: the response's `Content-Type`. Nil for any other type, or one without a boundary.
@@ -50,7 +51,7 @@ struct MixedReplaceReader {
 
     mutating func append(_ bytes: UnsafeRawBufferPointer) {
         if case .over = state { return }
-        // Returned bytes are removed when they are the larger part of the buffer: a byte is moved once on average.
+        // Returned bytes are removed when they are more than half of the buffer: on average, a byte is moved once.
         if start > buffer.count / 2 {
             buffer = Array(buffer[start...])
             scanned -= start
@@ -59,11 +60,11 @@ struct MixedReplaceReader {
         buffer.append(contentsOf: bytes)
     }
 
-    /// No more bytes come. Bytes that were held back, as they could have been a delimiter's beginning, belong to the
-    /// part.
+    /// The body has ended. Bytes that were held back, because they could have been the start of a delimiter, belong to
+    /// the part.
     mutating func finish() { isComplete = true }
 
-    /// The next event; nil when more bytes are needed for it.
+    /// The next event; nil when it requires more bytes.
     mutating func next() throws -> Event? {
         while true {
             switch state {
@@ -90,7 +91,7 @@ struct MixedReplaceReader {
         }
     }
 
-    /// Looks for a delimiter, and moves to its end.
+    /// Searches for a delimiter, and moves to its end.
     private mutating func passDelimiter() -> Bool {
         var scanner = delimiter
         let (count, isFound) = buffer[scanned...].withUnsafeBytes { scanner.scan($0) }
@@ -117,7 +118,7 @@ struct MixedReplaceReader {
         return true
     }
 
-    /// Reads fields up to the empty line. False when the line has not been received.
+    /// Parses fields up to the empty line. False when that line has not been received.
     private mutating func readFields() throws -> Bool {
         while let line = try takeLine() {
             let text = String(decoding: buffer[line], as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
@@ -151,7 +152,7 @@ struct MixedReplaceReader {
     private mutating func takeBody() -> Data? {
         let (first, found) = (start, passDelimiter())
         if found {
-            // The line break before a delimiter is the delimiter's.
+            // The line break before a delimiter belongs to the delimiter.
             return Data(buffer[first..<withoutLineBreak(first..<(start - delimiter.count))])
         }
         let end = isComplete ? buffer.count : withoutLineBreak(first..<(buffer.count - delimiter.matched))
@@ -160,7 +161,7 @@ struct MixedReplaceReader {
         return Data(buffer[first..<end])
     }
 
-    /// The end of the range without a line break at its end.
+    /// The end of the range, without a final line break.
     private func withoutLineBreak(_ range: Range<Int>) -> Int {
         var end = range.upperBound
         if end > range.lowerBound, buffer[end - 1] == 0x0A { end -= 1 }
@@ -169,13 +170,13 @@ struct MixedReplaceReader {
     }
 }
 
-/// Looks for a delimiter in bytes that come in pieces. Each byte is scanned once (algorithm of Knuth, Morris and
+/// Searches for a delimiter in bytes that arrive in pieces. Each byte is scanned once (algorithm of Knuth, Morris and
 /// Pratt).
 private struct DelimiterScanner {
     private let pattern: [UInt8]
-    /// For each prefix of the pattern, by its length: the length of the longest shorter prefix that it ends with.
+    /// For each prefix of the pattern, by its length: the length of the longest shorter prefix that is also its suffix.
     private let fallbacks: [Int]
-    /// How many of the last scanned bytes match a prefix of the pattern.
+    /// The number of last scanned bytes that match a prefix of the pattern.
     private(set) var matched = 0
 
     init(_ pattern: [UInt8]) {
@@ -191,8 +192,8 @@ private struct DelimiterScanner {
 
     var count: Int { pattern.count }
 
-    /// Scans up to the end of the first delimiter, or all bytes. Returns how many were scanned, and whether it was
-    /// found.
+    /// Scans up to the end of the first delimiter, or all bytes. Returns the number of scanned bytes, and whether the
+    /// delimiter was found.
     mutating func scan(_ bytes: UnsafeRawBufferPointer) -> (count: Int, isFound: Bool) {
         guard let base = bytes.baseAddress, let first = pattern.first else { return (0, false) }
         var position = 0
@@ -214,8 +215,8 @@ private struct DelimiterScanner {
 }
 
 extension URLResponse {
-    /// The response for one part of this one. It has the part's fields, and those of the whole response that the part
-    /// lacks.
+    /// The response for one part of this response. It has the part's fields, and those of the complete response that
+    /// the part lacks.
     func part(_ fields: [String: String]) -> URLResponse {
         guard let url, let whole = self as? HTTPURLResponse else {
             return URLResponse(

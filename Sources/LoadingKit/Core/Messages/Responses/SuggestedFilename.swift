@@ -1,7 +1,7 @@
 import Foundation
 import LoadingKitPrimitives
 
-/// Finds a name for a file with a response's content. The name is safe to use, whatever the server has sent.
+/// Determines a name for a file with a response's content. The name is safe to use, whatever the server has sent.
 struct SuggestedFilename {
     /// The longest name that file systems allow, in bytes.
     private static let maximumBytes = 255
@@ -19,7 +19,7 @@ struct SuggestedFilename {
         if let name {
             string = Self.join(name, Self.hasExtension(name) ? nil : typeExtension)
         } else {
-            // The extension is added here: the host's last label is not one.
+            // The extension is added here: the host's last label is not an extension.
             string = Self.join(url?.host.flatMap(Self.sanitized) ?? Self.unknown, typeExtension)
         }
     }
@@ -30,20 +30,20 @@ struct SuggestedFilename {
         url.path.hasPrefix("/") || url.scheme == nil ? url.lastPathComponent : nil
     }
 
-    /// The name's last path component, without characters that would hide the file, lead out of the folder or deceive a
-    /// reader. Nil when nothing is left.
+    /// The name's last path component, without characters that would hide the file, lead out of the folder or mislead a
+    /// reader. Nil when nothing remains.
     private static func sanitized(_ name: String) -> String? {
         let scalars = name.unicodeScalars
         let last = scalars.lastIndex { $0 == "/" || $0 == "\\" }.map(scalars.index(after:)) ?? scalars.startIndex
         var kept = String.UnicodeScalarView(scalars[last...].filter { !isUnsafe($0) })
-        // Leading dots would hide the file, and include "." and "..".
+        // Leading dots would hide the file; the names "." and ".." also begin with one.
         while let first = kept.first, first == "." || first.properties.isWhitespace { kept.removeFirst() }
         while let end = kept.last, end.properties.isWhitespace { kept.removeLast() }
         return kept.isEmpty ? nil : String(kept)
     }
 
-    /// Whether it is a control character, or a mark that changes the direction of text: with such a mark, a name that
-    /// ends in "exe" can be displayed as one that ends in "txt".
+    /// Whether the scalar is a control character, or a mark that changes the direction of text: with such a mark, a
+    /// name that ends in "exe" can be displayed as one that ends in "txt".
     private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator: true
@@ -57,12 +57,12 @@ struct SuggestedFilename {
     }
 
     private static func pathExtension(for mimeType: String?) -> String? {
-        // This type says nothing about the content.
+        // This type does not describe the content.
         guard let mimeType, !mimeType.equalsIgnoringASCIICase("application/octet-stream") else { return nil }
         return MIMEType.preferredExtension(for: mimeType)
     }
 
-    /// Adds the extension. Shortens the part before the last dot, if the name is too long for a file system.
+    /// Adds the extension. Shortens the part before the last dot if the name is too long for a file system.
     private static func join(_ name: String, _ newExtension: String?) -> String {
         let full = newExtension.map { "\(name).\($0)" } ?? name
         guard full.utf8.count > maximumBytes else { return full }
@@ -75,10 +75,9 @@ struct SuggestedFilename {
     }
 }
 
-/// The file name of a Content-Disposition field (RFC 6266), as the server has written it: it may contain any
-/// characters.
+/// The file name of a Content-Disposition field (RFC 6266), as the server has sent it: it may contain any characters.
 struct ContentDisposition {
-    /// The name of `filename*` when it can be decoded, else that of `filename`, else nil.
+    /// The name of `filename*` when it can be decoded, otherwise the name of `filename`, otherwise nil.
     let filename: String?
 
     init(_ value: String) {
@@ -98,7 +97,7 @@ struct ContentDisposition {
         filename = extended ?? plain
     }
 
-    /// `charset'language'percent-encoded` (RFC 8187 §3.2); nil when it is not of that form.
+    /// `charset'language'percent-encoded` (RFC 8187 §3.2); nil when the value does not have this form.
     private static func decodeExtended(_ value: String) -> String? {
         let parts = value.unquoted.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, let bytes = percentDecoded(parts[2]) else { return nil }

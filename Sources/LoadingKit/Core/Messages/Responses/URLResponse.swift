@@ -1,11 +1,10 @@
 import Foundation
 import LoadingKitPrimitives
 
-/// What is known of a resource before its content: URL, type, length.
+/// The properties of a resource that are known before its content: URL, type, length.
 ///
-/// Follows Apple's `URLResponse`. Instances do not change after they are made, but for the trailer
-/// fields of an ``HTTPURLResponse``. Properties that are computed from others
-/// are computed when they are first used.
+/// Follows Apple's `URLResponse`. Instances are immutable, except for the trailer fields of an ``HTTPURLResponse``.
+/// Derived properties are computed at their first use.
 open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {  // `let`s, and a Guarded
     /// The content's type and its text encoding.
     struct ContentType: Sendable {
@@ -17,22 +16,22 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
     private let storedLength: Int64
     private let contentType: Guarded<ContentType?>
 
-    /// The URL that the content came from: after redirects, the last one.
+    /// The URL of the content: after redirects, the last URL.
     open var url: URL? { storedURL }
 
-    /// The number of bytes that the content will have, or -1 when it is not known.
+    /// The expected number of bytes of the content, or -1 when it is not known.
     open var expectedContentLength: Int64 { storedLength }
 
     /// The MIME type without parameters, lower-case, or nil when it is not known.
     open var mimeType: String? { resolvedContentType.mimeType }
 
-    /// The IANA name of the text's encoding, lower-case, or nil when none was given.
+    /// The IANA name of the text's encoding, lower-case, or nil when the response has none.
     open var textEncodingName: String? { resolvedContentType.textEncodingName }
 
     /// A name for a file with the content: safe to use in a folder, with an extension where the type is known.
     ///
-    /// It comes from the response's Content-Disposition field (RFC 6266), else from the URL's last path component,
-    /// else from its host, else it is `Unknown`.
+    /// It comes from the response's Content-Disposition field (RFC 6266), otherwise from the URL's last path component,
+    /// otherwise from its host, otherwise it is `Unknown`.
     open var suggestedFilename: String? {
         SuggestedFilename(contentDisposition: contentDisposition, url: url, mimeType: mimeType).string
     }
@@ -40,7 +39,7 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
     /// Makes a response.
     ///
     /// - Parameters:
-    ///   - url: The URL that the content came from.
+    ///   - url: The URL of the content.
     ///   - mimeType: The MIME type of the content, or nil.
     ///   - length: The number of bytes of the content, or -1 when it is not known.
     ///   - name: The IANA name of the text's encoding, or nil.
@@ -50,7 +49,7 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
         contentType = Guarded(ContentType(mimeType: mimeType, textEncodingName: name))
     }
 
-    /// A response whose type ``makeContentType()`` gives.
+    /// A response whose type is the result of ``makeContentType()``.
     init(url: URL?, expectedContentLength: Int64) {
         storedURL = url
         storedLength = expectedContentLength
@@ -62,7 +61,7 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
     /// The value of the Content-Disposition field, or nil.
     var contentDisposition: String? { nil }
 
-    /// Makes the content's type. It is called when the type is first used, perhaps on several threads at once.
+    /// Makes the content's type. Called when the type is first used, possibly on several threads at once.
     func makeContentType() -> ContentType { ContentType() }
 
     private var resolvedContentType: ContentType {
@@ -84,7 +83,7 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
     /// True: archives may be decoded securely.
     public static var supportsSecureCoding: Bool { true }
 
-    /// Decodes what ``encode(with:)`` encoded; nil when the archive is not keyed, or lacks what is needed.
+    /// Decodes the result of ``encode(with:)``; nil when the archive is not keyed, or lacks a required value.
     public required init?(coder aDecoder: NSCoder) {
         guard aDecoder.allowsKeyedCoding else { return nil }
         storedURL = aDecoder.decodeURL(forKey: CodingKey.url)
@@ -108,7 +107,7 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
     /// The same as ``copy(with:)``.
     open override func copy() -> Any { copy(with: nil) }
 
-    /// The response itself, which does not change.
+    /// Returns the response itself, which is immutable.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
     /// Whether the class, the URL, the type, the encoding and the length are the same.
