@@ -11,8 +11,8 @@ package enum Flow: Sendable {
 
 /// Receives a load's events, on the session's event loop: a task's engine, or a handler that forwarded the request.
 ///
-/// The order is: any number of `challenge` and `didSendBody`, then `receive(response)`, then body bytes, then `finish` or
-/// `fail`, once; or `redirect` instead of a response. After `Flow.wait` only `finish` and `fail` may follow before
+/// The order is: any number of `challenge` and `didSendBody`, then `receive(response)`, then body bytes, then `finish`
+/// or `fail`, once; or `redirect` instead of a response. After `Flow.wait` only `finish` and `fail` may follow before
 /// `LoopHandler.receiverDidBecomeReady()`.
 package protocol LoadReceiver: ChallengeReceiver {
     func receive(_ response: URLResponse) -> Flow

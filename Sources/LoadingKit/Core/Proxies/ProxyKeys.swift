@@ -20,7 +20,8 @@ public let kCFNetworkProxiesSOCKSEnable = "SOCKSEnable"
 public let kCFNetworkProxiesSOCKSProxy = "SOCKSProxy"
 /// The port of ``kCFNetworkProxiesSOCKSProxy``: a number. Default 1080.
 public let kCFNetworkProxiesSOCKSPort = "SOCKSPort"
-/// Hosts that are reached without a proxy: an array of names (`example.com`, `*.example.com`) and addresses (`10.0.0.0/8`).
+/// Hosts that are reached without a proxy: an array of names (`example.com`, `*.example.com`) and addresses
+/// (`10.0.0.0/8`).
 public let kCFNetworkProxiesExceptionsList = "ExceptionsList"
 /// Whether hosts whose names have no dot are reached without a proxy: a `Bool` or a number.
 public let kCFNetworkProxiesExcludeSimpleHostnames = "ExcludeSimpleHostnames"

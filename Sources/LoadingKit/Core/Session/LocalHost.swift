@@ -8,8 +8,9 @@ enum LocalHost {
         return isUnqualified(name) || name.hasSuffix(".local") || name.hasSuffix(".localhost")
     }
 
-    /// Whether a name has no domain, so that it is in this machine's network. A number does not count, as a proxy may
-    /// read it as an address. A name in another script does not count either, as it may have that script's dots.
+    /// Whether a name has no domain, which places it in this machine's network. A number does not count, because a
+    /// proxy may interpret it as an address. A name in another script does not count either, because it may contain
+    /// that script's dots.
     private static func isUnqualified(_ name: String) -> Bool {
         name.utf8.allSatisfy { $0 < 0x80 && $0 != UInt8(ascii: ".") } && !IPAddress.endsInNumber(name)
     }

@@ -237,22 +237,24 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
         set { settings.connectionProxyDictionary = newValue }
     }
 
-    /// Finds the proxies of servers, in place of the environment's variables. Default: nil.
+    /// Determines the proxies of servers, in place of the environment variables. Default: nil.
     ///
-    /// It is asked where ``connectionProxyDictionary`` is nil, or names a script
+    /// It is called where ``connectionProxyDictionary`` is nil, or names a script
     /// (``kCFNetworkProxiesProxyAutoConfigEnable``), which it then gets with the query. A dictionary without a script
-    /// decides alone. Hosts of the dictionary's exceptions, and those of ``unixSocket``, are not asked about.
+    /// takes precedence. The resolver is not called for hosts of the dictionary's exceptions, and for those of
+    /// ``unixSocket``.
     ///
-    /// An answer may name several ways (``ProxyChoice``). A request goes through the first whose proxy can be reached: the
-    /// next one is tried where connecting failed, never after a request was sent. A way that has another one behind it gets
-    /// 10 seconds to connect, or its share of the request's timeout where that is shorter. A proxy that could not be reached
-    /// is tried after the others for 5 minutes. Where no way leads on, the error's text names all.
+    /// A result may have several routes (``ProxyChoice``). A request uses the first route whose proxy can be reached:
+    /// the next one is tried where connecting failed, never after a request was sent. A route that is not the last has
+    /// 10 seconds to connect, or its share of the request's timeout where that is shorter. A proxy that could not be
+    /// reached is tried after the others for 5 minutes. Where no route succeeds, the error's text names all.
     ///
-    /// A session asks once for all loads to a scheme, host and port, 16 questions at a time, and keeps an answer for a
-    /// minute, until the networks change, or until it is reset. While a resolver is silent, the loads' timeouts run.
+    /// A session calls the resolver once for all loads to a scheme, host and port, with at most 16 calls at a time. It
+    /// keeps a result for a minute, until the networks change, or until the session is reset. While a resolver has not
+    /// returned, the loads' timeouts run.
     ///
-    /// A background session that has one, and would ask it, is invalidated with an error: its transfers go on when the program
-    /// is over.
+    /// A background session that has a resolver, and would call it, is invalidated with an error: its transfers
+    /// continue after the program has ended.
     open var proxyResolver: (any ProxyResolver)? {
         get { settings.proxyResolver }
         set { settings.proxyResolver = newValue }
@@ -277,29 +279,29 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
         set { settings.tlsMaximumVersion = newValue }
     }
 
-    /// Which certificate authorities are trusted. Default: the system's.
+    /// The trusted certificate authorities. Default: the system's.
     open var tlsTrustRoots: TrustRoots {
         get { settings.trustRoots }
         set { settings.trustRoots = newValue }
     }
 
     /// Whether a server's certificate chain and name are verified. Default true. If false, everyone on the path to the
-    /// server can read and change what is transferred.
+    /// server can read and change the transferred data.
     open var tlsVerifiesServer: Bool {
         get { settings.verifiesServer }
         set { settings.verifiesServer = newValue }
     }
 
-    /// The storage of credentials: of those that servers have accepted, and those that are proposed in challenges.
-    /// Default `URLCredentialStorage.shared`; an ephemeral configuration has a storage of its own. Nil: no credential
-    /// is kept or proposed, and the delegate gets every challenge.
+    /// The storage of credentials that servers have accepted, and of credentials that are proposed in challenges.
+    /// Default `URLCredentialStorage.shared`; an ephemeral configuration has its own storage. Nil: no credential is
+    /// stored or proposed, and the delegate gets every challenge.
     open var urlCredentialStorage: URLCredentialStorage? {
         get { settings.credentialStorage }
         set { settings.credentialStorage = newValue }
     }
 
-    /// Ways to authenticate to HTTP servers, besides Basic, Digest and NTLM. A scheme with the name of a built-in one
-    /// replaces that.
+    /// Authentication schemes for HTTP servers, in addition to Basic, Digest and NTLM. A scheme with the name of a
+    /// built-in one replaces it.
     open var authenticationSchemes: [any HTTPAuthenticationScheme.Type] {
         get { settings.authenticationSchemes.map(\.type) }
         set {
@@ -310,13 +312,13 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
         }
     }
 
-    /// Adds a way to authenticate whose values need settings of the program's own. It is one of the
-    /// ``authenticationSchemes`` from then on; one of the same type that was there before is replaced.
+    /// Adds an authentication scheme whose values need the program's own settings. It becomes one of the
+    /// ``authenticationSchemes``, and replaces an earlier one of the same type.
     ///
     /// - Parameters:
     ///   - type: the scheme.
-    ///   - make: makes a value that answers a challenge to a request; nil where it cannot, or is not to. It is called on
-    ///     event loops, must not block, and is used instead of the scheme's `init`.
+    ///   - make: makes a value that answers a challenge to a request; nil where it cannot, or should not. It is called
+    ///     on event loops, must not block, and is used instead of the scheme's `init`.
     open func register<Scheme: HTTPAuthenticationScheme>(
         authenticationScheme type: Scheme.Type,
         _ make: @escaping @Sendable (HTTPAuthenticationChallenge, HTTPAuthenticationRequest) -> Scheme?
@@ -325,38 +327,40 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
         settings.authenticationSchemes.append(AuthenticationSchemeMaker(type, make))
     }
 
-    /// When cleartext `http` may be loaded. Default: the policy of the program's Info.plist; without one, from local
-    /// hosts alone.
+    /// The rules for cleartext `http`. Default: the policy of the program's Info.plist; without one, cleartext is
+    /// permitted from local hosts only.
     open var appTransportSecurity: AppTransportSecurity {
         get { settings.appTransportSecurity }
         set { settings.appTransportSecurity = newValue }
     }
 
-    /// The logger to which the session writes what it does. Default: a logger that writes nothing.
+    /// The logger for the session's activity. Default: a logger that writes nothing.
     ///
-    /// When a store can no longer write to disk, it logs one line: to the logger that a session was given last, or else
-    /// to the program's own (`LoggingSystem`).
+    /// When a store can no longer write to disk, it logs one line: to the logger that was last assigned to a session,
+    /// or otherwise to the program's own (`LoggingSystem`).
     open var logger: Logger {
         get { settings.logger }
         set { settings.ownLogger = newValue }
     }
 
-    /// Says to which Unix-domain socket requests for a host go, over `http`, `https`, `ws` and `wss`; nil for hosts that are
-    /// reached by their addresses. Default: nil, for all hosts.
+    /// Returns the Unix-domain socket for requests to a host, for `http`, `https`, `ws` and `wss`; nil for hosts that
+    /// are reached by their addresses. Default: nil, for all hosts.
     ///
     /// ```swift
     /// configuration.unixSocket = { $0 == "docker" ? UnixSocket(path: "/run/docker.sock") : nil }
     /// let (data, _) = try await session.data(from: URL(string: "http://docker/v1.44/info")!)
     /// ```
     ///
-    /// Such hosts take no proxy, and cleartext to them is allowed. No other host's server can redirect to one. Called on the
-    /// session's event loop, with the host in lowercase: it must not block, and must always say the same of a host.
+    /// Such hosts use no proxy, and cleartext to them is permitted. No other host's server can redirect to them. Called
+    /// on the session's event loop, with the host in lower case: it must not block, and must always return the same
+    /// result for a host.
     open var unixSocket: (@Sendable (_ host: String) -> UnixSocket?)? {
         get { settings.unixSocket }
         set { settings.unixSocket = newValue }
     }
 
-    /// What stands between the session and its handlers, the outermost first: asked before ``protocolClasses``. Default: none.
+    /// The interceptors between the session and its handlers, the outermost first. They are called before
+    /// ``protocolClasses``. Default: none.
     open var interceptors: [any LoadInterceptor] {
         get { settings.interceptors }
         set { settings.interceptors = newValue }
@@ -364,8 +368,8 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
 
     /// Registers a factory for a URL scheme. It is tried after ``protocolClasses`` and before the built-in classes.
     ///
-    /// The factory may capture instances (a recorder, a store), so that sessions side by side share no static
-    /// state. A later registration of the same scheme replaces the earlier one.
+    /// The factory may capture instances (a recorder, a store), so that parallel sessions share no static state. A
+    /// later registration of the same scheme replaces the earlier one.
     ///
     /// - Parameters:
     ///   - scheme: compared without regard to ASCII case.
@@ -380,12 +384,12 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
 
     /// Registers a function that loads a URL scheme, in the same way as ``register(scheme:_:)`` registers a factory.
     ///
-    /// - Parameter load: does what ``URLProtocolHandler/load(_:)`` of a class does.
+    /// - Parameter load: loads a request like a class's ``URLProtocolHandler/load(_:)``.
     open func register(scheme: String, loading load: @escaping @Sendable (LoadContext) async throws -> Void) {
         register(scheme: scheme) { ClosureHandler(request: $0, load: load) }
     }
 
-    /// Which certificate authorities a session trusts.
+    /// The certificate authorities that a session trusts.
     public enum TrustRoots: Sendable, Hashable {
         /// The system's store; `SSL_CERT_FILE` and `SSL_CERT_DIR` are respected.
         case system

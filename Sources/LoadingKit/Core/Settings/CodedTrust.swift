@@ -1,12 +1,12 @@
 import Foundation
 
-// Settings of trust as they are kept in the journal of background sessions, and sent to another process. What another version
-// has written, and cannot be read here, is an error: it may be a rule.
+// Trust settings in the form in which they are stored in the journal of background sessions, and sent to another
+// process. A value of another version that cannot be decoded here is an error: it may be a rule.
 
-/// A path that means the same file in a process that has another current folder.
+/// An absolute path, which names the same file in a process with another current folder.
 private func wholePath(_ path: String) -> String { URL(fileURLWithPath: path).path }
 
-/// ``URLSessionConfiguration/TrustRoots``.
+/// The coded form of ``URLSessionConfiguration/TrustRoots``.
 enum CodedTrustRoots: Codable {
     case system
     case file(String)
@@ -29,7 +29,7 @@ enum CodedTrustRoots: Codable {
     }
 }
 
-/// ``URLSessionConfiguration/RevocationList``.
+/// The coded form of ``URLSessionConfiguration/RevocationList``.
 enum CodedRevocationList: Codable {
     case file(String)
     case pem(String)
@@ -52,7 +52,7 @@ enum CodedRevocationList: Codable {
     }
 }
 
-/// ``AppTransportSecurity``.
+/// The coded form of ``AppTransportSecurity``.
 struct CodedTransportSecurity: Codable {
     struct Exception: Codable {
         var includesSubdomains: Bool

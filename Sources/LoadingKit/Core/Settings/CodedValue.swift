@@ -1,6 +1,7 @@
 import Foundation
 
-/// A value as JSON has it: what settings are kept as in the journal of background sessions, and sent as to another process.
+/// A JSON value: the form in which settings are stored in the journal of background sessions, and sent to another
+/// process.
 package indirect enum CodedValue: Hashable, Sendable {
     case null
     case flag(Bool)
@@ -10,12 +11,12 @@ package indirect enum CodedValue: Hashable, Sendable {
     case list([CodedValue])
     case object([String: CodedValue])
 
-    /// What a value's own coding makes of it.
+    /// Makes the value by the `Encodable` conformance of another value.
     package init(encoding value: some Encodable) throws {
         self = try JSONDecoder().decode(CodedValue.self, from: JSONEncoder().encode(value))
     }
 
-    /// A number of which JSON may have no form. One without a fraction is an integer, as it is when it was sent.
+    /// A number, which may have no JSON form. A number without a fraction is an integer, as it was before it was sent.
     package init(_ number: Double) {
         if let integer = Int64(exactly: number) {
             self = .integer(integer)
@@ -42,12 +43,13 @@ package indirect enum CodedValue: Hashable, Sendable {
         }
     }
 
-    /// What was encoded by a type's own coding.
+    /// Decodes a value by its type's `Decodable` conformance.
     package func decoded<Value: Decodable>(as type: Value.Type) throws -> Value {
         try JSONDecoder().decode(type, from: JSONEncoder().encode(self))
     }
 
-    /// What is at a path of names; nil where there is nothing. Setting nil removes it, and objects that are empty then.
+    /// The value at a path of names; nil where there is none. Setting nil removes the value, and objects that are then
+    /// empty.
     package subscript(path path: ArraySlice<String>) -> CodedValue? {
         get {
             guard let first = path.first else { return self }
@@ -104,7 +106,7 @@ extension CodedValue: Codable {
 }
 
 extension CodedValue: CustomStringConvertible {
-    /// The same text for the same value.
+    /// The text is the same for equal values.
     package var description: String {
         switch self {
         case .null: "null"

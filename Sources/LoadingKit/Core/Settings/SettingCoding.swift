@@ -1,13 +1,14 @@
 import Foundation
 
-/// How a setting's value is coded, for the process that makes a background session's transfers.
+/// The coding of a setting's value for the process that performs a background session's transfers.
 package struct SettingCoding<Value>: Sendable {
-    /// Nil: the value is what is there where nothing was coded. Throws what keeps the value from being carried.
+    /// Nil: the value equals the one that a missing coded value stands for. Throws where the value cannot be
+    /// transmitted.
     let encode: @Sendable (Value) throws -> CodedValue?
-    /// Nil for what is no such value.
+    /// Nil where the coded value is not such a value.
     let decode: @Sendable (CodedValue) -> Value?
 
-    /// A value that is optional, or has more cases, than what is coded.
+    /// The coding for another type of value, such as an optional, that converts to and from this one.
     func map<Other>(
         _ decode: @escaping @Sendable (Value) -> Other?, _ encode: @escaping @Sendable (Other) throws -> Value?
     ) -> SettingCoding<Other> {
@@ -58,7 +59,7 @@ extension SettingCoding where Value: RawRepresentable & Sendable, Value.RawValue
 }
 
 extension SettingCoding where Value: Codable & Sendable {
-    /// By the type's own coding.
+    /// Codes the value by the type's own conformance.
     static var own: Self { Self(encode: { try CodedValue(encoding: $0) }, decode: { try? $0.decoded(as: Value.self) }) }
 }
 
@@ -80,7 +81,7 @@ extension SettingCoding where Value == [(String, String)]? {
     }
 }
 
-/// The dictionary of proxies, as JSON: strings, numbers, lists of them, and URLs, which are carried as their texts.
+/// The dictionary of proxies, as JSON: strings, numbers, lists of them, and URLs, which are coded as text.
 extension SettingCoding where Value == [AnyHashable: Any]? {
     static var proxies: Self {
         Self(
@@ -108,7 +109,7 @@ extension SettingCoding where Value == [AnyHashable: Any]? {
     }
 }
 
-/// As JSON has it; nil where it has none for it.
+/// The JSON form of a value; nil where it has none.
 private func plainProxyValue(_ value: Any) -> Any? {
     if let url = value as? URL { return url.absoluteString }
     if let values = value as? [Any] {
@@ -118,7 +119,8 @@ private func plainProxyValue(_ value: Any) -> Any? {
     return JSONSerialization.isValidJSONObject([value]) ? value : nil
 }
 
-/// Why a setting's value cannot be carried to the process that makes transfers, or cannot be read there.
+/// The reason why a setting's value cannot be transmitted to the process that performs transfers, or cannot be decoded
+/// there.
 package struct SettingProblem: Error, CustomStringConvertible {
     package let description: String
 

@@ -2,8 +2,8 @@ import Foundation
 import LoadingKitTransport
 
 extension SettingDeclaration {
-    /// All settings, each once. A test compares them with the stored properties of ``SessionSettings``, and the page on background
-    /// sessions with the lines of this.
+    /// All settings, each once. A test compares them with the stored properties of ``SessionSettings``, and their lines
+    /// with the page on background sessions.
     package static let all: [SettingDeclaration] = identity + loading + networks + requests + http + trust + handlers
 
     private static let identity: [SettingDeclaration] = [

@@ -1,39 +1,40 @@
 import Foundation
 
-/// What a setting of a configuration means to a background session, whose transfers another process makes: one for each stored
-/// property of ``SessionSettings``, in ``all``. Its default is the property's own.
+/// The effect of a configuration's setting on a background session, whose transfers another process performs. There is
+/// one declaration for each stored property of ``SessionSettings``, in ``all``. A setting's default is the property's
+/// default.
 package struct SettingDeclaration: Sendable {
-    /// Where the setting holds.
+    /// The part of the system in which the setting has an effect.
     package enum Reach: Sendable {
-        /// Wherever the transfers are made.
+        /// Every process that performs transfers.
         case transfers(Carrier)
-        /// It is in the description of the session, beside the settings: which session it is, and where its stores are.
+        /// The description of the session, beside the settings: the session's identity, and the location of its stores.
         case session
-        /// In the program's process alone.
+        /// Only the program's process.
         case program
-        /// Nowhere.
+        /// None.
         case nothing
-        /// It cannot be carried, and would be missed: a session that has it is not made.
+        /// The setting cannot be transmitted, and its absence would be an error: a session that has it is not made.
         case refused(isSet: @Sendable (SessionSettings) -> Bool)
     }
 
-    /// Takes a setting to the process that makes transfers.
+    /// Transmits a setting to the process that performs transfers.
     package struct Carrier: Sendable {
-        /// Where the coded value is in the description of the session.
+        /// The path of the coded value in the description of the session.
         package let path: ArraySlice<String>
-        /// Whether the value is written also where it is the default, as the first version expects it.
+        /// Whether the value is also written where it is the default, as the first version expects it.
         let isAlwaysWritten: Bool
         let encode: @Sendable (SessionSettings) throws -> CodedValue?
-        /// False where the value is none. Nil: the default.
+        /// False where the coded value is not valid. Nil: the default.
         let decode: @Sendable (CodedValue?, inout SessionSettings) -> Bool
     }
 
     /// The name of the stored property.
     package let name: String
-    /// The name that a program uses; nil for what no program sets.
+    /// The name that a program uses; nil for a setting that no program sets.
     package let publicName: String?
     package let reach: Reach
-    /// What it does, or why it does nothing, for the page on background sessions.
+    /// The setting's effect, or the reason why it has none, for the page on background sessions.
     package let note: String
 
     static func carried<Value>(
@@ -56,7 +57,7 @@ package struct SettingDeclaration: Sendable {
         return SettingDeclaration(name, .transfers(carrier), as: publicName, note)
     }
 
-    /// Whether there is a store is carried. Which one it is decides the process that uses it.
+    /// Transmits whether there is a store. The process that uses the store decides which one it is.
     static func store<Store>(
         _ name: String, _ property: any WritableKeyPath<SessionSettings, Store?> & Sendable, at path: String,
         as publicName: String? = nil, _ note: String
@@ -79,7 +80,7 @@ package struct SettingDeclaration: Sendable {
         self.note = note
     }
 
-    /// A table's line for the page on background sessions; nil for what no program sets.
+    /// A table line for the page on background sessions; nil for a setting that no program sets.
     package var line: String? {
         guard let publicName else { return nil }
         let place =

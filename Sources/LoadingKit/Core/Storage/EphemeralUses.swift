@@ -1,7 +1,7 @@
 import LoadingKitPrimitives
 
-/// Counts the sessions that use a store which an ephemeral configuration has made. What the store has is cleared with the
-/// invalidation of the last.
+/// Counts the sessions that use a store of an ephemeral configuration. The store is cleared when the last of them is
+/// invalidated.
 package final class EphemeralUses: Sendable {
     private let count = Guarded(0)
 
@@ -9,7 +9,7 @@ package final class EphemeralUses: Sendable {
 
     func begin() { count.withLock { $0 += 1 } }
 
-    /// - Returns: whether no session uses the store any more.
+    /// - Returns: whether no session uses the store any longer.
     func end() -> Bool {
         count.withLock { count in
             count -= 1
@@ -18,11 +18,11 @@ package final class EphemeralUses: Sendable {
     }
 }
 
-/// A store of which an ephemeral configuration may have one of its own.
+/// A store that an ephemeral configuration may create for itself.
 package protocol EphemeralStore: AnyObject {
-    /// Nil for every other store, whose data is the program's. Set before any thread has the store.
+    /// Nil for every other store, whose data belongs to the program. Set before any other thread has the store.
     var ephemeralUses: EphemeralUses? { get set }
-    /// Forgets all.
+    /// Removes all data.
     func clear()
 }
 
@@ -43,7 +43,7 @@ extension HSTSStore: EphemeralStore {
 }
 
 extension SessionSettings {
-    /// Those that an ephemeral configuration has made.
+    /// The stores that an ephemeral configuration has made.
     var ephemeralStores: [any EphemeralStore] {
         let stores: [(any EphemeralStore)?] = [httpCookieStorage, credentialStorage, urlCache, hsts]
         return stores.compactMap { $0 }.filter { $0.ephemeralUses != nil }

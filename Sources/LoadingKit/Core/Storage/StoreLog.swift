@@ -1,23 +1,23 @@
 import LoadingKitPrimitives
 import Logging
 
-/// Where a store says, once, that it cannot keep things on disk.
+/// Logs, once, that a store cannot write to disk.
 ///
-/// Stores belong to the process and not to a session: what is wrong with one is logged by the logger that a session was
-/// last given, else by the program's own (`LoggingSystem`).
+/// Stores belong to the process and not to a session: a store's failure is logged by the logger that was last assigned
+/// to a session, or otherwise by the program's own (`LoggingSystem`).
 package final class StoreLog: Sendable {
     private static let sessionLogger = Guarded<Logger?>(nil)
 
     private let logger: Logger?
     private let hasWarned = Guarded(false)
 
-    /// - Parameter logger: Nil for those of the process.
+    /// - Parameter logger: Nil for the process's loggers.
     package init(_ logger: Logger? = nil) { self.logger = logger }
 
-    /// Has the stores that have no logger of their own say what they say there.
+    /// Sets the logger for stores without their own.
     package static func use(_ logger: Logger) { sessionLogger.withLock { $0 = logger } }
 
-    /// Logs the first thing that is said, and nothing after it: what follows from one failure is no news.
+    /// Logs the first warning, and none after it: further warnings would repeat the same failure.
     package func warn(_ text: String) {
         let isFirst = hasWarned.withLock { hasWarned in
             defer { hasWarned = true }

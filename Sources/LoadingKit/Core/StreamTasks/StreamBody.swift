@@ -2,13 +2,13 @@ import DequeModule
 import Foundation
 import LoadingKitTransport
 
-/// Holds a response's body until a stream task reads it, and the load back when that is much. Confined to the load's loop.
+/// Holds a response's body until a stream task reads it, and stops the load at a limit. Confined to the load's loop.
 final class StreamBody: StreamChannel, PieceSink, @unchecked Sendable {  // confined to the load's loop
-    /// Bytes that may wait unread before the load has to wait.
+    /// The number of unread bytes from which the load has to wait.
     private static let highWater = 256 * 1024
 
     private let loop: EventLoop
-    /// Until the load, or the stream task, is over.
+    /// Nil when the load, or the stream task, has ended.
     private var load: TaskEngine?
     @exclusivity(unchecked) var pieces: PieceBuffer
     private var waiting = Deque<Data>()
@@ -38,15 +38,15 @@ final class StreamBody: StreamChannel, PieceSink, @unchecked Sendable {  // conf
         return holdsBack ? .hold(.behind) : .proceed
     }
 
-    /// The stream task ends when the program has read up to here.
+    /// The stream task ends when the program has read all bytes up to here.
     func reportEnd(_ error: (any Error)?, for engine: TaskEngine) {
         end = error.map { .failure($0) } ?? .success(())
         load = nil
         notifySoon()
     }
 
-    /// Once for all pieces of a turn. The handler reads all that is there, and may close the channel: that ends the load, which
-    /// has by then done what it is doing.
+    /// Notifies the handler once for all pieces of a turn. The handler reads everything that is available, and may
+    /// close the channel. This ends the load, whose current work is complete by then.
     private func notifySoon() {
         guard !willNotify else { return }
         willNotify = true
@@ -78,7 +78,7 @@ final class StreamBody: StreamChannel, PieceSink, @unchecked Sendable {  // conf
         waitingBytes -= count
         if holdsBack, waitingBytes < Self.highWater / 2 {
             holdsBack = false
-            // After the caller's own turn: the load reads into the loop's scratch, which `buffer` may be.
+            // After the caller's turn: the load reads into the loop's scratch memory, which may be `buffer`.
             loop.executeLater { [self] in load?.release(.behind) }
         }
         return .bytes(count)

@@ -1,12 +1,12 @@
 import LoadingKitTransport
 
-/// Makes the connections of a session's stream tasks, as its settings' proxies have it. Confined to the session's loop.
+/// Makes the connections of a session's stream tasks, with the proxies of its settings. Confined to the session's loop.
 package protocol StreamConnecting: AnyObject {
     /// Connects to a host and port.
     ///
     /// - Parameters:
-    ///   - receiver: puts a proxy's challenges to the task's program.
-    ///   - completion: called once, after this has returned, unless the attempt is cancelled.
+    ///   - receiver: passes a proxy's challenges to the task's program.
+    ///   - completion: called once, after this method has returned, unless the attempt is cancelled.
     func connect(
         to host: String, port: UInt16, for task: URLSessionTask, challenging receiver: any ChallengeReceiver & TLSAsker,
         completion: @escaping (Result<ConnectedStream, any Error>) -> Void
@@ -16,7 +16,7 @@ package protocol StreamConnecting: AnyObject {
 /// A connection to a stream task's host.
 package struct ConnectedStream {
     package let stream: ByteStream
-    /// What keeps TLS sessions apart that go by this way.
+    /// Connections with the same partition may resume each other's TLS sessions.
     package let proxyPartition: String
 
     package init(_ stream: ByteStream, proxyPartition: String = "") {
@@ -25,7 +25,7 @@ package struct ConnectedStream {
     }
 }
 
-/// A connection to a server that is being made, directly or through a proxy. Confined to its loop.
+/// A connection to a server, directly or through a proxy, that is not yet established. Confined to its loop.
 package protocol PendingConnection: AnyObject {
     /// Ends the attempt. Its completion is not called.
     func cancel()
@@ -33,7 +33,7 @@ package protocol PendingConnection: AnyObject {
 
 extension ConnectAttempt: PendingConnection {}
 
-/// Makes connections where nothing knows proxies: directly.
+/// Makes direct connections, where there is no module with proxies.
 final class DirectConnecting: StreamConnecting {
     private let connector: Connector
     private let settings: SessionSettings

@@ -1,10 +1,11 @@
 import Foundation
 import LoadingKitTransport
 
-/// A connection of a stream task's own. Confined to its loop.
+/// A connection that belongs to a stream task. Confined to its loop.
 final class StreamConnection: StreamChannel, ByteStreamHandler {
     private let stream: ByteStream
-    /// Bytes to be read before the stream's: they were received before the connection was the task's, or were read in vain.
+    /// Bytes to read before the stream's: they were received before the task had the connection, or were returned by a
+    /// read.
     private var early: ArraySlice<UInt8>
 
     var handler: (any StreamChannelHandler)? {
@@ -62,7 +63,7 @@ final class StreamConnection: StreamChannel, ByteStreamHandler {
         guard stream.info.tls == nil else {
             throw LoadFailure(.secureConnectionFailed, "the connection has TLS already")
         }
-        // They would be taken for bytes that the peer sent under TLS.
+        // These bytes would count as bytes that the peer has sent under TLS.
         guard early.isEmpty else {
             throw LoadFailure(
                 .secureConnectionFailed,
@@ -86,23 +87,23 @@ final class StreamConnection: StreamChannel, ByteStreamHandler {
     func streamDidBecomeWritable(_ stream: ByteStream) { handler?.channelDidBecomeReady() }
 }
 
-/// What a stream task reads from and writes to. Confined to its session's loop.
+/// The source and destination of a stream task's bytes. Confined to its session's loop.
 protocol StreamChannel: AnyObject {
-    /// Notified when there may be something to read, or room to write, after there was none. Held until `close()`.
+    /// Notified when there may be bytes to read, or room to write, after there was none. Held until `close()`.
     var handler: (any StreamChannelHandler)? { get set }
     var isClosed: Bool { get }
-    /// Why nothing can be written; nil where something can.
+    /// The reason why nothing can be written; nil where writing is possible.
     var writeRefusal: LoadFailure? { get }
-    /// Whether another way to the peer is better now than the channel's.
+    /// Whether a better route to the peer than the channel's is available.
     var isBetterRouted: Bool { get }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) -> StreamReadResult
-    /// Takes back bytes that were read and not given to the program: they are read first.
+    /// Takes back bytes that were read and not passed to the program: they are read first.
     func unread(_ bytes: Data)
     func write(_ bytes: UnsafeRawBufferPointer) -> StreamWriteResult
-    /// Tells the peer that all has been sent.
+    /// Signals the peer that everything has been sent.
     func finishWriting()
-    /// Gives away the connection, for TLS to be put on it.
+    /// Hands over the connection, for a TLS handshake.
     func handOver() throws(LoadFailure) -> ByteStream
     func followState()
     func close()
@@ -114,17 +115,17 @@ protocol StreamChannelHandler: AnyObject {
 
 enum StreamReadResult {
     case bytes(Int)
-    /// Nothing now; the handler is notified when there is.
+    /// No bytes are available; the handler is notified when there are some.
     case wouldBlock
-    /// The peer has sent all.
+    /// The peer has sent everything.
     case end
     case failed(any Error)
 }
 
 enum StreamWriteResult {
-    /// So many bytes were taken.
+    /// The number of bytes that were taken.
     case bytes(Int)
-    /// Nothing was taken; the handler is notified when there is room.
+    /// No bytes were taken; the handler is notified when there is room.
     case wouldBlock
     case failed(any Error)
 }

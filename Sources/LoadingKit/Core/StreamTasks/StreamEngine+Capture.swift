@@ -1,7 +1,7 @@
 import Foundation
 import LoadingKitTransport
 
-/// A connection that becomes a pair of Foundation's streams.
+/// Converts a connection to a pair of Foundation's streams.
 extension StreamEngine {
     func capture(_ channel: any StreamChannel) {
         var input: InputStream?
@@ -13,7 +13,7 @@ extension StreamEngine {
     }
 }
 
-/// Moves bytes between a connection and the two streams that a program has in its stead, until both are closed.
+/// Moves bytes between a connection and the two streams with which a program uses it, until both are closed.
 final class StreamPump: StreamChannelHandler, @unchecked Sendable {  // confined to the connection's loop
     private static let bufferSize = 64 * 1024
 
@@ -21,7 +21,7 @@ final class StreamPump: StreamChannelHandler, @unchecked Sendable {  // confined
     private let loop: EventLoop
     private let incoming = BoundPipe(capacity: bufferSize)
     private let outgoing = BoundPipe(capacity: bufferSize)
-    /// Bytes taken from the program that the connection has not taken yet.
+    /// Bytes from the program that the connection has not taken yet.
     private var unsent: [UInt8] = []
     private var isReadOver = false
     private var isWriteOver = false
@@ -78,7 +78,7 @@ final class StreamPump: StreamChannelHandler, @unchecked Sendable {  // confined
         }
     }
 
-    /// What was received is read before the program gets the error.
+    /// The program reads the received bytes before it gets the error.
     private func fail(_ error: any Error) {
         isReadOver = true
         incoming.fail(URLError(error, url: nil))

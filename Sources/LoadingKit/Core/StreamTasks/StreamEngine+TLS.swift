@@ -1,7 +1,7 @@
 import Foundation
 import LoadingKitTransport
 
-/// TLS on a connection that had none.
+/// Starts TLS on a connection without TLS.
 extension StreamEngine {
     func secure(_ channel: any StreamChannel) {
         do {

@@ -3,11 +3,11 @@ import Foundation
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// Runs a stream task on its session's event loop: connects, unless a data task has left it what to read, and carries out
-/// what the program asks for, in order.
+/// Runs a stream task on its session's event loop: connects, unless a data task has become this task, and carries out
+/// the program's operations, in order.
 final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loop`
-    /// So many pieces are one read's at most, once it has its minimum: a peer that never pauses would fill the memory, and
-    /// keep the loop from all else.
+    /// The largest number of pieces in one read, once it has its minimum: a peer that never pauses would fill the
+    /// memory, and keep the loop from all other work.
     private static let readsInARow = 16
 
     enum State {
@@ -29,16 +29,16 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
     private(set) lazy var questions = DelegateQuestions(loop)
     private var lanes: Deque<StreamLane> = [StreamLane()]
     private var isReadClosed = false
-    /// Why nothing more can be written.
+    /// The reason why nothing more can be written.
     private var writeRefusal: LoadFailure?
-    /// Bytes of the read whose turn it is.
+    /// Bytes for the current read.
     private var received = Data()
     /// The load of the data task that has become this one.
     private let load: TaskEngine?
-    /// Of the way to the host.
+    /// The partition of the route to the host.
     private(set) var proxyPartition = ""
     private var networkObserver: NetworkMonitor.Observer?
-    /// The time of the whole task. Reads and writes have times of their own.
+    /// The timeout of the whole task. Reads and writes have their own timeouts.
     private var clock: TaskClock
     private var clockTimer: LoopTimer?
 
@@ -150,7 +150,7 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
         proceed()
     }
 
-    /// Does what can be done now.
+    /// Carries out the operations that are possible now.
     private func proceed() {
         while case .open(let channel) = state, task.state != .suspended, !lanes.isEmpty {
             startTimers()
@@ -171,9 +171,9 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
         }
     }
 
-    /// An operation's time runs from when it is its turn.
+    /// An operation's timeout starts when the operation becomes the current one.
     private func startTimers() {
-        // The end of the last operation may have been the task's.
+        // The end of the last operation may have ended the task.
         guard !lanes.isEmpty else { return }
         if case .read(let read, nil)? = lanes[0].reads.first, read.timeout > 0 {
             lanes[0].reads[0] = .read(read, timer(read.timeout) { $0.readDidTimeOut() })
@@ -212,7 +212,7 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
         }
     }
 
-    /// Whether the peer has sent all; nil as long as there is not enough.
+    /// Whether the peer has sent everything; nil as long as there are not enough bytes.
     private func fill(_ read: StreamRead, _ channel: any StreamChannel) -> Bool? {
         if isReadClosed { return true }
         var reads = 0
@@ -248,8 +248,8 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
         proceed()
     }
 
-    /// What was read in vain is the channel's again: the next read may want less of it, and what becomes of the channel may
-    /// not be a read.
+    /// Returns the bytes of a failed read to the channel: the next read may request fewer bytes, and the next operation
+    /// may not be a read.
     private func takeBack() {
         guard !received.isEmpty, case .open(let channel) = state else { return }
         channel.unread(received)
@@ -326,7 +326,7 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
 
     func end(with error: any Error) { finish(URLError(error, url: nil)) }
 
-    /// - Parameter streams: what the delegate is given in place of the end.
+    /// - Parameter streams: the streams that the delegate gets in place of the end.
     func finish(_ error: URLError?, giving streams: LoopTransfer<(InputStream, OutputStream)>? = nil) {
         let last = state
         if case .over = last { return }
@@ -355,7 +355,7 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
         _ error: URLError?, to delegates: TaskDelegates, giving streams: LoopTransfer<(InputStream, OutputStream)>?
     ) {
         core.mailbox.postEnd(of: task, isFirst: true) { [session, task, metrics] in
-            // Up to here the program may cancel a task whose sides are closed.
+            // Until now the program can cancel a task whose sides are closed.
             task.settle(error, heedsCancellation: streams == nil)
             delegates.didCollect(metrics, session, task)
         }
@@ -371,16 +371,16 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
 
     // MARK: The program
 
-    /// Calls the delegate, if there is one, as long as the program has not cancelled the task.
+    /// Calls the delegate, if there is one, unless the program has cancelled the task.
     private func report(_ call: @escaping @Sendable (TaskDelegates, URLSession, URLSessionStreamTask) -> Void) {
         guard let delegates else { return }
         core.mailbox.post(for: task) { [session, task] in call(delegates, session, task) }
     }
 
-    /// Calls an operation's handler, of a task that was cancelled, too.
+    /// Calls an operation's handler, even of a cancelled task.
     private func answer(_ handler: @escaping @Sendable () -> Void) { core.mailbox.postEnd(of: task, handler) }
 
-    /// Without a data task's load there is no request, and so no transaction.
+    /// Without a data task's load there is no request, and therefore no transaction.
     private var metrics: URLSessionTaskMetrics {
         if let load { return load.metrics }
         let now = Date()

@@ -2,7 +2,7 @@ import DequeModule
 import Foundation
 import LoadingKitTransport
 
-/// What a program has a stream task do.
+/// An operation that a program requests of a stream task.
 enum StreamOperation: Sendable {
     case read(StreamRead)
     case write(StreamWrite)
@@ -41,7 +41,7 @@ struct StreamWrite: Sendable {
     }
 }
 
-/// What is to be done between two changes of a connection: reads one after the other, and writes.
+/// The operations between two changes of a connection: reads in sequence, and writes in sequence.
 struct StreamLane {
     enum Reading {
         case read(StreamRead, LoopTimer?)
@@ -53,14 +53,14 @@ struct StreamLane {
         case close
     }
 
-    /// What changes the connection, when all before it is done.
+    /// A change of the connection, after all earlier operations.
     enum Barrier {
         case secure, unsecure, capture
     }
 
     var reads = Deque<Reading>()
     var writes = Deque<Writing>()
-    /// What follows this lane; nothing is added to it any more then.
+    /// The change after this lane; the lane then accepts no more operations.
     var barrier: Barrier?
 
     var isEmpty: Bool { reads.isEmpty && writes.isEmpty }

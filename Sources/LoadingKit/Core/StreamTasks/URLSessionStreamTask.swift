@@ -1,12 +1,12 @@
 import Foundation
 import LoadingKitPrimitives
 
-/// A connection to a host and port, over which the program sends and receives bytes of its own protocol; or the rest of a
-/// response, where a data task has become one (``URLSession/ResponseDisposition/becomeStream``).
+/// A connection to a host and port, over which the program sends and receives bytes of its own protocol; or the rest of
+/// a response, where a data task has become a stream task (``URLSession/ResponseDisposition/becomeStream``).
 ///
-/// Reads are carried out in the order in which they were asked for, and so are writes; neither waits for the other. What
-/// is asked for before the connection is there waits for it. The task ends when both sides are closed, or with the error
-/// that broke the connection.
+/// Reads are carried out in the order of the calls, and so are writes; neither waits for the other. Calls before the
+/// connection is established wait for it. The task ends when both sides are closed, or with the error that broke the
+/// connection.
 open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {  // as its superclass
     let host: String
     let port: Int
@@ -17,7 +17,8 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {  // as it
         super.init(session, nil, identifier: identifier, consumer: .delegate)
     }
 
-    /// A data task goes on as a stream task, to the host that its connection, or a tunnel through that, leads to.
+    /// Continues a data task as a stream task. The host is the one to which its connection, or a tunnel through it,
+    /// leads.
     init(_ session: URLSession, continuing task: URLSessionDataTask, through tunnel: TakenConnection.Tunnel?) {
         let url = task.currentRequest?.url
         host = tunnel?.host ?? url?.host ?? ""
@@ -32,13 +33,13 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {  // as it
         super.init()
     }
 
-    /// Reads bytes: as soon as there are `minBytes`, at most `maxBytes`; fewer at the end.
+    /// Reads bytes: as soon as there are `minBytes`, and at most `maxBytes`; fewer at the end.
     ///
     /// - Parameters:
-    ///   - timeout: seconds after which the read is given up with `URLError.timedOut`; what has come by then is for the next
-    ///     read. 0: no limit.
-    ///   - completionHandler: called once, on the delegate queue, with the bytes, and whether the peer has sent all; or with
-    ///     an error.
+    ///   - timeout: seconds after which the read fails with `URLError.timedOut`. The next read gets the bytes received
+    ///     by then. 0: no limit.
+    ///   - completionHandler: called once, on the delegate queue, with the bytes, and whether the peer has sent
+    ///     everything; or with an error.
     open func readData(
         ofMinLength minBytes: Int, maxLength maxBytes: Int, timeout: TimeInterval,
         completionHandler: @escaping @Sendable (Data?, Bool, (any Error)?) -> Void
@@ -50,7 +51,8 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {  // as it
             ))
     }
 
-    /// Reads bytes, and whether the peer has sent all; see ``readData(ofMinLength:maxLength:timeout:completionHandler:)``.
+    /// Reads bytes, and whether the peer has sent everything; see
+    /// ``readData(ofMinLength:maxLength:timeout:completionHandler:)``.
     open func readData(ofMinLength minBytes: Int, maxLength maxBytes: Int, timeout: TimeInterval) async throws -> (
         Data?, Bool
     ) {
@@ -68,9 +70,10 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {  // as it
     /// Writes bytes, all of them.
     ///
     /// - Parameters:
-    ///   - timeout: seconds after which the write is given up with `URLError.timedOut`; where some of it was sent, the task
-    ///     ends with that error, as the peer could make no sense of what follows. 0: no limit.
-    ///   - completionHandler: called once, on the delegate queue, when the system has taken all bytes, or with an error.
+    ///   - timeout: seconds after which the write fails with `URLError.timedOut`. Where a part of it was sent, the task
+    ///     ends with this error, because the peer could not interpret later bytes. 0: no limit.
+    ///   - completionHandler: called once, on the delegate queue, when the system has taken all bytes, or with an
+    ///     error.
     open func write(
         _ data: Data, timeout: TimeInterval, completionHandler: @escaping @Sendable ((any Error)?) -> Void
     ) {
@@ -86,25 +89,26 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {  // as it
         }
     }
 
-    /// When the reads and writes asked for so far are done, gives the delegate an input and an output stream in the task's
-    /// stead (`urlSession(_:streamTask:didBecome:outputStream:)`). The task is over then.
+    /// When all earlier reads and writes are done, passes an input and an output stream to the delegate, which replace
+    /// the task (`urlSession(_:streamTask:didBecome:outputStream:)`). The task then ends.
     ///
-    /// Where the connection breaks, the input stream fails when all that was received is read (`streamError`). Reads have no
-    /// time of their own; that of a data task which has become this one goes on (`timeoutIntervalForRequest`).
+    /// Where the connection breaks, the input stream fails after all received bytes were read (`streamError`). Reads of
+    /// the stream have no timeout; the timeout of a data task that has become this task continues
+    /// (`timeoutIntervalForRequest`).
     open func captureStreams() { submit(.capture) }
 
-    /// When the writes asked for so far are done, signals the peer that there are no more.
+    /// When all earlier writes are done, signals the peer that there are no more.
     open func closeWrite() { submit(.closeWrite) }
 
-    /// When the reads asked for so far are done, reads no more.
+    /// When all earlier reads are done, closes the read side.
     open func closeRead() { submit(.closeRead) }
 
-    /// When the reads and writes asked for so far are done, puts TLS on the connection; what is asked for later waits until
-    /// that is done. The host's certificate is verified, and the delegate asked, as for `https`.
+    /// When all earlier reads and writes are done, starts TLS on the connection; later operations wait for its
+    /// completion. The host's certificate is verified, and the delegate gets challenges, as for `https`.
     open func startSecureConnection() { submit(.secure) }
 
-    /// TLS cannot be taken off a connection again: the task ends with `URLError.secureConnectionFailed`, once the reads and
-    /// writes asked for so far are done.
+    /// TLS cannot be removed from a connection: the task ends with `URLError.secureConnectionFailed`, when all earlier
+    /// reads and writes are done.
     @available(*, deprecated, message: "TLS cannot be taken off a connection.")
     open func stopSecureConnection() { submit(.unsecure) }
 
@@ -114,7 +118,7 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {  // as it
         StreamEngine(self, session, delegates)
     }
 
-    /// What a load brings for the task is counted as it is read.
+    /// Bytes that a load delivers for the task are counted when they are read.
     override func noteReceived(_ count: Int) -> State { updateReceived() }
 
     private func submit(_ operation: StreamOperation) {
@@ -132,11 +136,11 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {  // as it
 
     private var streamEngine: StreamEngine? { engine as? StreamEngine }
 
-    /// Why nothing more is carried out: the task is over, which the program may not have heard of yet. On the session's loop
-    /// only.
+    /// The reason why operations are no longer carried out: the task has ended, which the program may not know yet.
+    /// Used only on the session's loop.
     nonisolated(unsafe) var refusal: (any Error)?
 
-    /// What was asked for before the task was resumed. On the session's loop only.
+    /// The operations requested before the task was resumed. Used only on the session's loop.
     nonisolated(unsafe) var waiting: [StreamOperation] = []
 }
 
@@ -147,7 +151,7 @@ extension URLSession {
     ///
     /// - Parameters:
     ///   - hostname: a name, or an address.
-    ///   - port: 1 to 65,535; with another the task fails with `URLError.badURL`.
+    ///   - port: 1 to 65,535; with any other port the task fails with `URLError.badURL`.
     public func streamTask(withHostName hostname: String, port: Int) -> URLSessionStreamTask {
         requireForeground(BackgroundRules.stream)
         return remember(URLSessionStreamTask(self, host: hostname, port: port, identifier: core.nextIdentifier()))

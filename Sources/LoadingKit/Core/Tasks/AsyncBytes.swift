@@ -1,10 +1,10 @@
 import Foundation
 
 extension URLSession {
-    /// The body of a response as an asynchronous sequence of bytes, to be read once.
+    /// The body of a response as an asynchronous sequence of bytes, which can be read once.
     ///
-    /// While it is not read, the connection that it comes from is not read either. When it is let go before its end,
-    /// the task is cancelled.
+    /// While the body is not read, its connection is not read either. When the sequence is released before its end, the
+    /// task is cancelled.
     public struct AsyncBytes: AsyncSequence, Sendable {
         /// A byte of the body.
         public typealias Element = UInt8
@@ -13,8 +13,9 @@ extension URLSession {
         public let task: URLSessionDataTask
         let reader: BodyReader
 
-        /// How many bytes a line of ``lines`` may have, without its end: a server that sends no line's end must not fill the
-        /// memory. A longer one throws `URLError.dataLengthExceedsMaximum`. Default 16 MiB; `Int.max`: any number.
+        /// The largest number of bytes in a line of ``lines``, without its end: a server that sends no line end must
+        /// not fill the memory. A longer line throws `URLError.dataLengthExceedsMaximum`. Default 16 MiB; `Int.max`: no
+        /// limit.
         public var maximumLineSize = 16 << 20
 
         init(task: URLSessionDataTask, reader: BodyReader) {
@@ -22,10 +23,10 @@ extension URLSession {
             self.reader = reader
         }
 
-        /// Begins to read. The body is read once: of several iterators each gets what the others do not.
+        /// Starts to read. The body is read once: each of several iterators gets different bytes.
         public func makeAsyncIterator() -> Iterator { Iterator(reader: reader) }
 
-        /// Gives the body's bytes.
+        /// Iterates over the body's bytes.
         public struct Iterator: AsyncIteratorProtocol {
             private let reader: BodyReader
             private var piece: [UInt8] = []
@@ -33,10 +34,10 @@ extension URLSession {
 
             init(reader: BodyReader) { self.reader = reader }
 
-            /// The next byte; nil at the end. Throws what the load failed with.
+            /// The next byte; nil at the end. Throws the load's error.
             public mutating func next() async throws -> UInt8? { try await next(isolation: nil) }
 
-            /// The next byte, without leaving the caller's actor where one is there already.
+            /// The next byte, without leaving the caller's actor where a byte is already available.
             public mutating func next(isolation actor: isolated (any Actor)?) async throws -> UInt8? {
                 if position == piece.count {
                     guard let next = try await reader.nextBytes(isolation: actor) else { return nil }
@@ -48,11 +49,11 @@ extension URLSession {
             }
         }
 
-        /// The body's pieces, as they are received: cheaper than byte by byte.
+        /// The body's pieces, as they are received: cheaper than single bytes.
         public var chunks: LoadedBody { LoadedBody(reader: reader) }
 
-        /// The body's lines, as UTF-8, without their ends: line feed, carriage return, both together, and Unicode's.
-        /// A line of more than ``maximumLineSize`` bytes is an error.
+        /// The body's lines, as UTF-8, without their ends: line feed, carriage return, both together, and Unicode's
+        /// line ends. A line of more than ``maximumLineSize`` bytes is an error.
         public var lines: AsyncLineSequence<AsyncBytes> {
             AsyncLineSequence(reader: reader, limit: Swift.max(0, maximumLineSize))
         }

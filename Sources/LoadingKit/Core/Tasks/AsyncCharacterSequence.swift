@@ -1,16 +1,17 @@
-/// The characters of a response's body in UTF-8: see ``URLSession/AsyncBytes/characters``. Bytes that are not UTF-8 become U+FFFD.
+/// The characters of a response's body in UTF-8: see ``URLSession/AsyncBytes/characters``. Bytes that are not UTF-8
+/// become U+FFFD.
 ///
-/// A character is as Swift has it, of any number of scalars. One of more than 64 KiB is cut.
+/// A character is a Swift `Character` of any number of scalars. A character of more than 64 KiB is divided.
 public struct AsyncCharacterSequence<Base: AsyncSequence>: AsyncSequence where Base.Element == UInt8 {
     /// A character.
     public typealias Element = Character
 
     let reader: BodyReader
 
-    /// Begins to read. The body is read once: of several iterators each gets what the others do not.
+    /// Starts to read. The body is read once: each of several iterators gets different characters.
     public func makeAsyncIterator() -> Iterator { Iterator(reader: reader) }
 
-    /// Gives the characters.
+    /// Iterates over the characters.
     public struct Iterator: AsyncIteratorProtocol {
         private let reader: BodyReader
         private var text = UTF8Pieces()
@@ -19,10 +20,10 @@ public struct AsyncCharacterSequence<Base: AsyncSequence>: AsyncSequence where B
 
         init(reader: BodyReader) { self.reader = reader }
 
-        /// The next one; nil at the end. Throws what the load failed with.
+        /// The next character; nil at the end. Throws the load's error.
         public mutating func next() async throws -> Character? { try await next(isolation: nil) }
 
-        /// The next one, without leaving the caller's actor where one is there already.
+        /// The next character, without leaving the caller's actor where a character is already available.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Character? {
             while true {
                 if let character = cutter.next() { return character }

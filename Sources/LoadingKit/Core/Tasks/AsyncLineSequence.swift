@@ -1,20 +1,20 @@
 /// The lines of a response's body in UTF-8, without their ends: see ``URLSession/AsyncBytes/lines``.
 ///
-/// A line ends with LF, CR, CR LF, VT, FF, NEL (U+0085), LS (U+2028) or PS (U+2029), as Foundation has it. Empty lines
-/// are left out, as Apple's sequence leaves them out; bytes that are not UTF-8 become U+FFFD.
+/// A line ends with LF, CR, CR LF, VT, FF, NEL (U+0085), LS (U+2028) or PS (U+2029), as in Foundation. Empty lines are
+/// omitted, as in Apple's sequence; bytes that are not UTF-8 become U+FFFD.
 public struct AsyncLineSequence<Base: AsyncSequence>: AsyncSequence where Base.Element == UInt8 {
     /// A line.
     public typealias Element = String
 
-    /// The bytes come in pieces: to take them one by one costs forty times as much.
+    /// The bytes arrive in pieces: reading them one by one costs forty times as much.
     let reader: BodyReader
-    /// Bytes that a line may have.
+    /// The largest number of bytes in a line.
     let limit: Int
 
-    /// Begins to read. The body is read once: of several iterators each gets what the others do not.
+    /// Starts to read. The body is read once: each of several iterators gets different lines.
     public func makeAsyncIterator() -> Iterator { Iterator(reader: reader, limit: limit) }
 
-    /// Gives the lines.
+    /// Iterates over the lines.
     public struct Iterator: AsyncIteratorProtocol {
         private let reader: BodyReader
         private var cutter: LineCutter
@@ -25,11 +25,11 @@ public struct AsyncLineSequence<Base: AsyncSequence>: AsyncSequence where Base.E
             cutter = LineCutter(limit: limit)
         }
 
-        /// The next line; nil at the end. Throws what the load failed with, and `URLError.dataLengthExceedsMaximum` for a line
+        /// The next line; nil at the end. Throws the load's error, and `URLError.dataLengthExceedsMaximum` for a line
         /// that is too long.
         public mutating func next() async throws -> String? { try await next(isolation: nil) }
 
-        /// The next line, without leaving the caller's actor where one is there already.
+        /// The next line, without leaving the caller's actor where a line is already available.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> String? {
             while !isOver {
                 if let line = try cutter.next() { return line }

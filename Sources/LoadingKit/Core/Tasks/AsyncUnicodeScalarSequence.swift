@@ -1,15 +1,15 @@
-/// The Unicode scalars of a response's body in UTF-8: see ``URLSession/AsyncBytes/unicodeScalars``. Bytes that are not UTF-8 become
-/// U+FFFD.
+/// The Unicode scalars of a response's body in UTF-8: see ``URLSession/AsyncBytes/unicodeScalars``. Bytes that are not
+/// UTF-8 become U+FFFD.
 public struct AsyncUnicodeScalarSequence<Base: AsyncSequence>: AsyncSequence where Base.Element == UInt8 {
     /// A scalar.
     public typealias Element = Unicode.Scalar
 
     let reader: BodyReader
 
-    /// Begins to read. The body is read once: of several iterators each gets what the others do not.
+    /// Starts to read. The body is read once: each of several iterators gets different scalars.
     public func makeAsyncIterator() -> Iterator { Iterator(reader: reader) }
 
-    /// Gives the scalars.
+    /// Iterates over the scalars.
     public struct Iterator: AsyncIteratorProtocol {
         private let reader: BodyReader
         private var text = UTF8Pieces()
@@ -19,10 +19,10 @@ public struct AsyncUnicodeScalarSequence<Base: AsyncSequence>: AsyncSequence whe
 
         init(reader: BodyReader) { self.reader = reader }
 
-        /// The next one; nil at the end. Throws what the load failed with.
+        /// The next scalar; nil at the end. Throws the load's error.
         public mutating func next() async throws -> Unicode.Scalar? { try await next(isolation: nil) }
 
-        /// The next one, without leaving the caller's actor where one is there already.
+        /// The next scalar, without leaving the caller's actor where a scalar is already available.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Unicode.Scalar? {
             while place == ready.endIndex {
                 if isOver { return nil }

@@ -1,9 +1,10 @@
-/// Cuts text that comes in pieces into characters, which may reach from one piece into the next.
+/// Divides text that arrives in pieces into characters, which may extend from one piece into the next.
 struct CharacterCutter {
-    /// A server may send marks without end, all of which belong to one character. One that is longer is cut: 64 KiB.
+    /// The limit for the size of a character in bytes, 64 KiB. A server may send an endless number of marks, all of
+    /// which belong to one character. A longer character is divided.
     static let longestCharacter = 1 << 16
 
-    /// Behind the last boundary that more text cannot move.
+    /// The text behind the last boundary that further text cannot move.
     private var open = ""
     private var ready: [Character] = []
     private var place = 0

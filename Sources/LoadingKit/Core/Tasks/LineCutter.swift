@@ -1,24 +1,24 @@
 import Foundation
 
-/// Cuts bytes into lines, wherever their pieces are cut; empty lines are left out. Pure.
+/// Divides bytes into lines, regardless of how the bytes are divided into pieces; empty lines are omitted. Pure.
 struct LineCutter: Sendable {
-    /// Bytes that a line may have, without its end.
+    /// The largest number of bytes in a line, without its end.
     private let limit: Int
     private var piece: [UInt8] = []
-    /// The first byte of the piece that is in no line yet.
+    /// The position of the first byte of the piece that no line contains yet.
     private var position = 0
-    /// What earlier pieces have of the line.
+    /// The part of the line that earlier pieces contain.
     private var line: [UInt8] = []
 
     init(limit: Int = .max) { self.limit = limit }
 
-    /// The next bytes. To be called when ``next()`` gives nil.
+    /// Adds the next bytes. Called when ``next()`` returns nil.
     mutating func receive(_ bytes: [UInt8]) {
         piece = bytes
         position = 0
     }
 
-    /// The next line that has an end; nil where more bytes are needed.
+    /// The next line with an end; nil where more bytes are needed.
     mutating func next() throws(URLError) -> String? {
         while let end = nextEnd() {
             let run = piece[position...end]
@@ -42,7 +42,7 @@ struct LineCutter: Sendable {
         }
         line.append(contentsOf: piece[position...])
         position = piece.count
-        // The last bytes may be the beginning of an end.
+        // The last bytes may be the start of a line end.
         try check(line.count - LineEnding.longest)
         return nil
     }
@@ -51,14 +51,14 @@ struct LineCutter: Sendable {
         if count > limit { throw URLError(LoadFailure.lineTooLong(limit), url: nil) }
     }
 
-    /// What is left behind the last end; nil where there is nothing.
+    /// The bytes behind the last line end; nil where there are none.
     mutating func finish() throws(URLError) -> String? {
         try check(line.count)
         defer { line.removeAll(keepingCapacity: line.capacity <= 64 << 10) }
         return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)
     }
 
-    /// Where the next byte is that may end a line.
+    /// The position of the next byte that may end a line.
     private func nextEnd() -> Int? {
         piece.withUnsafeBufferPointer { bytes in
             var index = position
@@ -71,18 +71,19 @@ struct LineCutter: Sendable {
     }
 }
 
-/// What ends a line: LF, CR, CR LF, VT, FF, NEL (U+0085), LS (U+2028) or PS (U+2029). CR LF is CR, and then an empty line.
+/// The ends of a line: LF, CR, CR LF, VT, FF, NEL (U+0085), LS (U+2028) or PS (U+2029). CR LF counts as CR, followed by
+/// an empty line.
 enum LineEnding {
-    /// Bytes of the longest.
+    /// The number of bytes of the longest line end.
     static let longest = 3
 
-    /// Whether the last byte of an end may be this.
+    /// Whether this may be the last byte of a line end.
     @inline(__always)
     static func mayEnd(_ byte: UInt8) -> Bool {
         byte <= 0x0d ? byte >= 0x0a : byte == 0x85 || byte == 0xa8 || byte == 0xa9
     }
 
-    /// How many bytes at the end of these are a line's end.
+    /// The number of bytes of the line end at the end of `bytes`; 0 where there is none.
     static func length(at bytes: ArraySlice<UInt8>) -> Int {
         switch bytes.last {
         case 0x0a, 0x0b, 0x0c, 0x0d: 1

@@ -1,6 +1,6 @@
 import LoadingKitTransport
 
-/// A task that waits for what an event loop will have.
+/// The continuation of a task that waits for a result from an event loop.
 struct LoopContinuation<Value: Sendable>: Sendable {
     private let continuation: UnsafeContinuation<Value, any Error>
     /// Whether the task runs on the loop.
@@ -11,10 +11,10 @@ struct LoopContinuation<Value: Sendable>: Sendable {
         self.isOnLoop = isOnLoop
     }
 
-    /// Goes on with the task, once, from another thread.
+    /// Resumes the task, once, from another thread.
     func resume(with result: Result<Value, any Error>) { continuation.resume(with: result) }
 
-    /// Goes on with the task, once. On the loop only.
+    /// Resumes the task, once. Called only on the loop.
     func resume(with result: Result<Value, any Error>, from loop: EventLoop) {
         if isOnLoop {
             loop.executeAtEndOfTurn { continuation.resume(with: result) }
@@ -25,9 +25,9 @@ struct LoopContinuation<Value: Sendable>: Sendable {
 }
 
 extension EventLoop {
-    /// Waits for what the continuation is resumed with that `begin` gets, on the loop.
+    /// Calls `begin` on the loop with a continuation, and waits for the continuation's result.
     ///
-    /// Inlined, as to call an asynchronous function costs a look at where tasks prefer to run.
+    /// Inlined, because a call of an asynchronous function checks the task's executor preference.
     @inline(__always)
     func result<Value: Sendable>(
         _ begin: @escaping @Sendable (LoopContinuation<Value>) -> Void
@@ -36,7 +36,7 @@ extension EventLoop {
             if isCurrent {
                 begin(LoopContinuation(continuation, isOnLoop: true))
             } else {
-                // It has nothing to do but wait.
+                // The thread has nothing to do but wait.
                 perform(lendsThread: true) { begin(LoopContinuation(continuation, isOnLoop: false)) }
             }
         }

@@ -2,11 +2,11 @@ import Foundation
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// The handlers of a program's that wait for the data to resume a task from.
+/// The program's handlers that wait for the data from which a task can be resumed.
 final class ResumeDataHandlers: Sendable {
     private enum State {
         case waiting([@Sendable (Data?) -> Void])
-        /// The load is over, which the program may not have been told yet.
+        /// The load has ended, which may not have been reported to the program yet.
         case over(Data?)
     }
 
@@ -14,9 +14,9 @@ final class ResumeDataHandlers: Sendable {
 
     var isEmpty: Bool { state.withLock { if case .waiting(let handlers) = $0 { handlers.isEmpty } else { true } } }
 
-    /// Calls the handler in the mailbox, once it is known what the task can be resumed from.
+    /// Calls the handler in the mailbox, once the resume data is available.
     func append(_ handler: @escaping (Data?) -> Void, in mailbox: DelegateMailbox?) {
-        // Apple's signature is not `@Sendable`; the handler goes to the delegate queue and nowhere else.
+        // Apple's signature is not `@Sendable`; the handler is passed only to the delegate queue.
         let handler = LoopTransfer(handler)
         let data = state.withLock { state -> Data?? in
             switch state {
@@ -29,7 +29,7 @@ final class ResumeDataHandlers: Sendable {
         if let data { Self.call([{ handler.value($0) }], data, in: mailbox) }
     }
 
-    /// The load is over. Calls those that wait, in the mailbox; of a task that belongs to no session, at once.
+    /// The load has ended. Calls the waiting handlers, in the mailbox; for a task that belongs to no session, at once.
     func produce(_ data: Data?, in mailbox: DelegateMailbox?) {
         let handlers = state.withLock { state -> [@Sendable (Data?) -> Void] in
             guard case .waiting(let handlers) = state else { return [] }

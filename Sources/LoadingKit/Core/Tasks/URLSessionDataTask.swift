@@ -1,6 +1,6 @@
 import Foundation
 
-/// A task that gives the response's body to the program as data.
+/// A task that passes the response's body to the program as data.
 open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {  // as its superclass
     override func makeSink(_ consumer: TaskConsumer, _ core: SessionCore) -> any TaskSink {
         switch consumer {

@@ -2,14 +2,14 @@ import Foundation
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// A task that puts the response's body into a file.
+/// A task that writes the response's body into a file.
 ///
 /// The file is private (mode 0600) and temporary: it is deleted when the delegate's `didFinishDownloadingTo` or the
-/// completion handler returns, unless it was moved by then. An asynchronous caller gets it to keep.
+/// completion handler returns, unless it was moved by then. An asynchronous caller owns the file.
 open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {  // as its superclass
-    /// What the download goes on from; an error where the resume data was none.
+    /// The resume data of the download; an error where the data was not resume data.
     let resumption: Result<ResumeData, any Error>?
-    /// The handlers that wait for the data to resume from.
+    /// The handlers that wait for resume data.
     private let waiting = ResumeDataHandlers()
 
     init(
@@ -21,7 +21,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {  // as 
         if let data = try? resumption?.get() { firstURL = data.firstURL }
     }
 
-    /// A data task goes on as a download.
+    /// Continues a data task as a download.
     override init(_ session: URLSession, continuing task: URLSessionTask) {
         resumption = nil
         super.init(session, continuing: task)
@@ -33,23 +33,24 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {  // as 
         super.init()
     }
 
-    /// Cancels the task, and gives what ``URLSession/downloadTask(withResumeData:)`` goes on from.
+    /// Cancels the task, and passes the resume data for ``URLSession/downloadTask(withResumeData:)`` to the handler.
     ///
-    /// The task ends with `URLError.cancelled`, in whose `userInfo` the data is, too. There is none when the download
-    /// cannot be resumed: it can for a GET over http or https, of a resource with an `ETag` or `Last-Modified`, from a
-    /// server that sends ranges of bytes. Of content that is coded (gzip, br, zstd) the bytes are kept as they came, as ranges
-    /// are of those; a download that goes on so counts them, and decodes them when it has all.
+    /// The task ends with `URLError.cancelled`, whose `userInfo` contains the data, too. There is none when the
+    /// download cannot be resumed. It can be resumed for a GET over http or https, of a resource with an `ETag` or
+    /// `Last-Modified`, from a server that supports byte ranges. Coded content (gzip, br, zstd) is stored as it was
+    /// received, because ranges apply to the coded bytes. A resumed download counts these bytes, and decodes them when
+    /// it is complete.
     /// - Parameter completionHandler: called once, on the delegate queue.
     open func cancel(byProducingResumeData completionHandler: @escaping (Data?) -> Void) {
         waiting.append(completionHandler, in: mailbox)
         cancel()
         guard let mailbox else { return produce(nil) }
-        // Behind what ends it, which may be about to produce something.
+        // Behind the end of the load, which may be about to produce resume data.
         if state == .completed { mailbox.loop.execute { self.produce(nil) } }
     }
 
-    /// Cancels the task, and gives what ``URLSession/downloadTask(withResumeData:)`` goes on from; nil when the download
-    /// cannot be resumed.
+    /// Cancels the task, and returns the resume data for ``URLSession/downloadTask(withResumeData:)``; nil when the
+    /// download cannot be resumed.
     public func cancelByProducingResumeData() async -> Data? {
         await withCheckedContinuation { continuation in
             cancel { continuation.resume(returning: $0) }
@@ -73,8 +74,8 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {  // as 
     func produce(_ data: Data?) { waiting.produce(data, in: mailbox) }
 }
 
-/// The key in an error's `userInfo` under which a broken download's resume data is, as `Data`.
+/// The key in an error's `userInfo` for an interrupted download's resume data, a `Data`.
 public let NSURLSessionDownloadTaskResumeData: String = "NSURLSessionDownloadTaskResumeData"
 
-/// The same key by FoundationNetworking's name.
+/// The same key under FoundationNetworking's name.
 public let URLSessionDownloadTaskResumeData: String = NSURLSessionDownloadTaskResumeData

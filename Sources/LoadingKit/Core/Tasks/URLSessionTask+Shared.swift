@@ -2,32 +2,32 @@ import Foundation
 import LoadingKitTransport
 
 extension URLSessionTask {
-    /// What any thread may read; written by the task's engine, and by the program through the setters below.
+    /// The state that any thread may read. The task's engine writes it, and the program through the setters below.
     struct Shared {
-        /// What goes when the task is over.
+        /// The values that are released when the task has ended.
         struct Held {
             let session: URLSession?
             let delegate: (any URLSessionTaskDelegate)?
             let consumer: TaskConsumer?
-            /// With their bodies.
+            /// The requests, with their bodies.
             let requests: (URLRequest?, URLRequest?)
         }
 
         var lifecycle = TaskLifecycle()
-        /// The session that the task belongs to, until the task is over; nil for a task made with ``init()``.
+        /// The session that the task belongs to; nil after the task's end, and for a task made with ``init()``.
         var session: URLSession?
-        /// What gets what is loaded, until the load begins; nil where an asynchronous caller comes with it, and then learns
-        /// of the task's end in any case.
+        /// The recipient of the loaded data, until the load starts. Nil where an asynchronous caller supplies it later;
+        /// the caller then always gets the task's end.
         var consumer: TaskConsumer?
         var originalRequest: URLRequest?
-        /// Nil where it is the original request's.
+        /// Nil where it is the original request's URL.
         var firstURL: URL?
         var currentRequest: URLRequest?
         var response: URLResponse?
         var error: (any Error)?
         var delegate: (any URLSessionTaskDelegate)?
         var priority = URLSessionTask.defaultPriority
-        /// Nil where the program has not said.
+        /// Nil where the program has not set it.
         var prefersIncrementalDelivery: Bool?
         var taskDescription: String?
         var earliestBeginDate: Date?
@@ -36,13 +36,14 @@ extension URLSessionTask {
         var clientExpectsToSend = NSURLSessionTransferSizeUnknown
         var clientExpectsToReceive = NSURLSessionTransferSizeUnknown
         var progress: Progress?
-        /// The task that goes on in this one's place: what the program does to this one is done to that.
+        /// The task that has replaced this one: the program's calls on this task apply to the successor.
         var successor: URLSessionTask?
-        /// Whether the delegate has to answer what is stored of the response. Nothing else is reported to it before.
+        /// Whether the delegate still has to answer about the stored response. Until then nothing else is reported to
+        /// it.
         var awaitsCacheAnswer = false
 
-        /// Takes what a task that is over does not keep. A body that the program put into the request stays a part of
-        /// ``originalRequest``; an upload's was given beside it, and a stream of the delegate's after it.
+        /// Takes the values that an ended task does not keep. A body that the program set in the request remains in
+        /// ``originalRequest``. An upload's separate body, and a stream from the delegate, do not remain.
         mutating func takeWhatIsHeld(withBody: Bool) -> LoopTransfer<Held> {
             let held = LoopTransfer(
                 Held(
@@ -59,7 +60,7 @@ extension URLSessionTask {
             return held
         }
 
-        /// The task has failed or succeeded; false where it had before.
+        /// The task has failed or succeeded; false where it had ended before.
         mutating func complete(_ error: (any Error)?, heedsCancellation: Bool) -> Bool {
             guard lifecycle.state != .completed else { return false }
             let wasCancelled = heedsCancellation && error == nil && lifecycle.wasCancelled
@@ -72,15 +73,15 @@ extension URLSessionTask {
             if expectedToReceive < 0 { expectedToReceive = received }
         }
 
-        /// What there is to send and to receive, as far as it is known or guessed; -1 where neither is.
+        /// The number of bytes to send and to receive, as far as it is known or estimated; -1 where neither is.
         func totalBytes(sent: Int64, done: Int64) -> Int64 {
             if lifecycle.state == .completed, error == nil { return done }
-            // By the time of the response a body of unknown size is sent.
+            // By the time of the response a body of unknown size has been sent.
             let unknownToSend = response == nil ? clientExpectsToSend : sent
             let toSend = max(expectedToSend < 0 ? unknownToSend : expectedToSend, 0)
             let toReceive = expectedToReceive < 0 ? clientExpectsToReceive : expectedToReceive
             if toReceive >= 0 { return max(toSend &+ toReceive, done) }
-            // While a body is sent, that is what there is to see.
+            // While a body is sent, only the sending has progress.
             return response == nil && toSend > 0 ? max(toSend, done) : NSURLSessionTransferSizeUnknown
         }
     }

@@ -3,9 +3,10 @@ import LoadingKitPrimitives
 import LoadingKitTransport
 import Synchronization
 
-/// A load of one URL in a session: resumed, suspended and cancelled by the program, observed by it or its delegate.
+/// A load of one URL in a session. The program resumes, suspends and cancels it; the program or its delegate observes
+/// it.
 ///
-/// A task is made suspended; ``resume()`` starts it. All of its members may be used from any thread.
+/// A task is created suspended; ``resume()`` starts it. All of its members may be used from any thread.
 open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Sendable {  // `shared` has a mutex
     let shared: Guarded<Shared>
     let sentCount = Atomic<Int64>(0)
@@ -13,17 +14,17 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
 
     let created: Date
 
-    /// The session's: what a program asks of a task that is over is answered there, too.
+    /// The session's mailbox. It also answers the program's calls to a task that has ended.
     let mailbox: DelegateMailbox?
 
-    /// Runs the load. Touched on the session's event loop alone.
+    /// Runs the load. Used only on the session's event loop.
     nonisolated(unsafe) var engine: (any TaskRunner)?
 
-    /// Whether credentials or cookies went with one of its requests, or came with a response: what is made of that is not for
-    /// others. Touched on the session's event loop alone.
+    /// Whether credentials or cookies were sent with one of its requests, or received with a response: results derived
+    /// from it are not for other users. Used only on the session's event loop.
     nonisolated(unsafe) package var isPersonal = false
 
-    /// Whether a handler of the program's loads for the task. Touched on the session's event loop alone.
+    /// Whether a program's handler loads for the task. Used only on the session's event loop.
     nonisolated(unsafe) package var hasProgramsHandler = false
 
     /// A number that is unique among the session's tasks.
@@ -47,7 +48,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
                 expectedToSend: request?.httpBody.map { Int64($0.count) } ?? NSURLSessionTransferSizeUnknown))
     }
 
-    /// Goes on in another task's place, which is over then.
+    /// Replaces another task, which has then ended.
     init(_ session: URLSession, continuing other: URLSessionTask) {
         mailbox = session.core.mailbox
         taskIdentifier = other.taskIdentifier
@@ -56,7 +57,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         shared = Guarded(state)
         sentCount.store(other.countOfBytesSent, ordering: .relaxed)
         super.init()
-        // In one step: another thread may be resuming or suspending it.
+        // In one step: another thread may be resuming or suspending the task.
         other.shared.withLock { old in
             shared.withLock { $0.lifecycle = old.lifecycle }
             old.lifecycle.complete()
@@ -65,16 +66,16 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         if let progress = state.progress { steer(by: progress) }
     }
 
-    /// The task itself: there is one of each.
+    /// The task itself: a task is not copied.
     open override func copy() -> Any { self }
 
-    /// The task itself: there is one of each.
+    /// The task itself: a task is not copied.
     open func copy(with zone: NSZone?) -> Any { self }
 
     // MARK: Control
 
-    /// Starts the task, or lets it go on after as many calls as it was suspended with. Does nothing to a task that is
-    /// running or over.
+    /// Starts the task, or continues it after as many calls as there were suspensions. Has no effect on a task that is
+    /// running or has ended.
     open func resume() { perform { $0.resume() } }
 
     /// Suspends the task: no bytes are exchanged, the delegate is not called and no timeout runs until ``resume()``.
@@ -84,9 +85,9 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     /// Ends the task with `URLError.cancelled`. Returns at once; the delegate or completion handler is called later.
     open func cancel() { perform { $0.cancel() } }
 
-    /// Starts the task of an asynchronous caller, which learns of its end also if it was cancelled before.
+    /// Starts the task of an asynchronous caller, which gets the task's end even if the task was cancelled before.
     func begin(_ consumer: TaskConsumer) {
-        // Whatever has to be done: the delegate, in `didCreateTask`, may have resumed or suspended the task.
+        // Every action is carried out: the delegate may have resumed or suspended the task in `didCreateTask`.
         let session = shared.withLock { shared in
             _ = shared.lifecycle.resume()
             return shared.session
@@ -100,18 +101,18 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         session?.core.perform(action, on: self)
     }
 
-    // MARK: What it holds
+    // MARK: Held values
 
-    /// The session that the task belongs to, until the task is over.
+    /// The session that the task belongs to; nil after the task's end.
     var session: URLSession? { shared.withLock { $0.session } }
 
-    /// Whether the body in the task's requests was given beside the one that the task was made with.
+    /// Whether the body in the task's requests was supplied separately from the task's request.
     var hasBodyBesideRequest: Bool { false }
 
-    /// What a background session hands over; nil for a task that runs in the program.
+    /// The kind of transfer that a background session hands over; nil for a task that runs in the program.
     var transferKind: TransferRecord.Kind? { nil }
 
-    /// Gives the consumer to what runs the load.
+    /// Returns the consumer to the object that runs the load.
     func takeConsumer() -> TaskConsumer? {
         shared.withLock { shared in
             shared.prefersIncrementalDelivery = shared.prefersIncrementalDelivery ?? shared.consumer?.takesPieces
@@ -119,18 +120,18 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         }
     }
 
-    /// The task is over, and its end was reported. Releases what the task worked with, as the program may keep the task.
-    /// What describes the task stays.
+    /// The task has ended, and its end was reported. Releases the objects that the task used, because the program may
+    /// keep the task. The task's description remains.
     func letGo() {
         let withBody = hasBodyBesideRequest
         let gone = shared.withLock { $0.takeWhatIsHeld(withBody: withBody) }
-        // As they go code of the program's may run: not while the lock is held.
+        // Their release may run the program's code: not while the lock is held.
         withExtendedLifetime(gone) {}
     }
 
     // MARK: What may be reported
 
-    /// What may be reported of the task now.
+    /// The events that may be reported for the task now.
     enum Delivery {
         case goesOn
         /// The task is suspended, or waits for an answer about the cache.
@@ -146,14 +147,14 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         }
     }
 
-    // MARK: What its engine calls
+    // MARK: Called by its engine
 
-    /// Makes what runs the task.
+    /// Makes the object that runs the task.
     func makeRunner(_ session: URLSession, _ delegates: TaskDelegates?, _ consumer: TaskConsumer) -> any TaskRunner {
         TaskEngine(self, session, delegates, makeSink(consumer, session.core))
     }
 
-    /// Makes what receives what the task loads.
+    /// Makes the object that receives the task's loaded data.
     func makeSink(_ consumer: TaskConsumer, _ core: SessionCore) -> any TaskSink {
         switch consumer {
         case .completion(let handler):
@@ -161,28 +162,28 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         case .continuation(let continuation):
             CollectingSink(.continuation(continuation), limit: core.settings.maximumCollectedBodySize)
         case .bytes(let feed, let continuation): BytesSink(feed, continuation, core)
-        // The body is a data task's delegate's, and a file a download task's.
+        // Only a data task's delegate gets the body, and only a download task has a file.
         case .delegate, .delegateAndFile, .file: DiscardingSink()
         }
     }
 
-    /// Whether the delegate gives the body, as a stream, when the task begins.
+    /// Whether the delegate supplies the body, as a stream, when the task starts.
     var requestsBodyStream: Bool { false }
 
-    /// Counts bytes of the response's body, and gives the task's state.
+    /// Counts bytes of the response's body, and returns the task's state.
     func noteReceived(_ count: Int) -> State {
         receivedCount.wrappingAdd(Int64(count), ordering: .relaxed)
         return updateReceived()
     }
 
-    /// Brings the progress up to date after bytes were received, and gives the task's state.
+    /// Updates the progress after bytes were received, and returns the task's state.
     final func updateReceived() -> State {
         let (hasProgress, state) = shared.withLock { ($0.progress != nil, $0.lifecycle.state) }
         if hasProgress { updateProgress() }
         return state
     }
 
-    /// The load is over. How much there was to receive is known now at the latest.
+    /// The load has ended. The number of bytes to receive is known now at the latest.
     ///
     /// - Parameter completes: whether the task is completed at once, and not when its delegate gets the end.
     /// - Returns: the task's response.
@@ -197,22 +198,22 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         return response
     }
 
-    /// Throws where the task was made with something that nothing can be loaded from.
+    /// Throws where the task was created with a value from which nothing can be loaded.
     func checkCanBegin() throws {}
 
-    /// The error that the load has failed with, with what the task adds to it.
+    /// The error of the load, with the details that the task adds.
     func described(_ error: any Error) -> any Error { error }
 
-    /// The load is over: what the program has asked of a task of this kind is answered.
+    /// The load has ended: answers the program's pending calls for this kind of task.
     func loadDidEnd(_ error: (any Error)?) {}
 
-    /// The task is over, and its end is about to be reported, if it is to be reported.
+    /// The task has ended, and its end is about to be reported, if it is reported at all.
     ///
     /// - Parameters:
-    ///   - error: what the load has failed with.
-    ///   - heedsCancellation: whether a task that the program has cancelled up to here has failed with
-    ///     `URLError.cancelled`, though the load has succeeded.
-    /// - Returns: what the task has failed with, when it was settled first.
+    ///   - error: the load's error.
+    ///   - heedsCancellation: whether a task that the program has cancelled before this call fails with
+    ///     `URLError.cancelled`, although the load has succeeded.
+    /// - Returns: the task's error from the first call of this method.
     @discardableResult
     func settle(_ error: (any Error)?, heedsCancellation: Bool) -> (any Error)? {
         let (settled, hasProgress) = shared.withLock { shared in
@@ -225,24 +226,25 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
 
     // MARK: Observation
 
-    /// Whether the task is suspended, running, being cancelled, or over.
+    /// Whether the task is suspended, running, being cancelled, or completed.
     open internal(set) var state: State {
         get { shared.withLock { $0.lifecycle.state } }
         set { shared.withLock { if newValue == .completed { $0.lifecycle.complete() } } }
     }
 
-    /// The request that the task was made with. The body of an upload is not part of it once the task is over.
+    /// The request with which the task was created. It does not contain an upload's body after the task's end.
     open var originalRequest: URLRequest? { shared.withLock { $0.originalRequest } }
 
-    /// The URL that the task was made for: of the request that it began with, which the delegate may have given; secured
-    /// where its host asks for that. What is for one origin alone, such as a session's credentials, is for that of this URL.
+    /// The URL for which the task was made: that of its first request, which the delegate may have supplied, with
+    /// `https` where the host requires it. Values for a single origin, such as a session's credentials, are for this
+    /// URL's origin.
     package var firstURL: URL? {
         get { shared.withLock { $0.firstURL ?? $0.originalRequest?.url } }
         set { shared.withLock { $0.firstURL = newValue } }
     }
 
-    /// The request that is being loaded: after a redirect, the new one. A stream that the delegate gave for it is not part of
-    /// it once the task is over.
+    /// The request that is being loaded: after a redirect, the new one. It does not contain a stream from the delegate
+    /// after the task's end.
     open internal(set) var currentRequest: URLRequest? {
         get { shared.withLock { $0.currentRequest } }
         set { shared.withLock { $0.currentRequest = newValue } }
@@ -254,11 +256,11 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         set { shared.withLock { $0.response = newValue } }
     }
 
-    /// What the task failed with; nil while it is running and when it succeeded.
+    /// The task's error; nil while it is running and when it succeeded.
     open var error: (any Error)? { shared.withLock { $0.error } }
 
-    /// A delegate for this task, called before the session's. Set it before the task is first resumed. The task holds it
-    /// until the task's end was reported to it; from then on it is nil.
+    /// A delegate for this task, called before the session's. Set it before the task is first resumed. The task holds
+    /// it until the task's end was reported to it; from then on it is nil.
     open var delegate: (any URLSessionTaskDelegate)? {
         get { shared.withLock { $0.delegate } }
         set { shared.withLock { $0.delegate = newValue } }
@@ -266,16 +268,18 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
 
     /// Whether the delegate gets the body piece by piece, as it is received. Set it before the task is resumed.
     ///
-    /// By default true for tasks whose delegate gets the body, and false for others: a completion handler and a download get it
-    /// whole in any case. If false, the delegate gets the whole body as one piece, or none when the load fails; it may have
-    /// ``URLSessionConfiguration/maximumCollectedBodySize`` bytes then. Each part of a `multipart/x-mixed-replace` body is whole.
+    /// By default true for tasks whose delegate gets the body, and false for others: a completion handler always gets
+    /// the complete body, and a download always the complete file. If false, the delegate gets the complete body as one
+    /// piece, or none when the load fails; the body may then have at most
+    /// ``URLSessionConfiguration/maximumCollectedBodySize`` bytes. Each part of a `multipart/x-mixed-replace` body is
+    /// delivered complete.
     public final var prefersIncrementalDelivery: Bool {
         get { shared.withLock { $0.prefersIncrementalDelivery ?? $0.consumer?.takesPieces } ?? true }
         set { shared.withLock { $0.prefersIncrementalDelivery = newValue } }
     }
 
-    /// From 0 (lowest) to 1 (highest): which of the requests that wait for a connection goes first.
-    /// Default ``defaultPriority``; values outside are bounded.
+    /// From 0 (lowest) to 1 (highest): the order of the requests that wait for a connection. Default
+    /// ``defaultPriority``; values outside the range are clamped.
     open var priority: Float {
         get { shared.withLock { $0.priority } }
         set {
@@ -284,7 +288,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         }
     }
 
-    /// Text of the program's own, for people.
+    /// A text of the program, for human readers.
     open var taskDescription: String? {
         get { shared.withLock { $0.taskDescription } }
         set {
@@ -293,14 +297,14 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         }
     }
 
-    /// What performs the task's transfer in the background has to know what is changed of it.
+    /// Reports a change of the task to the service that performs its transfer in the background.
     private func reportChange() {
         let (session, priority, text) = shared.withLock { ($0.session, $0.priority, $0.taskDescription) }
         guard let background = session?.core.background, transferKind != nil else { return }
         background.taskDidChange(taskIdentifier, priority: priority, taskDescription: text)
     }
 
-    /// The task does not begin before this time, however early it is resumed. Nil: at once.
+    /// The task does not start before this time, even if it is resumed earlier. Nil: no limit.
     open var earliestBeginDate: Date? {
         get { shared.withLock { $0.earliestBeginDate } }
         set { shared.withLock { $0.earliestBeginDate = newValue } }
@@ -330,9 +334,9 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         set { shared.withLock { $0.expectedToReceive = newValue } }
     }
 
-    /// The program's guess of the bytes to send, which ``progress`` goes by where the size is not known. In a background session it
-    /// counts when it is set before the task is first resumed, too: among transfers of equal priority those of up to 1 MiB, sent
-    /// and received together, begin first.
+    /// The program's estimate of the bytes to send, which ``progress`` uses where the size is not known. In a
+    /// background session it also has an effect if it is set before the task is first resumed: among transfers of equal
+    /// priority, those of up to 1 MiB, sent and received together, start first.
     open var countOfBytesClientExpectsToSend: Int64 {
         get { shared.withLock { $0.clientExpectsToSend } }
         set {
@@ -341,7 +345,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         }
     }
 
-    /// The program's guess of the bytes to receive, which ``progress`` goes by where the size is not known; and see
+    /// The program's estimate of the bytes to receive, which ``progress`` uses where the size is not known; see also
     /// ``countOfBytesClientExpectsToSend``.
     open var countOfBytesClientExpectsToReceive: Int64 {
         get { shared.withLock { $0.clientExpectsToReceive } }
@@ -351,11 +355,12 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         }
     }
 
-    /// The load's progress, in bytes of the request's body and of the response's. Cancelling it cancels the task, pausing it
-    /// suspends the task, and resuming it resumes the task; so does what is done to a progress that it is a child of.
+    /// The load's progress, in bytes of the request's body and of the response's body. Cancelling it cancels the task,
+    /// pausing it suspends the task, and resuming it resumes the task; the same calls on a parent progress have the
+    /// same effect.
     ///
-    /// Of a body whose size is not known yet, the program's guess counts, or none; with neither it is indeterminate. It is
-    /// finished when the task has succeeded. A task that takes another's place has its progress, too.
+    /// For a body of unknown size, the program's estimate counts, or no size; with neither the progress is
+    /// indeterminate. It is finished when the task has succeeded. A task that replaces another also has its progress.
     open var progress: Progress {
         if let made = shared.withLock({ $0.progress }) { return made }
         let fresh = Progress(totalUnitCount: -1)
@@ -380,12 +385,12 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         progress.resumingHandler = { [weak self] in self?.resume() }
     }
 
-    /// Brings the progress up to date, where the program has read it.
+    /// Updates the progress, where the program has read it.
     func updateProgress() {
         guard let progress = shared.withLock({ $0.progress }) else { return }
         let done = countOfBytesSent &+ countOfBytesReceived
         let total = shared.withLock { $0.totalBytes(sent: countOfBytesSent, done: done) }
-        // An empty body is done, too, and a total of 0 would not say so.
+        // An empty body is complete, too, which a total of 0 would not show.
         let isEmpty = total == 0 && done == 0 && state == .completed
         progress.totalUnitCount = isEmpty ? 1 : total
         progress.completedUnitCount = isEmpty ? 1 : done
@@ -393,20 +398,20 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
 
     /// The lowest priority, 0.
     public static let lowPriority: Float = 0.0
-    /// The priority of tasks that set none, 0.5.
+    /// The default priority, 0.5.
     public static let defaultPriority: Float = 0.5
     /// The highest priority, 1.
     public static let highPriority: Float = 1.0
 
-    /// Where a task stands.
+    /// The state of a task.
     public enum State: Int, Sendable {
-        /// It is loading.
+        /// The task is loading.
         case running
-        /// It was not resumed, or was suspended.
+        /// The task was not resumed, or was suspended.
         case suspended
-        /// It was cancelled, and its delegate or completion handler is about to be called.
+        /// The task was cancelled, and its delegate or completion handler is about to be called.
         case canceling
-        /// It is over.
+        /// The task has ended.
         case completed
     }
 }

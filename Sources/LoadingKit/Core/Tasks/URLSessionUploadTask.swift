@@ -1,20 +1,21 @@
 import Foundation
 import LoadingKitTransport
 
-/// A task that sends a body of data, of a file or of a stream with its request, and gives the response's body as a data
+/// A task that sends data, a file or a stream as the body of its request, and delivers the response's body as a data
 /// task does.
 ///
-/// A file's length, or data's, is sent as `Content-Length`; a stream of unknown length is sent in chunks over HTTP/1.1.
+/// The length of a file or of data is sent as `Content-Length`; a stream of unknown length is sent in chunks over
+/// HTTP/1.1.
 ///
-/// Where the server supports that, an upload whose connection breaks goes on where it ended: see <doc:ResumableUploads>.
+/// Where the server supports it, an upload with a broken connection resumes where it ended: see <doc:ResumableUploads>.
 open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {  // as its superclass
     private let bodyIsDelegatesStream: Bool
-    /// Why the task cannot go on with an upload, where it was made with something else than resume data.
+    /// The reason why the task cannot resume an upload, where it was created with other data than resume data.
     private let resumeDataError: (any Error)?
     private let waiting = ResumeDataHandlers()
 
-    /// Where the server has what was sent of the body. Nil until it says so, and when the upload is complete. Touched on the
-    /// session's event loop alone, once the task was resumed.
+    /// The location of the partial upload on the server. Nil until the server sends it, and after the upload is
+    /// complete. Used only on the session's event loop, once the task was resumed.
     nonisolated(unsafe) package var resumption: UploadResumption?
 
     init(
@@ -26,7 +27,7 @@ open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {  // a
         super.init(session, request, identifier: identifier, consumer: consumer)
     }
 
-    /// Goes on with an upload.
+    /// Resumes an upload.
     init(_ session: URLSession, _ resumeData: Data, identifier: Int, consumer: TaskConsumer?) {
         bodyIsDelegatesStream = false
         var error: (any Error)?
@@ -58,22 +59,22 @@ open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {  // a
 
     // MARK: Resume data
 
-    /// Cancels the task, and gives what ``URLSession/uploadTask(withResumeData:)`` goes on from.
+    /// Cancels the task, and passes the resume data for ``URLSession/uploadTask(withResumeData:)`` to the handler.
     ///
-    /// The task ends with `URLError.cancelled`, in whose `userInfo` the data is, too. There is none when the upload cannot
-    /// be resumed: it can when the server has answered with 104 (Upload Resumption Supported) by then, and not with its
+    /// The task ends with `URLError.cancelled`, whose `userInfo` contains the data, too. There is none when the upload
+    /// cannot be resumed. It can be resumed when the server has sent 104 (Upload Resumption Supported), and not yet its
     /// final response.
     /// - Parameter completionHandler: called once, on the delegate queue.
     open func cancel(byProducingResumeData completionHandler: @escaping (Data?) -> Void) {
         waiting.append(completionHandler, in: mailbox)
         cancel()
         guard let mailbox else { return waiting.produce(nil, in: nil) }
-        // Behind what ends it, which may be about to produce something.
+        // Behind the end of the load, which may be about to produce resume data.
         if state == .completed { mailbox.loop.execute { self.waiting.produce(nil, in: mailbox) } }
     }
 
-    /// Cancels the task, and gives what ``URLSession/uploadTask(withResumeData:)`` goes on from; nil when the upload cannot
-    /// be resumed.
+    /// Cancels the task, and returns the resume data for ``URLSession/uploadTask(withResumeData:)``; nil when the
+    /// upload cannot be resumed.
     public func cancelByProducingResumeData() async -> Data? {
         await withCheckedContinuation { continuation in
             cancel { continuation.resume(returning: $0) }
@@ -86,7 +87,7 @@ open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {  // a
 
     var isAskedForResumeData: Bool { !waiting.isEmpty }
 
-    /// Adds what the upload can be resumed from; not where the program has cancelled it without asking for that.
+    /// Adds the resume data to the error; not where the program has cancelled the upload without a request for it.
     override func described(_ error: any Error) -> any Error {
         guard let failure = error as? URLError, failure.code != .cancelled || !waiting.isEmpty, let resumption,
             !resumption.isAltered(from: currentRequest), var data = UploadResumeData(resumption)
@@ -103,9 +104,9 @@ open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {  // a
         waiting.produce((error as? URLError)?.uploadTaskResumeData, in: mailbox)
     }
 
-    // MARK: From what loads
+    // MARK: Called by the load
 
-    /// The body is sent from there on: what the server has is sent.
+    /// The body is sent from `offset` on: the server has the bytes before it.
     package func bodyGoesOn(at offset: Int64, of total: Int64?) {
         countOfBytesSent = offset
         countOfBytesExpectedToSend = total ?? NSURLSessionTransferSizeUnknown
@@ -113,10 +114,11 @@ open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {  // a
     }
 }
 
-/// The key in an error's `userInfo` under which a broken upload's resume data is, as `Data`.
+/// The key in an error's `userInfo` for an interrupted upload's resume data, a `Data`.
 public let NSURLSessionUploadTaskResumeData: String = "NSURLSessionUploadTaskResumeData"
 
 extension URLError {
-    /// What ``URLSession/uploadTask(withResumeData:)`` goes on from, where the error is of an upload that can be resumed.
+    /// The data for ``URLSession/uploadTask(withResumeData:)``, where the error belongs to an upload that can be
+    /// resumed.
     public var uploadTaskResumeData: Data? { userInfo[NSURLSessionUploadTaskResumeData] as? Data }
 }

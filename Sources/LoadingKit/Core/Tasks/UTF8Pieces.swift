@@ -1,10 +1,10 @@
-/// Decodes UTF-8 that comes in pieces, which may end within a scalar. What is not UTF-8 becomes U+FFFD, in the same way whatever
-/// the pieces are (Unicode §3.9, as `String(decoding:as:)` has it).
+/// Decodes UTF-8 that arrives in pieces, which may end within a scalar. Bytes that are not UTF-8 become U+FFFD, in the
+/// same way for any division into pieces (Unicode §3.9, as in `String(decoding:as:)`).
 struct UTF8Pieces {
-    /// The beginning of a scalar whose rest is still to come: three bytes at most.
+    /// The start of an incomplete scalar: three bytes at most.
     private var beginning: [UInt8] = []
 
-    /// What is known now.
+    /// The text that is complete with this piece.
     mutating func receive(_ piece: [UInt8]) -> String {
         let bytes = beginning + piece
         let end = Self.endOfWholeScalars(bytes)
@@ -12,13 +12,13 @@ struct UTF8Pieces {
         return String(decoding: bytes[..<end], as: UTF8.self)
     }
 
-    /// What is left at the end.
+    /// The text of the remaining bytes at the end.
     mutating func finish() -> String {
         defer { beginning = [] }
         return String(decoding: beginning, as: UTF8.self)
     }
 
-    /// Where a scalar begins that the bytes do not have all of; their end where there is none.
+    /// The start of an incomplete scalar; the end of the bytes where there is none.
     private static func endOfWholeScalars(_ bytes: [UInt8]) -> Int {
         for place in stride(from: bytes.count - 1, through: max(0, bytes.count - 3), by: -1) {
             let length = length(ledBy: bytes[place])
@@ -28,7 +28,7 @@ struct UTF8Pieces {
         return bytes.count
     }
 
-    /// How many bytes a scalar has; 0 for a byte that continues one, and 1 for one that no scalar has.
+    /// The number of bytes of the scalar; 0 for a byte that continues one, and 1 for a byte that no scalar has.
     private static func length(ledBy byte: UInt8) -> Int {
         switch byte {
         case 0x80...0xBF: 0

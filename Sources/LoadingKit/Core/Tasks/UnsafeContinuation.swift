@@ -1,16 +1,16 @@
 #if THREAD_SANITIZER
     import LoadingKitPrimitives
 
-    /// What the standard library has under this name, for a build under ThreadSanitizer.
+    /// Replaces the standard library's type of this name in a build with ThreadSanitizer.
     ///
-    /// ThreadSanitizer cannot see how the runtime orders a continuation that is resumed before its task has come to wait,
-    /// and takes what the task is given for unguarded. So here it is handed over under a lock.
+    /// ThreadSanitizer does not detect the runtime's ordering for a continuation that is resumed before its task waits,
+    /// and reports the result as unguarded. Here the result is passed under a lock.
     struct UnsafeContinuation<Value, Failure: Error>: Sendable {
         private final class Box: Sendable {
             let result = Guarded<Transfer?>(nil)
         }
 
-        /// Left by the one side for the other, once.
+        /// Set by one side for the other, once.
         private struct Transfer: @unchecked Sendable {  // the standard library's asks for `sending`
             let result: Result<Value, Failure>
         }

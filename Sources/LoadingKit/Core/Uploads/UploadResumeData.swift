@@ -1,11 +1,11 @@
 import Foundation
 
-/// What an upload is resumed from: the resource that the server has made for it, and the body.
+/// The state from which an upload is resumed: the resource that the server has created for it, and the body.
 ///
-/// It travels as a property list. A body of data is in it. Of a file there is the path, with the size and the time by which
-/// it is known again; of a stream nothing. None of the program's credentials are in it: of the request's fields those stay
-/// that ask for a form of the response, and the user name and password in a URL are left out. The resource's URL is the
-/// server's, which may take it for a permission to go on with the upload.
+/// It is encoded as a property list, which includes a body of data. For a file it has the path, with the size and the
+/// time by which the file is recognised; for a stream it has nothing. It contains no credentials of the program: only
+/// fields that request a form of the response are kept, and the user name and password of a URL are left out. The
+/// resource's URL is from the server, which may accept it as permission to resume the upload.
 struct UploadResumeData: Equatable {
     enum Content: Equatable {
         case data(Data)
@@ -32,17 +32,18 @@ struct UploadResumeData: Equatable {
     private static let keptFields = ["Accept", "Accept-Language", "User-Agent"]
 
     var url: URL
-    /// The session's word for the user that the URL named (``NamedUsers``).
+    /// The session's identifier of the user that the URL named (``NamedUsers``).
     var user: String?
     let firstURL: URL
     let method: String
     let fields: [String: String]
-    /// What the program allowed and asked for: an upload that goes on must not do what its first part was not to do.
+    /// The program's permissions and requirements for the request: a resumed upload must not do anything that they
+    /// forbade to its first part.
     let rules: RequestRules
     let resource: URL
     let content: Content
 
-    /// Nil where the request has no URL, or a file that was not looked at.
+    /// Nil where the request has no URL, or has a file that was not measured.
     init?(_ resumption: UploadResumption) {
         let request = resumption.request
         guard let url = request.url else { return nil }
@@ -64,7 +65,7 @@ struct UploadResumeData: Equatable {
         resource = resumption.resource
     }
 
-    /// Reads what ``encoded`` made. Throws when it is anything else.
+    /// Decodes ``encoded``. Throws for any other data.
     init(_ data: Data) throws {
         guard let list = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any] else {
             throw Self.invalid("it is no property list")
@@ -91,7 +92,7 @@ struct UploadResumeData: Equatable {
         rules = try Self.rules(list[Key.rules])
     }
 
-    /// Data of earlier versions has none.
+    /// Data of earlier versions has no rules.
     private static func rules(_ list: Any?) throws -> RequestRules {
         guard let list else { return .usual }
         guard let rules = RequestRules(propertyList: list) else { throw invalid("it does not say what is allowed") }
@@ -124,7 +125,7 @@ struct UploadResumeData: Equatable {
         LoadFailure(.cannotDecodeRawData, "the resume data cannot be used: \(reason)")
     }
 
-    /// As a property list; nil never happens for what the initializers let through.
+    /// A property list. It is never nil for values that the initializers accept.
     var encoded: Data? {
         var list: [String: Any] = [
             Key.version: Self.version, Key.url: url.withoutCredentials.absoluteString, Key.method: method,
@@ -145,7 +146,7 @@ struct UploadResumeData: Equatable {
         return try? PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0)
     }
 
-    /// The request that the upload was begun with, but for the fields that are not kept. A stream's has no body.
+    /// The upload's original request, except for the fields that are not kept. The request of a stream has no body.
     var request: URLRequest {
         var request = URLRequest(url: url)
         request.httpMethod = method

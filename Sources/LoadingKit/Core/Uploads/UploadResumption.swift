@@ -1,7 +1,7 @@
 import Foundation
 
 extension Data {
-    /// Where the server has the upload that the resume data is of, and the file that is sent. Throws where it is no upload's of a
+    /// The upload resource of the resume data, and the file that is sent. Throws where the data is not an upload's of a
     /// file.
     package var resumedUpload: (resource: URL, body: BodyFile) {
         get throws {
@@ -14,17 +14,17 @@ extension Data {
     }
 }
 
-/// An upload that a server has said can be resumed: where, and what was sent of it.
+/// An upload that the server can resume: its resource, and its body.
 package struct UploadResumption {
-    /// The request that the upload was begun with, with its body.
+    /// The upload's original request, with its body.
     package let request: URLRequest
-    /// What the task was made for, where the request was redirected (``URLSessionTask/firstURL``).
+    /// The task's original URL, where the request was redirected (``URLSessionTask/firstURL``).
     package let firstURL: URL
-    /// The resource that the server has made for this upload, of the request's origin.
+    /// The resource that the server has created for this upload, with the request's origin.
     package var resource: URL
-    /// Whether another task has begun it.
+    /// Whether another task has started the upload.
     package let isFromResumeData: Bool
-    /// Whether a load goes on with it: there is one at a time.
+    /// Whether a load resumes the upload: one load at a time may do so.
     package var isInUse = true
 
     package init(_ request: URLRequest, firstURL: URL?, at resource: URL) {
@@ -34,15 +34,15 @@ package struct UploadResumption {
         isFromResumeData = false
     }
 
-    /// What an earlier task of the same request has begun, in whatever process.
+    /// Resumes the upload of an earlier task of the same request, in any process.
     ///
-    /// - Parameter request: With the whole body, as that task had it.
+    /// - Parameter request: the request with the complete body, as that task had it.
     package init(_ request: URLRequest, goingOnAt resource: URL) {
         self.init(request, firstURL: nil, at: resource)
         isInUse = false
     }
 
-    /// What another task goes on from; nil for a request that cannot go on.
+    /// The resume data for another task; nil for a request that cannot be resumed.
     package var resumeData: Data? { UploadResumeData(self)?.encoded }
 
     init(_ data: UploadResumeData) {
@@ -53,11 +53,11 @@ package struct UploadResumption {
         isInUse = false
     }
 
-    /// Whether a load of this request goes on with the upload.
+    /// Whether a load of this request resumes the upload.
     package func continues(with request: URLRequest) -> Bool {
         !isInUse && request.httpMethod == self.request.httpMethod && request.storage.body == self.request.storage.body
     }
 
-    /// Whether what was sent is not the body that the program gave: an interceptor had it replaced.
+    /// Whether the sent body differs from the program's: an interceptor has replaced it.
     func isAltered(from request: URLRequest?) -> Bool { request?.storage.body != self.request.storage.body }
 }

@@ -4,7 +4,7 @@ import LoadingKitTransport
 import LoadingKitWebSocket
 import Synchronization
 
-/// A WebSocket connection (RFC 6455): messages of text or data both ways, after a handshake by HTTP.
+/// A WebSocket connection (RFC 6455): messages of text or data in both directions, after an HTTP handshake.
 ///
 ///     let socket = session.webSocketTask(with: URL(string: "wss://example.org/chat")!)
 ///     socket.resume()
@@ -12,15 +12,15 @@ import Synchronization
 ///     print(try await socket.receive())
 ///     socket.cancel(with: .normalClosure, reason: nil)
 ///
-/// The handshake is a request like others: cookies, authentication challenges, proxies, redirects and metrics are as with
-/// a data task, and a refusal is the task's ``URLSessionTask/response``, with `URLError.badServerResponse`. It goes over
-/// HTTP/2 where the session has a connection whose server grants that (RFC 8441), else over HTTP/1.1. Messages are
-/// compressed where the server agrees (RFC 7692). `timeoutIntervalForRequest` is the handshake's alone.
+/// The handshake is a request like others: cookies, authentication challenges, proxies, redirects and metrics work as
+/// with a data task, and a refusal is the task's ``URLSessionTask/response``, with `URLError.badServerResponse`. It
+/// uses HTTP/2 where the session has a connection whose server permits it (RFC 8441), otherwise HTTP/1.1. Messages are
+/// compressed where the server agrees (RFC 7692). `timeoutIntervalForRequest` applies to the handshake only.
 ///
-/// What is sent before the connection is open waits for that. Pings from the server are answered by themselves. While
-/// the program does not receive, little is read, so that the server has to wait, too.
+/// Messages sent before the connection is open wait until it is. Pings from the server are answered automatically.
+/// While the program does not receive, only little is read, so that the server has to wait, too.
 open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {  // as its superclass
-    // What is its own is guarded by its mutex, atomic, or `link`, which is confined to the loop.
+    // A mutex guards the class's own properties; some are atomic, and `link` is confined to the loop.
 
     private struct Closed {
         var code = CloseCode.invalid
@@ -29,7 +29,7 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {  // as
 
     private let closed = Guarded(Closed())
     private let messageLimit = Atomic<Int>(1 << 20)
-    /// Nil where the task belongs to no session. Touched on the session's event loop alone.
+    /// Nil where the task belongs to no session. Used only on the session's event loop.
     package private(set) lazy var link = mailbox.map { WebSocketLink(self, $0) }
 
     init(_ session: URLSession, _ request: URLRequest, identifier: Int) {
@@ -41,13 +41,13 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {  // as
 
     // MARK: Control
 
-    /// Starts the handshake; after ``URLSessionTask/suspend()``, lets messages come in again.
+    /// Starts the handshake; after ``URLSessionTask/suspend()``, resumes the reception of messages.
     open override func resume() { super.resume() }
 
-    /// Ends the task at once, with `URLError.cancelled`. An open connection is closed with ``CloseCode/goingAway``, and
-    /// the answer is not awaited: see ``cancel(with:reason:)``.
+    /// Ends the task at once, with `URLError.cancelled`. An open connection is closed with ``CloseCode/goingAway``,
+    /// without waiting for the answer: see ``cancel(with:reason:)``.
     ///
-    /// A connection that the server has closed is over already: the task ends as that says.
+    /// A connection that the server has closed is already over: the task ends with that close.
     open override func cancel() {
         let (state, action) = shared.withLock { ($0.lifecycle.state, $0.lifecycle.cancel()) }
         onLoop { task, link in
@@ -58,15 +58,15 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {  // as
         }
     }
 
-    /// Closes the connection: what was sent before goes out, then a close frame. The task ends when the server has
-    /// answered it, after 5 seconds at most. Who receives up to then gets what the server sends before its answer, then
-    /// the error: see ``receive()``.
+    /// Closes the connection: earlier messages are sent, then a close frame. The task ends when the server has answered
+    /// the frame, after 5 seconds at most. Until then, callers receive the messages that the server sends before its
+    /// answer, then the error: see ``receive()``.
     ///
     /// A task that is not yet open, or is suspended, ends as with ``cancel()``.
     /// - Parameters:
-    ///   - closeCode: one that may be on the wire (RFC 6455 §7.4): 1000 to 1003, 1007 to 1014, 3000 to 4999. With others,
-    ///     as ``CloseCode/invalid``, the frame has no code and no reason.
-    ///   - reason: text for people, in UTF-8, cut to 123 bytes.
+    ///   - closeCode: a code that may be on the wire (RFC 6455 §7.4): 1000 to 1003, 1007 to 1014, 3000 to 4999. With
+    ///     any other code, such as ``CloseCode/invalid``, the frame has no code and no reason.
+    ///   - reason: text for human readers, in UTF-8, truncated to 123 bytes.
     open func cancel(with closeCode: CloseCode, reason: Data?) {
         let (state, action) = shared.withLock { ($0.lifecycle.state, $0.lifecycle.cancel()) }
         guard case .cancel = action else { return }
@@ -89,14 +89,15 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {  // as
 
     // MARK: Messages
 
-    /// The longest message that may be received, in bytes, decompressed and put together. Default 1 MiB. A longer one ends
-    /// the task with `URLError.dataLengthExceedsMaximum`, and the connection with ``CloseCode/messageTooBig``.
+    /// The size limit of a received message, in bytes, after decompression and reassembly. Default 1 MiB. A longer
+    /// message ends the task with `URLError.dataLengthExceedsMaximum`, and the connection with
+    /// ``CloseCode/messageTooBig``.
     open var maximumMessageSize: Int {
         get { messageLimit.load(ordering: .relaxed) }
         set { messageLimit.store(max(0, newValue), ordering: .relaxed) }
     }
 
-    /// Sends a message, and returns when the connection has taken it, which says nothing of whether it arrived.
+    /// Sends a message, and returns when the connection has taken it, which does not confirm its arrival.
     public func send(_ message: Message) async throws {
         guard let loop = mailbox?.loop else { throw Self.withoutSession }
         try await loop.result { continuation in
@@ -104,7 +105,8 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {  // as
         }
     }
 
-    /// Sends a message. The handler is called on the delegate queue when the connection has taken it, or with the error.
+    /// Sends a message. The handler is called on the delegate queue when the connection has taken it, or with the
+    /// error.
     public func send(_ message: Message, completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
         guard let mailbox else { return completionHandler(Self.withoutSession) }
         onLoop { _, link in
@@ -112,14 +114,16 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {  // as
         }
     }
 
-    /// Gives the next message, when there is one. What came before the connection's end is given first, also after it.
+    /// Returns the next message, when there is one. Messages before the connection's end are returned first, also after
+    /// the end.
     ///
-    /// Where the connection was closed in order, by either side, this fails with the POSIX error `ENOTCONN`, after the
-    /// delegate's `didCloseWith` has returned; where it was lost, or the task was cancelled, with the task's
-    /// ``URLSessionTask/error``. As long as the program goes on receiving, the delegate is told of the close only when all
-    /// that came before it was taken: see ``URLSessionWebSocketDelegate``.
+    /// Where either side has closed the connection in an orderly way, this method fails with the POSIX error
+    /// `ENOTCONN`, after the delegate's `didCloseWith` has returned. Where the connection was lost, or the task was
+    /// cancelled, it fails with the task's ``URLSessionTask/error``. As long as the program continues to receive, the
+    /// close is reported to the delegate only after all earlier messages were taken: see
+    /// ``URLSessionWebSocketDelegate``.
     ///
-    /// Cancelling the calling task throws `CancellationError`; the connection stays, and no message is lost.
+    /// Cancelling the calling task throws `CancellationError`; the connection stays open, and no message is lost.
     public func receive() async throws -> Message {
         guard let loop = mailbox?.loop else { throw Self.withoutSession }
         let request = ReceiveRequest()
@@ -133,7 +137,7 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {  // as
         }
     }
 
-    /// Gives the next message to a handler, on the delegate queue, once; or the error: see ``receive()``.
+    /// Passes the next message to a handler, on the delegate queue, once; or the error: see ``receive()``.
     public func receive(completionHandler: @escaping @Sendable (Result<Message, any Error>) -> Void) {
         guard let mailbox else { return completionHandler(.failure(Self.withoutSession)) }
         onLoop { _, link in
@@ -160,18 +164,19 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {  // as
 
     // MARK: The end
 
-    /// The code that the server closed the connection with; ``CloseCode/abnormalClosure`` where the connection was lost,
-    /// and the code that the server was sent where it broke a rule. ``CloseCode/invalid`` while the connection is open.
+    /// The code with which the server closed the connection; ``CloseCode/abnormalClosure`` where the connection was
+    /// lost, and the code that was sent to the server where it violated the protocol. ``CloseCode/invalid`` while the
+    /// connection is open.
     ///
     /// It is set when the program has taken the messages before the close: see ``URLSessionWebSocketDelegate``.
     open var closeCode: CloseCode { closed.withLock { $0.code } }
 
-    /// Why the server closed the connection, in words for people, in UTF-8. Nil where it gave none.
+    /// The server's reason for the close, in words for human readers, in UTF-8. Nil where it sent none.
     open var closeReason: Data? { closed.withLock { $0.reason } }
 
-    /// What the task failed with; nil while it is running, and when the connection was closed in order.
+    /// The task's error; nil while it is running, and when the connection was closed in an orderly way.
     ///
-    /// It can be set, as FoundationNetworking has it; that changes what is read here, and nothing else.
+    /// It can be set, as in FoundationNetworking; this only changes the value that is read here.
     open override var error: (any Error)? {
         get { super.error }
         set { shared.withLock { $0.error = newValue } }
@@ -196,7 +201,7 @@ extension Result {
 }
 
 extension URLSessionWebSocketTask {
-    /// A message that is sent or received whole.
+    /// A complete message that is sent or received.
     public enum Message: Sendable {
         /// Bytes.
         case data(Data)
@@ -206,45 +211,46 @@ extension URLSessionWebSocketTask {
 }
 
 extension URLSessionWebSocketTask {
-    /// Why a WebSocket connection was closed (RFC 6455 §7.4): any number, of which the documented ones have names.
+    /// The reason for the close of a WebSocket connection (RFC 6455 §7.4): any number. The documented numbers have
+    /// names.
     ///
     /// Codes of libraries (3000 to 3999) and of applications (4000 to 4999) are values like the others:
     ///
     ///     socket.cancel(with: URLSessionWebSocketTask.CloseCode(rawValue: 4001) ?? .goingAway, reason: nil)
     ///
-    /// As on Apple's systems, a `switch` over the documented names needs `default` or `@unknown default`, which is where a
-    /// code without a name goes.
+    /// As on Apple's systems, a `switch` over the documented names needs `default` or `@unknown default`, which handles
+    /// a code without a name.
     public enum CloseCode: RawRepresentable, Hashable, Sendable {
         /// The connection is not closed.
         case invalid
-        /// Its purpose is fulfilled: 1000.
+        /// The purpose of the connection is fulfilled: 1000.
         case normalClosure
-        /// A side goes away, as a server that goes down, or a user that leaves: 1001.
+        /// A side goes away, for example a server that shuts down, or a user that leaves: 1001.
         case goingAway
-        /// A side broke the protocol's rules: 1002.
+        /// A side violated the protocol: 1002.
         case protocolError
-        /// A side got a kind of message that it cannot take: 1003.
+        /// A side received a kind of message that it cannot accept: 1003.
         case unsupportedData
         /// The close frame had no code: 1005. Never on the wire.
         case noStatusReceived
         /// The connection ended without a close frame: 1006. Never on the wire.
         case abnormalClosure
-        /// A message was not what its kind says, as text that is not UTF-8: 1007.
+        /// The content of a message did not match its kind, for example text that is not UTF-8: 1007.
         case invalidFramePayloadData
-        /// A message broke a rule of the side that got it: 1008.
+        /// A message violated a rule of its recipient: 1008.
         case policyViolation
         /// A message was too long: 1009.
         case messageTooBig
-        /// The server did not agree to an extension that the client needs: 1010.
+        /// The server did not agree to an extension that the client requires: 1010.
         case mandatoryExtensionMissing
-        /// The server met something that it did not expect: 1011.
+        /// The server encountered an unexpected condition: 1011.
         case internalServerError
         /// TLS failed: 1015. Never on the wire.
         case tlsHandshakeFailure
-        /// A code without a name of its own. Programs that run on Apple's systems, too, say `default`.
+        /// A code without its own name. Programs that also run on Apple's systems use `default`.
         case other(Int)
 
-        /// The code of any number; never nil.
+        /// Makes the code for any number; never nil.
         public init?(rawValue: Int) {
             self = Self.named.first { $0.rawValue == rawValue } ?? .other(rawValue)
         }
@@ -255,7 +261,7 @@ extension URLSessionWebSocketTask {
             .internalServerError, .tlsHandshakeFailure,
         ]
 
-        /// The number. Those that may not be on the wire (RFC 6455 §7.4) are never sent.
+        /// The number. Numbers that may not be on the wire (RFC 6455 §7.4) are never sent.
         public var rawValue: Int {
             switch self {
             case .invalid: 0

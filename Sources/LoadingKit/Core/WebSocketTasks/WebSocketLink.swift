@@ -5,13 +5,13 @@ import LoadingKitTransport
 import LoadingKitWebSocket
 import Synchronization
 
-/// Joins what a program asks of its WebSocket task and what the connection does: whatever comes first waits for the
-/// other. Confined to the session's loop.
+/// Connects a program's calls on its WebSocket task with the events of the connection: the earlier of the two waits for
+/// the other. Confined to the session's loop.
 ///
 ///     connecting ──open──▶ open ──close──▶ closing ──┐
 ///          └────────────────┴───────────end──────────┴──▶ ended
 package final class WebSocketLink {
-    /// What of messages may wait for the program before the connection is no longer read, in bytes and in messages.
+    /// The limits of waiting messages, in bytes and in messages, from which the connection is no longer read.
     private static let highWater = 256 * 1024
     private static let mostMessages = 1024
 
@@ -29,13 +29,13 @@ package final class WebSocketLink {
 
     private struct Receiver {
         let request: ReceiveRequest
-        /// Whether `take` calls it on the delegate queue, in order with the delegate's methods.
+        /// Whether `take` calls a handler on the delegate queue, in order with the delegate's methods.
         let isHandler: Bool
         let take: (Result<Message, any Error>) -> Void
     }
 
     private var phase = Phase.connecting
-    /// What was to be sent before the connection is open.
+    /// The messages to send when the connection is open.
     private var outbox: [Message] = []
     private var pingsToSend: [[UInt8]] = []
     /// The callers that wait for a message to be sent, in order.
@@ -49,7 +49,7 @@ package final class WebSocketLink {
     /// Whether the connection has to wait.
     private var isFull = false
     private var reading = WebSocketReading()
-    /// The connection is over, and that is not yet reported.
+    /// The connection has ended, and its end is not reported yet.
     private var ending: Ending?
     private unowned let task: URLSessionWebSocketTask
     private let mailbox: DelegateMailbox
@@ -90,11 +90,11 @@ package final class WebSocketLink {
         }
     }
 
-    /// What has come waits also after the end.
+    /// Received messages remain available after the end.
     func receive(
         _ request: ReceiveRequest, isHandler: Bool, _ take: @escaping (Result<Message, any Error>) -> Void
     ) {
-        // From here on it is withdrawn by `withdraw`.
+        // From here on `withdraw` cancels it.
         if request.isCancelled { return take(.failure(CancellationError())) }
         let receiver = Receiver(request: request, isHandler: isHandler, take: take)
         reading.programDidRequest()
@@ -117,13 +117,13 @@ package final class WebSocketLink {
         if receiver.isHandler, !messages.isEmpty { awaitDelegateQueue() } else { endWhenTaken() }
     }
 
-    /// The caller that waits for a message has given up.
+    /// The caller that waits for a message has been cancelled.
     func withdraw(_ request: ReceiveRequest) {
         guard let index = receivers.firstIndex(where: { $0.request === request }) else { return }
         receivers.remove(at: index).take(.failure(CancellationError()))
     }
 
-    /// Begins the closing handshake; false where there is no connection to close.
+    /// Starts the closing handshake; false where there is no connection to close.
     func close(_ code: WebSocketCloseCode, reason: String) -> Bool {
         guard case .open(let channel) = phase, ending == nil else { return false }
         phase = .closing
@@ -136,7 +136,8 @@ package final class WebSocketLink {
         return true
     }
 
-    /// Reports the server's close without waiting for what the program has not taken; false where there was none.
+    /// Reports the server's close without waiting for the program to take the remaining messages; false where there was
+    /// no close.
     func finishClosed() -> Bool {
         guard let ending, ending.close != nil else { return false }
         if !ending.isReported { reportEnd() }
@@ -153,7 +154,7 @@ package final class WebSocketLink {
 
     // MARK: From the load
 
-    /// The server has granted the connection.
+    /// The server has accepted the handshake.
     package func open(_ channel: any WebSocketChannel, subprotocol: String?) {
         guard case .connecting = phase else { return }
         phase = .open(channel)
@@ -170,7 +171,7 @@ package final class WebSocketLink {
         for ping in pings { channel.ping(ping) }
     }
 
-    /// How long a message may be that comes now, in bytes.
+    /// The size limit of the next message, in bytes.
     package var maximumMessageSize: Int { task.maximumMessageSize }
 
     package func receive(_ message: URLSessionWebSocketTask.Message) -> Flow {
@@ -178,7 +179,8 @@ package final class WebSocketLink {
             give(message, to: receiver)
             return .more
         }
-        // Of a program that has closed the connection and does not receive, the server's answer is awaited.
+        // The program has closed the connection and does not receive: the message is dropped, and the server's answer
+        // is awaited.
         if case .closing = phase, isOverfull { return .more }
         messages.append(message)
         waitingBytes += message.byteCount
@@ -189,27 +191,27 @@ package final class WebSocketLink {
 
     private var isOverfull: Bool { waitingBytes >= Self.highWater || messages.count >= Self.mostMessages }
 
-    /// A pong answers the pings before its own, too (RFC 6455 §5.5.3).
+    /// A pong also answers the pings before its own (RFC 6455 §5.5.3).
     package func receive(pong payload: [UInt8]) {
         guard let index = pings.firstIndex(where: { $0.payload == payload }) else { return }
         for _ in 0...index { pings.popFirst()?.done(.success(())) }
     }
 
-    /// So many messages more were taken by the connection.
+    /// The connection has taken `count` more messages.
     package func didSend(_ count: Int) {
         for _ in 0..<count { senders.popFirst()?(.success(())) }
     }
 
-    /// The connection is over. Calls `finish` when the program has taken the messages before that, as far as it goes on
-    /// receiving, and the close was reported to it.
+    /// The connection has ended. Calls `finish` when the program has taken all earlier messages, as long as it
+    /// continues to receive, and the close was reported to it.
     ///
-    /// - Parameter close: the content of the server's close frame; nil where the connection ended otherwise.
+    /// - Parameter close: the content of the server's close frame; nil where the connection ended in another way.
     package func end(_ close: WebSocketClose?, _ finish: @escaping () -> Void) {
         ending = Ending(close: close, began: loop.now, finish: finish)
         if !messages.isEmpty, delegate != nil || reading.usesHandlers { awaitDelegateQueue() } else { endWhenTaken() }
     }
 
-    /// The connection ended otherwise, with a code that this side gives it.
+    /// The connection ended without a close frame from the server. `code` is the close code of this side.
     package func connectionDidBreak(_ code: WebSocketCloseCode) { task.connectionDidClose(code, reason: nil) }
 
     // MARK: The end
@@ -218,9 +220,9 @@ package final class WebSocketLink {
         let close: WebSocketClose?
         let began: MonotonicTime
         let finish: () -> Void
-        /// How many turns of the delegate queue, or of the concurrency pool, are awaited.
+        /// The number of awaited turns of the delegate queue, or of the concurrency pool.
         var openTurns = 0
-        /// When the delegate queue last had one.
+        /// The time of the delegate queue's last turn.
         var turned: MonotonicTime?
         var timer: LoopTimer?
         var isReported = false
@@ -230,7 +232,7 @@ package final class WebSocketLink {
         task.session.flatMap { TaskDelegates.webSocket($0, task) }
     }
 
-    /// The methods and handlers that wait in the delegate queue, or run, may ask for messages.
+    /// Methods and handlers that wait in the delegate queue, or are running, may request messages.
     private func awaitDelegateQueue() {
         ending?.openTurns += 1
         mailbox.post { [task, loop] in
@@ -254,7 +256,8 @@ package final class WebSocketLink {
         self.ending?.timer = loop.schedule(at: time) { [weak self] in self?.endWhenTaken() }
     }
 
-    /// The time is over. On a busy machine the callers that were given messages may not have run yet: they run before this task.
+    /// The time is over. On a busy machine the callers that received messages may not have run yet: they run before
+    /// this task.
     private func awaitPool() {
         ending?.openTurns += 1
         let count = reading.requestCount
@@ -291,7 +294,7 @@ package final class WebSocketLink {
 
     // MARK: From the engine
 
-    /// The task is over.
+    /// The task has ended.
     func end(_ error: (any Error)?) {
         let isClosed = ending?.close != nil
         if isClosed, ending?.isReported == false { reportEnd() }
@@ -299,7 +302,7 @@ package final class WebSocketLink {
         phase = .ended(error)
         outbox = []
         pingsToSend = []
-        // While the close is reported to the delegate, that goes first.
+        // While the close is being reported to the delegate, that report comes first.
         if isClosed, ending != nil { return }
         ending?.timer?.cancel()
         ending = nil
@@ -319,7 +322,7 @@ package final class WebSocketLink {
             url: task.currentRequest?.url)
     }
 
-    /// As Apple gives it, and programs test for it. The task has the code and the reason.
+    /// Apple's error, which programs compare. The task has the code and the reason.
     private var notConnected: any Error { POSIXError(.ENOTCONN) }
 }
 
@@ -335,7 +338,7 @@ package struct WebSocketClose {
 }
 
 extension URLSessionWebSocketTask.Message {
-    /// What of it counts against limits.
+    /// The size that counts towards the limits.
     fileprivate var byteCount: Int {
         switch self {
         case .data(let data): data.count
@@ -344,19 +347,19 @@ extension URLSessionWebSocketTask.Message {
     }
 }
 
-/// An open WebSocket connection, as the link of its task sees it. Confined to the session's loop.
+/// An open WebSocket connection, from the point of view of its task's link. Confined to the session's loop.
 package protocol WebSocketChannel: AnyObject {
     /// Sends a message after those before it, and calls ``WebSocketLink/didSend(_:)`` when the connection has taken it.
     func send(_ message: URLSessionWebSocketTask.Message)
-    /// Sends a ping; what it carries comes back with ``WebSocketLink/receive(pong:)``.
+    /// Sends a ping; its payload is returned with ``WebSocketLink/receive(pong:)``.
     func ping(_ payload: [UInt8])
-    /// Sends a close frame after the messages before it. The load ends when it is answered, or after some time.
+    /// Sends a close frame after the messages before it. The load ends when the frame is answered, or after a timeout.
     func close(_ code: WebSocketCloseCode, reason: String)
-    /// The link takes messages again.
+    /// The link accepts messages again.
     func linkDidBecomeReady()
 }
 
-/// One call that waits for a message, and may give up.
+/// One call that waits for a message, and may be cancelled.
 final class ReceiveRequest: Sendable {
     private let cancelled = Atomic<Bool>(false)
 

@@ -1,25 +1,25 @@
 import LoadingKitPrimitives
 
-/// What is known of how a program receives messages, and with that how long the connection's end waits for it.
+/// Records how a program receives messages, and determines how long the connection's end waits for it.
 ///
-/// To a program that goes on receiving the end is reported when it has taken the messages before that. Whether it goes on
-/// is not known before it requests the next message, so that the wait has a limit.
+/// To a program that continues to receive, the end is reported after it has taken all earlier messages. Whether it
+/// continues is unknown until it requests the next message. The wait therefore has a limit.
 struct WebSocketReading {
-    /// How long a program may take from one message to asking for the next, where there are more, in seconds.
+    /// The time between one message and the request for the next, where there are more, in seconds.
     private static let processingTime = 10.0
-    /// The same once the program has closed the connection itself, and may well have stopped, in seconds.
+    /// The same time after the program has closed the connection itself, and has probably stopped, in seconds.
     private static let closingTime = 3.0
-    /// How long a caller that was given the last message may take until it runs and requests another; likewise a program that
-    /// has not yet requested any, in seconds.
+    /// The time in which a caller that received the last message may run and request another; also for a program that
+    /// has not yet requested any. In seconds.
     private static let askingTime = 1.0
 
     private var programHasClosed = false
-    /// Whether a completion handler was given a message.
+    /// Whether a completion handler has received a message.
     private(set) var usesHandlers = false
-    /// How many asynchronous calls were given a message and not followed by another call.
+    /// The number of asynchronous calls that received a message without a further call after them.
     private var unanswered = 0
     private var given: MonotonicTime?
-    /// How many messages the program has requested.
+    /// The number of messages that the program has requested.
     private(set) var requestCount = 0
 
     mutating func programDidRequest() {
@@ -27,24 +27,24 @@ struct WebSocketReading {
         if unanswered > 0 { unanswered -= 1 }
     }
 
-    /// Of handlers the order is that of the delegate queue.
+    /// For handlers, the delegate queue determines the order.
     mutating func programDidReceive(toHandler isHandler: Bool, _ now: MonotonicTime) {
         if isHandler { usesHandlers = true } else { unanswered += 1 }
         given = now
     }
 
-    /// Up to here it has what it was given.
+    /// The program has processed the messages that it received before its close.
     mutating func programDidClose() {
         programHasClosed = true
         unanswered = 0
     }
 
-    /// Until when the end waits for the program to ask; nil where it does not.
+    /// The time until which the end waits for the program's request; nil where it does not wait.
     ///
     /// - Parameters:
-    ///   - hasMessages: whether there are some that it has not taken.
-    ///   - began: when the connection ended.
-    ///   - turned: when what had waited in the delegate queue at the end was done.
+    ///   - hasMessages: whether there are messages that the program has not taken.
+    ///   - began: the time at which the connection ended.
+    ///   - turned: the time at which the delegate queue had completed the work that waited at the end.
     func deadline(hasMessages: Bool, began: MonotonicTime, turned: MonotonicTime?) -> MonotonicTime? {
         guard hasMessages else {
             return unanswered > 0 ? given?.advanced(bySeconds: Self.askingTime) : nil

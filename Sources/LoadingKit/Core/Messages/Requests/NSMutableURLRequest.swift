@@ -153,8 +153,8 @@ open class NSMutableURLRequest: NSURLRequest, @unchecked Sendable {  // used by 
         set { request.assumesHTTP3Capable = newValue }
     }
 
-    /// Whether the host's name must be validated by DNSSEC; false unless set. If true, a request whose host is a name fails: see
-    /// ``URLSessionConfiguration/requiresDNSSECValidation``.
+    /// Whether the host's name must be validated by DNSSEC; false unless set. If true, a request whose host is a name
+    /// fails: see ``URLSessionConfiguration/requiresDNSSECValidation``.
     open override var requiresDNSSECValidation: Bool {
         get { request.requiresDNSSECValidation }
         set { request.requiresDNSSECValidation = newValue }

@@ -252,8 +252,8 @@ public struct URLRequest: Sendable {
         set { unique.options.keepsContentCodings = newValue }
     }
 
-    /// Whether the host's name must be validated by DNSSEC; false unless set. If true, a request whose host is a name fails: see
-    /// ``URLSessionConfiguration/requiresDNSSECValidation``.
+    /// Whether the host's name must be validated by DNSSEC; false unless set. If true, a request whose host is a name
+    /// fails: see ``URLSessionConfiguration/requiresDNSSECValidation``.
     public var requiresDNSSECValidation: Bool {
         get { storage.options.requiresDNSSECValidation }
         set { unique.options.requiresDNSSECValidation = newValue }

@@ -1,9 +1,9 @@
 import LoadingKitTransport
 
-/// What a task has asked its delegate, challenges among it, and not been answered yet. Used on the task's loop alone.
+/// A task's pending calls to its delegate that require an answer, including challenges. Used only on the task's loop.
 ///
-/// An answer counts once, the first time: a second one would have a request sent again. A program may keep what it was
-/// given to answer with for as long as it likes, after it has answered or the task is over: that holds nothing of the task.
+/// An answer counts once, the first time: a second answer would send a request again. A program may keep the completion
+/// handler for any time after its answer or the task's end: the handler holds no part of the task.
 final class DelegateQuestions: @unchecked Sendable {  // confined to `loop`
     private final class Question<Answer> {
         let take: (Answer) -> Void
@@ -12,18 +12,18 @@ final class DelegateQuestions: @unchecked Sendable {  // confined to `loop`
 
     private let loop: EventLoop
     private var pending: [Int: AnyObject] = [:]
-    /// The challenges among them. An authentication scheme may withdraw its challenge.
+    /// The pending challenges. An authentication scheme may withdraw its challenge.
     private var challenges: [Int: URLAuthenticationChallenge] = [:]
     private var count = 0
 
     init(_ loop: EventLoop) { self.loop = loop }
 
-    /// Whether a challenge is not answered yet.
+    /// Whether a challenge is pending.
     var hasChallenges: Bool { !challenges.isEmpty }
 
-    /// Gives what is to be called with the answer, from any thread.
+    /// Returns the function to call with the answer, from any thread.
     ///
-    /// - Parameter challenge: what the question is about, if it is a challenge.
+    /// - Parameter challenge: the challenge, if the question is about one.
     func open<Answer>(
         about challenge: URLAuthenticationChallenge? = nil, _ take: @escaping (Answer) -> Void
     ) -> @Sendable (Answer) -> Void {
@@ -45,13 +45,13 @@ final class DelegateQuestions: @unchecked Sendable {  // confined to `loop`
         return pending.removeValue(forKey: number)
     }
 
-    /// The challenge needs no answer any more. False where it has none to come.
+    /// The challenge needs no answer any longer. False where no answer to it is pending.
     func withdraw(_ challenge: URLAuthenticationChallenge) -> Bool {
         guard let number = challenges.first(where: { $0.value === challenge })?.key else { return false }
         _ = close(number)
         return true
     }
 
-    /// Answers that come later are dropped.
+    /// Later answers are dropped.
     func closeAll() { (pending, challenges) = ([:], [:]) }
 }

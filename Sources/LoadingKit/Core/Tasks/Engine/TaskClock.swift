@@ -1,10 +1,10 @@
 import Foundation
 import LoadingKitPrimitives
 
-/// A task's two timeouts: one that each byte starts anew, and one for the whole load. Pure: the engine has the timer.
+/// A task's two timeouts: one that each byte restarts, and one for the whole load. Pure: the engine has the timer.
 ///
-/// Activity only notes the time. When the timer fires, `check` says whether that was too long ago, or when to look
-/// again; so a busy load costs one timer, however many bytes it receives.
+/// Activity only records the time. When the timer fires, `check` returns whether a timeout has passed, or the time of
+/// the next check. A busy load therefore costs one timer, regardless of the number of bytes that it receives.
 struct TaskClock {
     enum Verdict {
         case expired(LoadFailure)
@@ -18,9 +18,9 @@ struct TaskClock {
     private var pausedAt: MonotonicTime?
     private var pausedNanoseconds: UInt64 = 0
 
-    /// Whether it is the program, not the peer, that keeps the load waiting; the idle time does not run then.
+    /// Whether the load waits for the program, not for the peer; the idle timeout does not run then.
     var isHeld = false
-    /// Whether the load waits its turn for a connection; the idle time does not run then.
+    /// Whether the load waits in the queue for a connection; the idle timeout does not run then.
     var isQueued = false
 
     /// Times in seconds; not positive means no limit.
@@ -33,7 +33,7 @@ struct TaskClock {
 
     mutating func noteActivity(_ now: MonotonicTime) { lastActivity = now }
 
-    /// What follows has its own time: a connection that is open may be quiet for as long as both sides like.
+    /// Ends the idle timeout: an open connection may be quiet for as long as both sides require.
     mutating func endIdleLimit() { idle = 0 }
 
     mutating func pause(_ now: MonotonicTime) { if pausedAt == nil { pausedAt = now } }
@@ -47,10 +47,10 @@ struct TaskClock {
 
     var isPaused: Bool { pausedAt != nil }
 
-    /// When to look first.
+    /// The time of the first check.
     var firstCheck: MonotonicTime { min(idleEnd(from: lastActivity), wholeEnd) }
 
-    /// - Parameter stall: what has not happened meanwhile, in words.
+    /// - Parameter stall: the event that has not occurred in the meantime, in words.
     mutating func check(_ now: MonotonicTime, stall: @autoclosure () -> String? = nil) -> Verdict {
         if wholeEnd <= now { return .expired(.resourceTimeout(whole)) }
         if isHeld || isQueued { lastActivity = now }

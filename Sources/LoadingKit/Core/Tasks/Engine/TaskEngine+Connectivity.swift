@@ -2,9 +2,10 @@ import Foundation
 import LoadingKitTransport
 
 extension TaskEngine {
-    /// The request to load again where the task waits for a network rather than fail; nil where it fails.
+    /// The request to load again where the task waits for a network and does not fail; nil where it fails.
     ///
-    /// A task can wait until the server has received something of it. So a stream that is its body must not be open yet.
+    /// A task can wait only while the server has received nothing of it. A stream that is its body must therefore not
+    /// be open yet.
     func requestToRetry(after error: any Error) -> URLRequest? {
         let isStreamUnread = sentStream.map { $0.streamStatus == .notOpen } ?? true
         guard core.settings.waitsForConnectivity, task.response == nil, isStreamUnread,
@@ -14,10 +15,10 @@ extension TaskEngine {
     }
 }
 
-/// Has a task's request loaded again some time after a change to the networks. Confined to the task's loop.
+/// Reloads a task's request some time after a change of the networks. Confined to the task's loop.
 final class NetworkWait {
-    /// How long after a change to the networks the load is tried again, in seconds: changes come in bursts, and an address
-    /// comes before its route.
+    /// The delay between a change of the networks and the retry, in seconds: changes occur in bursts, and an address
+    /// appears before its route.
     private static let settlingTime = 0.1
 
     private weak var engine: TaskEngine?

@@ -1,11 +1,11 @@
 import Foundation
 
-/// How a sink reports a task's end.
+/// Reports a task's end for the sinks.
 extension TaskEngine {
     /// Completes the task and reports its end, on behalf of the sink.
     ///
     /// - Parameters:
-    ///   - result: reports what the task has succeeded with, before the metrics.
+    ///   - result: reports the task's result, before the metrics.
     ///   - last: reports the end, with the task's response.
     func reportEnd(
         _ error: (any Error)?, to recipient: EndRecipient, result: () -> Void = {}, last: (URLResponse?) -> Void
@@ -28,7 +28,7 @@ extension TaskEngine {
         }
     }
 
-    /// Reports the end to the delegate, as the last thing.
+    /// Reports the end to the delegate, as the last call.
     func reportEndToDelegate(_ error: (any Error)?) {
         guard let delegates else { return }
         core.mailbox.postEnd(of: task) { [session, task] in
@@ -37,7 +37,7 @@ extension TaskEngine {
         }
     }
 
-    /// Resumes an asynchronous caller, when the delegate, if there is one, was given all that comes before.
+    /// Resumes an asynchronous caller, after the delegate, if there is one, has received all earlier events.
     func resume<Value: Sendable>(_ continuation: LoopContinuation<Value>, with result: Result<Value, any Error>) {
         guard delegates != nil else { return continuation.resume(with: result, from: loop) }
         core.mailbox.postEnd(of: task) { continuation.resume(with: result) }

@@ -1,9 +1,9 @@
 import Foundation
 import LoadingKitTransport
 
-/// What has to be known before a task's request can be loaded.
+/// Determines the facts that are required before a task's request can be loaded.
 extension TaskEngine {
-    /// Loads the request when that is known; or ends the task.
+    /// Loads the request after the preparation; or ends the task.
     func prepare(_ request: URLRequest) {
         do { try task.checkCanBegin() } catch { return end(with: error) }
         if task.requestsBodyStream {
@@ -21,13 +21,13 @@ extension TaskEngine {
         }
     }
 
-    /// Loads a request that is not the one that the task began with.
+    /// Loads a request other than the task's first one.
     func load(changed request: URLRequest) {
         task.currentRequest = request
         load(prepared: request)
     }
 
-    /// The delegate's stream, or the request's own.
+    /// Takes the delegate's stream, or the request's own.
     private func prepareStream(_ request: URLRequest) {
         requestNewBodyStream { [self] stream in
             guard !isOver else { return }
@@ -43,7 +43,7 @@ extension TaskEngine {
         }
     }
 
-    /// Runs `work`, which may block, on the pool; `next` on the loop, unless the task is over by then.
+    /// Runs `work`, which may block, on the pool, and then `next` on the loop, unless the task has ended.
     func runOnPool<Value: Sendable>(
         _ work: @escaping @Sendable () throws -> Value, _ next: @escaping (Value) -> Void
     ) {

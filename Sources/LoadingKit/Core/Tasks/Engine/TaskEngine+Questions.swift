@@ -1,8 +1,8 @@
 import Foundation
 
-/// What a task asks its delegate while it loads: whether to follow a redirect, the answer to a challenge, a body.
+/// A task's calls to its delegate that require an answer during the load: redirects, challenges, and new bodies.
 extension TaskEngine {
-    /// Redirects that a task follows; one more is `URLError.httpTooManyRedirects`.
+    /// The largest number of redirects that a task follows; one more is `URLError.httpTooManyRedirects`.
     private static let maximumRedirects = 20
 
     func redirect(
@@ -34,7 +34,8 @@ extension TaskEngine {
         }
     }
 
-    /// A redirect to what no handler loads fails as any task with that URL does; the other refusals are for redirects alone.
+    /// A redirect to a URL without a handler fails like any task with that URL; the other refusals apply to redirects
+    /// only.
     private func refuse(_ request: URLRequest, _ refusal: LoadFailure) {
         let found = core.registry.find(request, task: nil, whole: { core.withSessionFields(request, of: task) })
         guard found == nil else { return end(with: refusal) }
@@ -42,8 +43,8 @@ extension TaskEngine {
         end(with: LoadFailure.noHandler(for: request))
     }
 
-    /// A stream that was read from cannot be the body of the next request. The delegate gives another, unless the program
-    /// has put one into the request.
+    /// A stream from which bytes were read cannot be the body of the next request. The delegate supplies another
+    /// stream, unless the program has set one in the request.
     private func renewBody(of request: URLRequest, _ proceed: @escaping (URLRequest) -> Void) {
         guard let stream = request.httpBodyStream, stream === sentStream else {
             return proceed(request)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a task's load reports to it.
+/// The events of a task's load.
 extension TaskEngine: LoadReceiver {
     func receive(_ response: URLResponse) -> Flow {
         if let reader = MixedReplaceReader(of: response) { sink = sink.split(response, by: reader) }
@@ -9,7 +9,7 @@ extension TaskEngine: LoadReceiver {
         return stage.flow()
     }
 
-    /// A response, or one of its parts that has a head of its own, is the task's response from now on.
+    /// Makes a response, or one of its parts with its own head, the task's response.
     func note(_ response: URLResponse) {
         noteActivity()
         let hasProgress = task.shared.withLock { shared in
@@ -45,7 +45,7 @@ extension TaskEngine: LoadReceiver {
 
     private func noteReceived(_ count: Int) {
         noteActivity()
-        // The notice that the task was suspended may still be on its way here.
+        // The notification of the task's suspension may not have arrived here yet.
         if task.noteReceived(count) == .suspended { holdSuspended() }
     }
 

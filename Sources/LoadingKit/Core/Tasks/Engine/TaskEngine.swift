@@ -2,17 +2,17 @@ import Foundation
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// Runs one task on its session's event loop, whatever the scheme: makes the handler, follows redirects, keeps the time,
-/// and gives what is loaded to the task's sink. It is the one owner of the task's state.
+/// Runs one task on its session's event loop, for every scheme: makes the handler, follows redirects, applies timeouts,
+/// and passes the loaded data to the task's sink. It is the only owner of the task's state.
 ///
-/// What it does next is a ``TaskStage``'s to say: the engine does that.
+/// A ``TaskStage`` decides about each next step, which the engine carries out.
 ///
-/// The loop calls the engine as a ``LoopDeadline`` when a timeout may be over. Until the load
-/// is over that goes on, also where the load outlives its task, as the body of streams that a program has captured does.
+/// The loop calls the engine as a ``LoopDeadline`` when a timeout may have passed. These calls continue until the
+/// load's end, also where the load outlives its task, like the body of streams that a program has captured.
 final class TaskEngine: LoopDeadline, TaskRunner, @unchecked Sendable {  // confined to `core.loop`
-    // Exclusive access is not checked where a property is read and replaced, or changed by a function that calls no other
-    // object: the check costs more than what it guards.
-    /// Another task from then on when a data task becomes a download or a stream task.
+    // Exclusive access is not checked where a property is read and replaced, or changed by a function that calls no
+    // other object: the check costs more than the access.
+    /// Replaced when a data task becomes a download or a stream task.
     @exclusivity(unchecked) private(set) var task: URLSessionTask
     let core: SessionCore
     let session: URLSession
@@ -22,14 +22,14 @@ final class TaskEngine: LoopDeadline, TaskRunner, @unchecked Sendable {  // conf
     @exclusivity(unchecked) var stage = TaskStage()
     @exclusivity(unchecked) var clock: TaskClock
     @exclusivity(unchecked) var sink: any TaskSink
-    /// Made when the delegate is first asked something: most tasks ask nothing.
+    /// Made at the first question to the delegate: most tasks have none.
     @exclusivity(unchecked) private(set) var openQuestions: DelegateQuestions?
     @exclusivity(unchecked) var log = TransactionLog()
-    /// The stream that the load under way takes its body from.
+    /// The stream from which the current load reads its body.
     @exclusivity(unchecked) private(set) var sentStream: InputStream?
-    /// Why the load under way ends, when it does.
+    /// The reason for the end of the current load.
     @exclusivity(unchecked) private(set) var loadEnd = LoadEnd.replaced
-    /// From the first wait for a network until the task is over.
+    /// From the first wait for a network until the task's end.
     @exclusivity(unchecked) private var networkWait: NetworkWait?
 
     init(_ task: URLSessionTask, _ session: URLSession, _ delegates: TaskDelegates?, _ sink: any TaskSink) {
@@ -47,7 +47,7 @@ final class TaskEngine: LoopDeadline, TaskRunner, @unchecked Sendable {  // conf
 
     var isOver: Bool { stage.isOver }
     var isLoading: Bool { stage.isLoading }
-    /// Why nothing may be reported to the program at the moment.
+    /// The reasons why nothing may be reported to the program now.
     var hold: TaskStage.Hold { stage.hold }
 
     var isQueued: Bool { clock.isQueued }
@@ -67,8 +67,8 @@ final class TaskEngine: LoopDeadline, TaskRunner, @unchecked Sendable {  // conf
         begin(request, at: date)
     }
 
-    /// Holds the load back, or lets it go on, as the task's state says. Of two calls from two threads at once the notices
-    /// may arrive in either order, so it is the state that counts.
+    /// Holds the load back, or resumes it, according to the task's state. After two simultaneous calls on two threads
+    /// the notifications may arrive in either order. Therefore only the state counts.
     func followState() {
         switch task.state {
         case .suspended: pause()
@@ -82,7 +82,7 @@ final class TaskEngine: LoopDeadline, TaskRunner, @unchecked Sendable {  // conf
         stage.suspend()?.receiverDidBlock()
     }
 
-    /// The task is suspended, and the notice of that is on its way here.
+    /// The task is suspended, and the notification of it has not arrived here yet.
     func holdSuspended() {
         stage.hold(for: .suspended)
         clock.pause(loop.now)
@@ -102,23 +102,23 @@ final class TaskEngine: LoopDeadline, TaskRunner, @unchecked Sendable {  // conf
         conclude(.failure(URLError(.cancelled)), because: core.isBeingCancelled ? .sessionInvalidated : .cancelled)
     }
 
-    /// The handshake of a WebSocket is done: messages have no time limit.
+    /// The handshake of a WebSocket is complete: messages have no timeout.
     func connectionDidEstablish() { clock.endIdleLimit() }
 
-    // MARK: Beginning
+    // MARK: Starting
 
     private func begin(_ request: URLRequest, at date: Date?) {
         guard let delay = date?.timeIntervalSinceNow else { return begin(request) }
         guard delay > 0 else { return beginDelayed(request) }
-        // The timer holds the engine until it fires or is cancelled at the task's end, which always comes. The loop's time is
-        // that of its turn's begin, so that the date may not quite have come when the timer fires.
+        // The timer holds the engine until it fires or is cancelled at the task's end, which always occurs. The loop's
+        // time is the start of its turn: the date may not quite have come when the timer fires.
         let timer = loop.schedule(at: loop.now.advanced(bySeconds: delay)) {
             self.begin(request, at: self.task.earliestBeginDate)
         }
         if !stage.waitForBeginDate(timer) { timer.cancel() }
     }
 
-    /// The program may want another request by now than when it made the task.
+    /// The program may supply another request now than when it created the task.
     private func beginDelayed(_ request: URLRequest) {
         guard let delegates else { return begin(request) }
         guard stage.prepare() else { return }
@@ -151,7 +151,7 @@ final class TaskEngine: LoopDeadline, TaskRunner, @unchecked Sendable {  // conf
         prepare(request)
     }
 
-    /// Lets the sink prepare for what is loaded; the sink then calls ``load(prepared:)``.
+    /// Lets the sink prepare for the load; the sink then calls ``load(prepared:)``.
     func prepareSink(for request: URLRequest) { sink.prepare(request, for: self) }
 
     func load(prepared request: URLRequest) {
@@ -162,7 +162,7 @@ final class TaskEngine: LoopDeadline, TaskRunner, @unchecked Sendable {  // conf
 
     private func scheduleCheck(at time: MonotonicTime) { if time < .distantFuture { loop.schedule(self, at: time) } }
 
-    /// Ends the task when its time is over.
+    /// Ends the task when a timeout has passed.
     override func deadlineDidPass() {
         guard !isOver, !clock.isPaused else { return }
         switch clock.check(loop.now, stall: stage.handler?.stall) {
@@ -181,7 +181,7 @@ final class TaskEngine: LoopDeadline, TaskRunner, @unchecked Sendable {  // conf
             guard stage.beginLoading(handler) else { return }
             if sentStream !== request.httpBodyStream { BodyStreamReader.close(sentStream) }
             sentStream = request.httpBodyStream
-            // An earlier request of the task may have sent it.
+            // An earlier request of the task may have sent bytes.
             if request.hasBody { task.countOfBytesSent = 0 }
             if delegates != nil { log.loadDidBegin(request, loop.now) }
             handler.begin(self)
@@ -190,7 +190,7 @@ final class TaskEngine: LoopDeadline, TaskRunner, @unchecked Sendable {  // conf
         }
     }
 
-    /// Loads the request that was postponed, unless the task is suspended: then it is loaded when that ends.
+    /// Loads the postponed request, unless the task is suspended: then it is loaded when the task is resumed.
     func loadPostponed() {
         guard let request = stage.takePostponed() else { return }
         clock.isQueued = false
@@ -198,14 +198,14 @@ final class TaskEngine: LoopDeadline, TaskRunner, @unchecked Sendable {  // conf
         load(request)
     }
 
-    /// Loads another request in place of the one that is being loaded.
+    /// Loads another request in place of the current one.
     func reload(_ request: URLRequest) {
         guard let handler = stage.replaceLoad(by: request) else { return }
         end(handler)
         if let request = stage.takePostponed() { load(request) }
     }
 
-    /// The load has failed for want of a network, and is tried again when there may be one.
+    /// The load has failed because there is no network, and is retried when there may be one.
     func waitForNetwork(with request: URLRequest) {
         guard let handler = stage.waitForNetwork(with: request) else { return }
         clock.isQueued = true
@@ -223,7 +223,7 @@ final class TaskEngine: LoopDeadline, TaskRunner, @unchecked Sendable {  // conf
 
     // MARK: Holding back
 
-    /// Does what the sink needs done after it took something.
+    /// Carries out the action that the sink returned.
     @inline(__always)
     func perform(_ action: SinkAction) {
         if case .proceed = action { return }
@@ -273,7 +273,7 @@ final class TaskEngine: LoopDeadline, TaskRunner, @unchecked Sendable {  // conf
         return made
     }
 
-    /// Counts a redirect, and gives how many there have been.
+    /// Counts a redirect, and returns the number of redirects.
     func noteRedirect(_ response: URLResponse) -> Int {
         noteActivity()
         log.didRedirect(response, loop.now)
@@ -282,7 +282,7 @@ final class TaskEngine: LoopDeadline, TaskRunner, @unchecked Sendable {  // conf
 
     // MARK: Another task in place of this one
 
-    /// A data task goes on as another task, which its delegate learns of.
+    /// Continues a data task as another task, and reports it to its delegate.
     func become(
         _ successor: URLSessionTask, _ sink: any TaskSink,
         _ report: @escaping @Sendable (TaskDelegates, URLSession) -> Void
@@ -297,14 +297,14 @@ final class TaskEngine: LoopDeadline, TaskRunner, @unchecked Sendable {  // conf
         }
     }
 
-    /// The connection of the load under way, where its response has left it to the program.
+    /// The connection of the current load, where its response has handed it over to the program.
     func takeConnection() throws -> TakenConnection? {
         try stage.handler?.takeConnection()
     }
 
     // MARK: The end
 
-    /// Ends the load at once, whatever is held back.
+    /// Ends the load at once, also while data is held back.
     func end(with error: any Error) {
         if isOver { return }
         conclude(.failure(error))
@@ -347,7 +347,7 @@ final class TaskEngine: LoopDeadline, TaskRunner, @unchecked Sendable {  // conf
         BodyStreamReader.close(sentStream)
     }
 
-    /// Of the transactions up to now.
+    /// The metrics of the transactions up to now.
     var metrics: URLSessionTaskMetrics {
         log.metrics(WallClockAnchor(date: Date(), monotonicTime: loop.now), created: task.created)
     }

@@ -1,9 +1,9 @@
-/// What `resume()`, `suspend()` and `cancel()` do to a task: the state that users see, and nothing else.
+/// The effect of `resume()`, `suspend()` and `cancel()` on a task: the state that users see, and nothing else.
 ///
 ///     suspended(count 1) ──resume──▶ running ──suspend──▶ suspended(count n) ──resume × n──▶ running
 ///            └───────────────────────────┴──cancel──▶ canceling ──complete──▶ completed
 ///
-/// Suspensions are counted, as Apple counts them: a task suspended twice is resumed by the second `resume()`.
+/// Suspensions are counted, as on Apple's systems: a task suspended twice is resumed by the second `resume()`.
 struct TaskLifecycle {
     private enum Phase {
         case suspended(count: Int, hasStarted: Bool)
@@ -12,23 +12,24 @@ struct TaskLifecycle {
         case completed
     }
 
-    /// What the engine has to do.
+    /// The action that the engine has to carry out.
     enum Action {
         case none
         case start
-        /// A load that goes on is to be held back, or one that is held back is to go on: whatever the state says by then.
+        /// A running load is to be held back, or a held load is to be resumed, according to the state at the time of
+        /// the action.
         case change
         /// `hasStarted` is false for a task that was never resumed: there is no load to end.
         case cancel(hasStarted: Bool)
     }
 
-    /// Whether the program has cancelled the task before it was over.
+    /// Whether the program has cancelled the task before its end.
     private(set) var wasCancelled = false
     private var phase = Phase.suspended(count: 1, hasStarted: false)
 
     init() {}
 
-    /// Of a task that an earlier run of the program has begun.
+    /// The lifecycle of a task that an earlier run of the program has started.
     init(begunAs state: URLSessionTask.State) {
         phase =
             switch state {

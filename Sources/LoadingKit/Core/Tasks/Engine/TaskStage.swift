@@ -1,8 +1,8 @@
 import Foundation
 import LoadingKitTransport
 
-/// How far a task's load has come, and what holds it back. The engine does what the methods return, when the value is
-/// consistent; so a call back is an ordinary input.
+/// The progress of a task's load, and the reasons that hold it back. The engine carries out the returned actions when
+/// this value is consistent: a reentrant call is an ordinary input.
 ///
 /// ```
 ///     new                  preparing, or waitingForBeginDate where the date is in the future
@@ -13,7 +13,7 @@ import LoadingKitTransport
 ///     each of them         ended
 /// ```
 struct TaskStage {
-    /// Why nothing may be reported to the program at the moment.
+    /// The reasons why nothing may be reported to the program now.
     struct Hold: OptionSet {
         let rawValue: UInt8
         /// The task is suspended.
@@ -22,14 +22,14 @@ struct TaskStage {
         static let undecided = Hold(rawValue: 2)
         /// The delegate, the file, or the reader of `bytes`, is behind.
         static let behind = Hold(rawValue: 4)
-        /// All has been received, and the sink has not stored all of it.
+        /// Everything has been received, and the sink has not stored all of it.
         static let completing = Hold(rawValue: 8)
     }
 
     enum Step {
         case new
         case waitingForBeginDate(LoopTimer)
-        /// What the load needs is awaited: an answer of the delegate, or a file that is opened.
+        /// The load waits for a prerequisite: an answer of the delegate, or the opening of a file.
         case preparing
         /// The request is loaded when the task is no longer suspended.
         case postponed(URLRequest)
@@ -40,18 +40,18 @@ struct TaskStage {
     }
 
     enum Progress {
-        /// The handler may hand over more.
+        /// The handler may deliver more.
         case running
         /// The handler waits for `receiverDidBecomeReady()`.
         case blocked
-        /// The load has ended; that is reported when nothing holds it back.
+        /// The load has ended; its end is reported when nothing holds it back.
         case finished(Result<Void, any Error>)
     }
 
-    /// What is to be done when a hold has ended.
+    /// The action when a hold has ended.
     enum Release {
         case nothing
-        /// The handler may hand over more.
+        /// The handler may deliver more.
         case proceed(any LoopHandler)
         /// The load's end is reported.
         case conclude(Result<Void, any Error>)
@@ -66,7 +66,7 @@ struct TaskStage {
 
     var isLoading: Bool { if case .loading = step { true } else { false } }
 
-    /// What loads the request, also where it has finished.
+    /// The handler of the request, also after it has finished.
     var handler: (any LoopHandler)? { if case .loading(let handler, _) = step { handler } else { nil } }
 
     /// Whether more may be reported to the program.
@@ -74,7 +74,7 @@ struct TaskStage {
 
     // MARK: Beginning
 
-    /// The task begins when the timer fires, unless it is over by then: the timer is to be cancelled where this gives false.
+    /// Waits for the task's begin date. False where the task has ended: the caller must then cancel the timer.
     mutating func waitForBeginDate(_ timer: LoopTimer) -> Bool {
         switch step {
         case .new, .waitingForBeginDate:
@@ -84,7 +84,7 @@ struct TaskStage {
         }
     }
 
-    /// What the load needs is looked for; false where the task is over, or further.
+    /// Starts the preparation; false where the task has ended, or is beyond this step.
     mutating func prepare() -> Bool {
         switch step {
         case .new, .waitingForBeginDate, .preparing:
@@ -94,7 +94,7 @@ struct TaskStage {
         }
     }
 
-    /// All that the load needs is there. Gives whether to load now: not while the task is suspended.
+    /// The preparation is complete. Returns whether to load now: not while the task is suspended.
     mutating func requestIsPrepared(_ request: URLRequest) -> Bool {
         switch step {
         case .preparing:
@@ -105,7 +105,7 @@ struct TaskStage {
         }
     }
 
-    /// The handler is about to begin; false where it must not.
+    /// The handler is about to start; false where it must not.
     mutating func beginLoading(_ handler: any LoopHandler) -> Bool {
         switch step {
         case .preparing:
@@ -115,7 +115,7 @@ struct TaskStage {
         }
     }
 
-    /// The request that waits to be loaded, where the task is not suspended. It is being prepared from then on.
+    /// The postponed request, where the task is not suspended. The task is preparing from then on.
     mutating func takePostponed() -> URLRequest? {
         guard !hold.contains(.suspended) else { return nil }
         switch step {
@@ -131,7 +131,7 @@ struct TaskStage {
     @inline(__always)
     mutating func hold(for reason: Hold) { hold.insert(reason) }
 
-    /// The task is suspended. Gives the handler that is to wait.
+    /// The task is suspended. Returns the handler that has to wait.
     mutating func suspend() -> (any LoopHandler)? {
         hold.insert(.suspended)
         guard case .loading(let handler, .running) = step else { return nil }
@@ -139,7 +139,7 @@ struct TaskStage {
         return handler
     }
 
-    /// The handler has handed something over. Gives whether it may go on; if not, it waits from now on.
+    /// The handler has delivered data. Returns whether it may continue; if not, it is blocked from now on.
     @inline(__always)
     mutating func flow() -> Flow {
         if hold.isEmpty { return isOver ? .wait : .more }
@@ -151,10 +151,10 @@ struct TaskStage {
         if case .loading(let handler, .running) = step { step = .loading(handler, .blocked) }
     }
 
-    /// One reason less; what is to be done then ``proceed()`` gives.
+    /// Removes one reason; ``proceed()`` then returns the action.
     mutating func release(_ reason: Hold) { hold.remove(reason) }
 
-    /// Goes on, where nothing holds the task back.
+    /// Continues, where nothing holds the task back.
     mutating func proceed() -> Release {
         guard hold.isEmpty else { return .nothing }
         switch step {
@@ -169,7 +169,7 @@ struct TaskStage {
 
     // MARK: The end of a load
 
-    /// Another request is loaded in place of the one that is. Gives the handler that is to end.
+    /// Replaces the current load by another request. Returns the handler that has to end.
     mutating func replaceLoad(by request: URLRequest) -> (any LoopHandler)? {
         guard case .loading(let handler, _) = step else { return nil }
         step = .postponed(request)
@@ -177,7 +177,7 @@ struct TaskStage {
         return handler
     }
 
-    /// The load has failed for want of a network. Gives the handler that is to end.
+    /// The load has failed because there is no network. Returns the handler that has to end.
     mutating func waitForNetwork(with request: URLRequest) -> (any LoopHandler)? {
         switch step {
         case .loading(let handler, .running), .loading(let handler, .blocked):
@@ -188,7 +188,7 @@ struct TaskStage {
         }
     }
 
-    /// The load has ended; false where it had before, or there is none.
+    /// The load has ended; false where it had ended before, or there is none.
     mutating func loadDidEnd(_ result: Result<Void, any Error>) -> Bool {
         switch step {
         case .loading(let handler, .running), .loading(let handler, .blocked):
@@ -199,7 +199,7 @@ struct TaskStage {
         }
     }
 
-    /// The task is over. Gives what it was doing, which is to end.
+    /// The task has ended. Returns the step that has to be ended.
     mutating func end() -> Step {
         defer { step = .ended }
         return step

@@ -1,20 +1,20 @@
 import Foundation
 import Glibc
 
-/// A response's body being put together, without copying it once more at the end.
+/// Collects a response's body, without copying it again at the end.
 struct BodyCollector: ~Copyable {
-    /// Memory reserved for what the peer announces, in bytes at most; more is taken as the bytes arrive.
+    /// The largest number of bytes reserved for an announced length; more memory is allocated as the bytes arrive.
     private static let trustedExpectation = 64 << 20
 
-    /// So much is read at once where there is much to come, in bytes.
+    /// The number of bytes read at once where many are expected.
     private static let readBytes = 256 << 10
 
     private var base: UnsafeMutableRawPointer?
     private var capacity = 0
     private var count = 0
-    /// How many bytes were collected up to now.
+    /// The number of bytes collected up to now.
     var size: Int { single?.count ?? count }
-    /// The only piece so far, kept as it came.
+    /// The only piece up to now, not copied.
     private var single: Data?
     private var expected = 0
     private var pages = PagesAhead()
@@ -23,7 +23,7 @@ struct BodyCollector: ~Copyable {
 
     deinit { free(base) }
 
-    /// How many bytes the response's head announced.
+    /// Sets the number of bytes that the response's head announced.
     mutating func expect(_ count: Int64) {
         expected = Int(clamping: min(max(count, 0), Int64(Self.trustedExpectation)))
     }
@@ -37,7 +37,7 @@ struct BodyCollector: ~Copyable {
         return UnsafeMutableRawBufferPointer(start: base + count, count: min(wanted, end - count))
     }
 
-    /// Counts bytes that were written to what `space` gave.
+    /// Counts bytes that were written to the memory from `space`.
     mutating func filled(_ count: Int) { self.count += min(count, capacity - self.count) }
 
     /// Appends a copy; false when the system has no memory.
@@ -59,7 +59,7 @@ struct BodyCollector: ~Copyable {
         return data.withUnsafeBytes { append($0) }
     }
 
-    /// All that was collected; the collector is empty afterwards.
+    /// Returns all collected bytes; the collector is then empty.
     mutating func take() -> Data {
         defer {
             base = nil
@@ -95,19 +95,20 @@ struct BodyCollector: ~Copyable {
     }
 }
 
-/// Has the system provide the pages of a large block of memory some at a time, before they are first written: one call for
-/// all of them costs less than a page fault for each. Where the system cannot do that, nothing changes.
+/// Has the system provide the pages of a large memory block in groups, before they are first written: one call for a
+/// group costs less than a page fault for each page. Where the system does not support this, nothing changes.
 struct PagesAhead {
-    /// Blocks of fewer bytes are not worth a call.
+    /// The size in bytes from which a block is worth a call.
     private static let smallestBlock = 1 << 20
-    /// Bytes that are provided by one call: what a peer announces and does not send costs so much at most.
+    /// The number of bytes that one call provides, and the largest memory cost of announced bytes that a peer does not
+    /// send.
     private static let step = 512 << 10
     private static let pageSize = UInt(max(sysconf(Int32(_SC_PAGESIZE)), 1))
 
-    /// How much of the block is provided, in bytes from its start.
+    /// The size of the provided part of the block, in bytes from its start.
     private var end = 0
 
-    /// Prepares for bytes up to `needed` to be written; gives up to where more may be, too.
+    /// Prepares for bytes up to `needed` to be written; returns the end of the provided part, which may be larger.
     @discardableResult
     mutating func provide(_ block: UnsafeMutableRawPointer, upTo needed: Int, of capacity: Int) -> Int {
         guard capacity >= Self.smallestBlock else { return capacity }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Gives an asynchronous caller the response, and then the body as it is read.
+/// Passes the response to an asynchronous caller, and then the body as the caller reads it.
 final class BytesSink: PieceSink {
     @exclusivity(unchecked) var pieces: PieceBuffer
     private let feed: BodyFeed

@@ -1,13 +1,13 @@
 import Foundation
 import LoadingKitPrimitives
 
-/// Memory for pieces of bodies, which is used again: the system has to clear fresh memory page by page, which costs more
-/// than receiving what is put there.
+/// Memory for pieces of bodies, which is reused: the system has to clear new memory page by page, which costs more than
+/// receiving the bytes.
 final class ChunkPool: Sendable {
     /// The bytes of one chunk.
     static let chunkBytes = 256 * 1024
 
-    /// Chunks that are kept for later: as many as may wait in a mailbox, and a few that are being filled.
+    /// The largest number of unused chunks: those that can wait in a mailbox, and a few that are being filled.
     private static let mostKept = 8
 
     private struct Memory: @unchecked Sendable {  // used by no chunk while it is kept here
@@ -26,7 +26,7 @@ final class ChunkPool: Sendable {
     /// Nil when the system has no memory.
     func take() -> UnsafeMutableRawPointer? { state.withLock { $0.kept.popLast() }?.base ?? malloc(Self.chunkBytes) }
 
-    /// Nothing is kept any more.
+    /// Releases all chunks; no further chunks are kept.
     func close() {
         let kept = state.withLock { state in
             state.isClosed = true
@@ -36,7 +36,7 @@ final class ChunkPool: Sendable {
         for memory in kept { free(memory.base) }
     }
 
-    /// From any thread.
+    /// Called from any thread.
     func giveBack(_ base: UnsafeMutableRawPointer) {
         let memory = Memory(base: base)
         let isKept = state.withLock { state in

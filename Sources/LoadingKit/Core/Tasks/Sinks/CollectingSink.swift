@@ -1,6 +1,6 @@
 import Foundation
 
-/// Collects a body, for a completion handler or an asynchronous caller that gets it whole.
+/// Collects a body, for a completion handler or an asynchronous caller that gets the complete body.
 final class CollectingSink: TaskSink {
     enum Recipient {
         case completion(@Sendable (Data?, URLResponse?, (any Error)?) -> Void)
@@ -8,11 +8,11 @@ final class CollectingSink: TaskSink {
     }
 
     private let recipient: Recipient
-    /// The most bytes that are collected; nil for no limit.
+    /// The largest number of bytes that are collected; nil for no limit.
     private let limit: Int?
     @exclusivity(unchecked) private var collector = BodyCollector()
 
-    /// - Parameter limit: the most bytes that are collected; nil for no limit.
+    /// - Parameter limit: the largest number of bytes that are collected; nil for no limit.
     init(_ recipient: Recipient, limit: Int?) {
         self.recipient = recipient
         self.limit = limit.map { max(0, $0) }
@@ -32,8 +32,8 @@ final class CollectingSink: TaskSink {
         if case .continuation = recipient { engine.delegates == nil } else { false }
     }
 
-    /// A body that will be too long is not begun. What answers `HEAD`, 204 and 304 announces a body that does not come
-    /// (RFC 9110 §8.6).
+    /// A body that will be too long is not received. A response to `HEAD`, a 204 and a 304 announce a body that does
+    /// not follow (RFC 9110 §8.6).
     func receive(_ response: URLResponse, isPart: Bool, for engine: TaskEngine) -> SinkAction {
         let expected = response.expectedContentLength
         collector.expect(expected)

@@ -3,26 +3,27 @@ import LoadingKitPrimitives
 import LoadingKitTransport
 import Synchronization
 
-/// Gives a data task's delegate what is loaded, piece by piece; or all but the body, which is put into a file.
+/// Passes a data task's loaded data to its delegate, piece by piece; or everything but the body, which is written to a
+/// file.
 final class DelegateSink: PieceSink, @unchecked Sendable {  // confined to the task's loop, but for the atomic
-    /// Body bytes that may wait in the delegate's mailbox before the load has to wait.
+    /// The number of body bytes in the delegate's mailbox from which the load has to wait.
     private static let highWater = 1 << 20
 
     private let task: URLSessionDataTask
     @exclusivity(unchecked) var pieces: PieceBuffer
     /// Body bytes in the delegate's mailbox.
     private let postedBytes = Atomic<Int>(0)
-    /// What was received of the body, where the delegate wants it whole; nil where it takes pieces.
+    /// The received part of the body, where the delegate gets the complete body; nil where it gets pieces.
     private var whole: Data?
-    /// The most bytes of a whole body; nil for no limit.
+    /// The largest number of bytes of a complete body; nil for no limit.
     private let limit: Int?
-    /// What the delegate is to be asked to store, once nothing is held back.
+    /// The response that the delegate decides about, once nothing is held back.
     private var unaskedCaching: (response: CachedURLResponse, decide: @Sendable (CachedURLResponse?) -> Void)?
 
     /// Writes the body, where the delegate does not get it.
     private let spool: BodySpool?
 
-    /// - Parameter file: what the body is put into, where the delegate does not get it.
+    /// - Parameter file: the file for the body, where the delegate does not get it.
     init(_ task: URLSessionDataTask, _ core: SessionCore, _ file: (any SpooledFile)? = nil) {
         self.task = task
         pieces = PieceBuffer(core.chunks)
@@ -43,7 +44,7 @@ final class DelegateSink: PieceSink, @unchecked Sendable {  // confined to the t
     // MARK: The response
 
     func receive(_ response: URLResponse, isPart: Bool, for engine: TaskEngine) -> SinkAction {
-        // The response may be loaded anew.
+        // The response may be loaded again.
         if whole != nil { whole = Data() }
         guard let delegates = engine.delegates, delegates.takeData else { return .proceed }
         let answer = engine.questions.open { [self] in decide($0, engine) }
@@ -54,7 +55,7 @@ final class DelegateSink: PieceSink, @unchecked Sendable {  // confined to the t
     }
 
     private func decide(_ disposition: URLSession.ResponseDisposition, _ engine: TaskEngine) {
-        // The response may have been loaded anew in the meantime.
+        // The response may have been loaded again in the meantime.
         guard engine.hold.contains(.undecided), !engine.isOver else { return }
         switch disposition {
         case .allow: engine.release(.undecided)
@@ -67,7 +68,7 @@ final class DelegateSink: PieceSink, @unchecked Sendable {  // confined to the t
     private func becomeDownload(_ engine: TaskEngine) {
         let download = URLSessionDownloadTask(engine.session, continuing: task)
         if let background = engine.core.background {
-            // The response may be loaded again, when the program is gone.
+            // The response may be loaded again, after the program has ended.
             engine.become(download, self) { [task] delegates, session in delegates.didBecome(download, session, task) }
             engine.stop()
             return background.takeOver(download)
@@ -97,7 +98,7 @@ final class DelegateSink: PieceSink, @unchecked Sendable {  // confined to the t
         }
     }
 
-    /// A file gets the body as it is.
+    /// A file gets the unchanged body.
     func split(_ response: URLResponse, by reader: MixedReplaceReader) -> any TaskSink {
         spool == nil ? MixedReplaceSink(self, response, reader) : self
     }
@@ -119,7 +120,7 @@ final class DelegateSink: PieceSink, @unchecked Sendable {  // confined to the t
         return .fail(LoadFailure.tooLong(limit))
     }
 
-    /// What is collected is given, and what is written is waited for.
+    /// Delivers the collected bytes, and waits for pending writes.
     func finish(for engine: TaskEngine) -> SinkAction {
         guard whole != nil || spool != nil else { return .proceed }
         engine.perform(flush(for: engine))
@@ -153,8 +154,8 @@ final class DelegateSink: PieceSink, @unchecked Sendable {  // confined to the t
 
     // MARK: Storing
 
-    /// A delegate that takes the data decides what is stored of it, after it was given all of it. The task's end is reported
-    /// when the delegate has decided, and what it has allowed is in the cache.
+    /// A delegate that receives the data decides about the stored response, after it has received all data. The task's
+    /// end is reported after the delegate has answered, and the permitted response is in the cache.
     func willCache(
         _ response: CachedURLResponse, for engine: TaskEngine,
         decide: @escaping @Sendable (CachedURLResponse?) -> Void
@@ -194,8 +195,8 @@ final class DelegateSink: PieceSink, @unchecked Sendable {  // confined to the t
     }
 }
 
-/// Asks a delegate what is stored of a response. Only the first answer counts; a delegate that lets go of the handler without
-/// an answer has declined.
+/// Asks a delegate about the response to store. Only the first answer counts; a delegate that releases the handler
+/// without an answer has declined.
 private final class CacheQuestion: Sendable {
     private let task: URLSessionTask
     private let mailbox: DelegateMailbox

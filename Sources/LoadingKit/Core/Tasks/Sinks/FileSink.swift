@@ -1,14 +1,14 @@
 import Foundation
 import LoadingKitTransport
 
-/// Puts what a download task loads into its file.
+/// Writes a download task's body into its file.
 final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task's loop
-    /// A download that goes on where an earlier one ended, until the server has answered whether it can.
+    /// A download that continues an earlier one, until the server has answered whether it can.
     private struct Resuming {
         let data: ResumeData
-        /// Bytes that are in the file.
+        /// The number of bytes in the file.
         let offset: Int64
-        /// Asks for all of the resource.
+        /// The request for the complete resource.
         let whole: URLRequest
     }
 
@@ -17,14 +17,15 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
     @exclusivity(unchecked) var pieces: PieceBuffer
     /// Writes the file, once there is one.
     private var spool: DownloadSpool?
-    /// Has the content in its codings, as a download that breaks goes on from that, where the other has it decoded.
+    /// Stores the content in its content codings: an interrupted download resumes from the coded bytes. The other file
+    /// has the decoded content.
     private var codedSpool: DownloadSpool?
-    /// The codings of a download that has gone on, whose content is decoded when it is complete.
+    /// The content codings of a resumed download, whose content is decoded when it is complete.
     private var coding: String?
     private var resuming: Resuming?
-    /// Whether the delegate is still to be told that nothing of an earlier download is used.
+    /// Whether it is still to be reported to the delegate that no bytes of an earlier download are used.
     private var beginsAnew = false
-    /// Where the file is, once it is complete.
+    /// The location of the file, once it is complete.
     private var location: URL?
 
     init(_ task: URLSessionDownloadTask, _ recipient: FileRecipient, _ core: SessionCore) {
@@ -58,7 +59,7 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
 
     func open(_ file: DownloadFile, for engine: TaskEngine) {
         let spool = DownloadSpool(engine.loop, file)
-        // The engine holds this sink; a weak reference of its own would cost an allocation.
+        // The engine holds this sink; a weak reference to the sink would cost an allocation.
         spool.body.onWritten = { [weak engine] count in
             if let engine, let sink = engine.sink as? FileSink { sink.didWrite(count, engine) }
         }
@@ -66,12 +67,12 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
         self.spool = spool
     }
 
-    /// A file gets the body as it is.
+    /// A file gets the unchanged body.
     func split(_ response: URLResponse, by reader: MixedReplaceReader) -> any TaskSink { self }
 
     // MARK: Receiving
 
-    /// Decides where the response's bytes go: behind those that are there, or in their place.
+    /// Decides where the response's bytes are written: after the existing bytes, or in their place.
     func receive(_ response: URLResponse, isPart: Bool, for engine: TaskEngine) -> SinkAction {
         if let resuming = resuming.take() {
             let answer = response as? HTTPURLResponse
@@ -82,8 +83,8 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
             }
             spool?.body.startOver()
             beginsAnew = true
-            // Other bytes than those asked for: all of them are asked for, then. So are they where they come in codings that
-            // were to be left alone for the part's sake.
+            // The response has other bytes than the requested ones: the complete resource is requested. The same
+            // applies to a response with content codings that were kept only for the range request.
             let isCoded = resuming.data.coding != nil && answer?.value(forHTTPHeaderField: "Content-Encoding") != nil
             if answer?.statusCode == 206 || answer?.statusCode == 416 || isCoded { return .reload(resuming.whole) }
         }
@@ -93,7 +94,7 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
         return .proceed
     }
 
-    /// Begins to keep the content in its codings, where the download could go on from that.
+    /// Starts to store the content in its content codings, where the download could be resumed from them.
     private func keepCoded(_ response: URLResponse, _ engine: TaskEngine) {
         dropCoded()
         guard let request = task.currentRequest, !engine.core.settings.keepsContentCodings(of: request),
@@ -103,7 +104,7 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
         spool.body.onWritten = { [weak engine] _ in
             if let engine, let sink = engine.sink as? FileSink { sink.didWrite(0, engine) }
         }
-        // The download is complete without it, and no longer waits for it.
+        // The download is complete without the coded file, and no longer waits for it.
         spool.body.onFailure = { [weak engine] _ in
             guard let engine, let sink = engine.sink as? FileSink else { return }
             sink.dropCoded()
@@ -156,7 +157,7 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
 
     // MARK: The end
 
-    /// The load has succeeded; the file is complete when all is written.
+    /// The load has succeeded; the file is complete when all bytes are written.
     func finish(for engine: TaskEngine) -> SinkAction {
         guard let spool else { return .proceed }
         engine.perform(flush(for: engine))
@@ -172,7 +173,7 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
         return .hold(.completing)
     }
 
-    /// What has gone on as parts of the content in its codings is decoded as a whole.
+    /// Decodes a resumed download as a whole: it was received as ranges of the coded content.
     private func decode(_ file: URL, _ engine: TaskEngine) {
         guard let coding else { return complete(file, engine) }
         let ratio = engine.core.settings.maximumDecompressionRatio
@@ -194,8 +195,8 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
         engine.release(.completing)
     }
 
-    /// The load has failed, with an error that says what the download can be resumed from; or it was cancelled, by a program
-    /// that has asked for that. Without resume data the file is of no use.
+    /// The load has failed, and the error gets the resume data; or a program has cancelled it with a request for resume
+    /// data. Without resume data the file is deleted.
     func settle(_ error: any Error, for engine: TaskEngine, _ report: @escaping (any Error) -> Void) {
         guard let spool else { return report(error) }
         guard let coded = codedSpool.take() else { return settle(error, spool, isCoded: keepsCodings(engine), report) }
@@ -204,7 +205,7 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
         }
     }
 
-    /// Whether the file has the content in its codings, where it has some.
+    /// Whether the file has the content in its content codings, where it has any.
     private func keepsCodings(_ engine: TaskEngine) -> Bool {
         coding != nil || task.currentRequest.map { engine.core.settings.keepsContentCodings(of: $0) } == true
     }
@@ -220,7 +221,8 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
                 information[NSURLSessionDownloadTaskResumeData] = data
                 error = URLError(failure.code, userInfo: information)
             }
-            // Not before: the recipient of the report may resume the download at once, or look whether the file is gone.
+            // Not earlier: the recipient of the report may resume the download at once, or check whether the file is
+            // deleted.
             spool.end(keepsFile: data != nil) { [error] in report(error) }
         }
     }
@@ -228,10 +230,10 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
     private func resumeData(_ spool: DownloadSpool, isCoded: Bool, _ error: any Error) -> Data? {
         guard let error = error as? URLError else { return nil }
         if error.code == .cancelled, !task.isAskedForResumeData { return nil }
-        // Not answered yet: it can be resumed from where this was to go on.
+        // There is no response yet: the download can be resumed from the earlier resume data.
         if let resuming { return resuming.data.encoded }
         guard var request = task.currentRequest, let response = task.response as? HTTPURLResponse else { return nil }
-        // The program did not ask for that: the part that it goes on from is so.
+        // The program has not requested this setting: it was set for the resumed range.
         if coding != nil { request.keepsContentCodings = false }
         let hasCodings = response.value(forHTTPHeaderField: "Content-Encoding") != nil
         var data = ResumeData(
@@ -265,7 +267,7 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
         }
     }
 
-    /// The delegate learns where the file is before anything else of the end.
+    /// The delegate gets the file's location before anything else about the end.
     private func report(_ location: URL, _ engine: TaskEngine) {
         engine.core.mailbox.postEnd(of: task, isFirst: true) {
             [task, session = engine.session, delegates = engine.delegates] in
@@ -283,6 +285,6 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
         return .success((location, response))
     }
 
-    /// Unless it was moved meanwhile.
+    /// Deletes the file, unless it was moved.
     private static func remove(_ location: URL) { _ = SystemCalls.unlink(location.path) }
 }

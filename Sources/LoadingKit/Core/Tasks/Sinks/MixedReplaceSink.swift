@@ -1,14 +1,14 @@
 import Foundation
 import LoadingKitPrimitives
 
-/// Takes a response of the type `multipart/x-mixed-replace` apart, for another sink: each part has a response of its own, and
-/// replaces the part before.
+/// Divides a response of the type `multipart/x-mixed-replace` into parts, for another sink: each part has its own
+/// response, and replaces the part before it.
 final class MixedReplaceSink: TaskSink {
     private var base: any TaskSink
     private var response: URLResponse
-    /// Nil once a response of another type has come in the first one's place.
+    /// Nil once a response of another type has replaced the first one.
     @exclusivity(unchecked) private var reader: MixedReplaceReader?
-    /// Whether all was received, and the other sink does not know that yet.
+    /// Whether everything was received, and the other sink was not informed yet.
     private var awaitsEnd = false
 
     init(_ base: any TaskSink, _ response: URLResponse, _ reader: MixedReplaceReader) {
@@ -68,7 +68,7 @@ final class MixedReplaceSink: TaskSink {
         return base.finish(for: engine)
     }
 
-    /// Hands over parts until there are no more, or the consumer has enough.
+    /// Delivers parts until there are no more, or the consumer has no room.
     private func handOver(to engine: TaskEngine) -> SinkAction {
         do {
             while engine.canDeliver, let event = try reader?.next() {
@@ -87,7 +87,7 @@ final class MixedReplaceSink: TaskSink {
         }
     }
 
-    // MARK: What the other sink does
+    // MARK: Events for the other sink
 
     func flush(for engine: TaskEngine) -> SinkAction { base.flush(for: engine) }
 
@@ -114,7 +114,7 @@ extension MixedReplaceReader {
     init?(of response: URLResponse) {
         guard let fields = (response as? HTTPURLResponse)?.fields else { return nil }
         var isMultipart = false
-        // Most are not, and no string need be made to see that.
+        // Most responses have another type, which can be detected without making a string.
         fields.forEachValue(of: .contentType) {
             if $0.first.map({ $0 | 0x20 }) == UInt8(ascii: "m") { isMultipart = true }
         }

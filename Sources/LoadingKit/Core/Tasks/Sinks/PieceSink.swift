@@ -1,10 +1,10 @@
 import Foundation
 
-/// A sink that delivers a body piece by piece. Bytes that arrive together are one piece, up to a chunk: fewer calls of the
-/// consumer.
+/// A sink that delivers a body piece by piece. Bytes that arrive together are one piece, up to a chunk: the consumer
+/// gets fewer calls.
 protocol PieceSink: TaskSink {
     var pieces: PieceBuffer { get set }
-    /// Takes a piece, which is not empty.
+    /// Receives a piece, which is not empty.
     func deliver(_ piece: Data, for engine: TaskEngine) -> SinkAction
 }
 
@@ -35,7 +35,7 @@ extension PieceSink {
         return flushSoon(for: engine)
     }
 
-    /// A chunk that is nearly full is flushed at once, another when all that comes now has come.
+    /// A chunk that is nearly full is flushed at once; any other chunk at the end of the turn.
     private func flushSoon(for engine: TaskEngine) -> SinkAction {
         if pieces.isNearlyFull { return flush(for: engine) }
         return pieces.requestTurnEnd() ? .flushLater : .proceed
@@ -48,14 +48,14 @@ extension PieceSink {
 
     func turnDidEnd(for engine: TaskEngine) -> SinkAction {
         pieces.turnDidEnd()
-        // What came just after the task was suspended waits until it is resumed.
+        // Bytes that arrived just after the task was suspended wait until it is resumed.
         return engine.hold.contains(.suspended) ? .proceed : flush(for: engine)
     }
 }
 
-/// Collects bytes of a body until they are a piece.
+/// Collects bytes of a body until they form a piece.
 struct PieceBuffer {
-    /// Memory that is worth a read of its own.
+    /// The smallest room, in bytes, that is worth a separate read.
     private static let smallestRead = 16 * 1024
 
     private let pool: ChunkPool
@@ -72,7 +72,7 @@ struct PieceBuffer {
     /// Counts bytes that were written to `room`.
     func filled(_ count: Int) { chunk?.filled(count) }
 
-    /// Copies as many of the bytes as there is room for, and gives how many; nil when the system has no memory.
+    /// Copies as many bytes as there is room for, and returns their number; nil when the system has no memory.
     mutating func append(_ bytes: UnsafeRawBufferPointer) -> Int? { takeChunk()?.append(bytes) }
 
     /// The bytes as a piece; nil where there are none.
@@ -81,7 +81,7 @@ struct PieceBuffer {
         return data
     }
 
-    /// Asks for the end of the loop's turn: false where that was asked for before, or there are no bytes.
+    /// Requests a call at the end of the loop's turn. False where one was requested before, or there are no bytes.
     mutating func requestTurnEnd() -> Bool {
         guard chunk != nil, !awaitsTurnEnd else { return false }
         awaitsTurnEnd = true
@@ -96,7 +96,7 @@ struct PieceBuffer {
     }
 }
 
-/// Memory that is filled with a body's bytes as they come, and becomes a piece of it.
+/// Memory that is filled with a body's bytes as they arrive, and becomes a piece of the body.
 final class BodyChunk {
     private let pool: ChunkPool
     private let base: UnsafeMutableRawPointer
@@ -111,7 +111,7 @@ final class BodyChunk {
 
     deinit { pool.giveBack(base) }
 
-    /// What is not filled.
+    /// The unused part of the chunk.
     var room: UnsafeMutableRawBufferPointer {
         UnsafeMutableRawBufferPointer(start: base + count, count: ChunkPool.chunkBytes - count)
     }
@@ -119,7 +119,7 @@ final class BodyChunk {
     /// Counts bytes that were written to `room`.
     func filled(_ count: Int) { self.count += max(0, min(count, ChunkPool.chunkBytes - self.count)) }
 
-    /// Copies as many of the bytes as there is room for, and gives how many.
+    /// Copies as many bytes as there is room for, and returns their number.
     func append(_ bytes: UnsafeRawBufferPointer) -> Int {
         let taken = min(bytes.count, room.count)
         room.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes.prefix(taken)))
@@ -127,10 +127,10 @@ final class BodyChunk {
         return taken
     }
 
-    /// What was filled; nothing more may be put here.
+    /// The received bytes; no more may be added.
     ///
-    /// A chunk that is nearly full is the data's memory without a copy, and goes back to the pool after it. Of another a
-    /// copy is made, so that no memory is kept that is not needed.
+    /// The data of a nearly full chunk uses the chunk's memory without a copy, which then returns to the pool. Any
+    /// other chunk is copied, so that no unneeded memory is kept.
     var data: Data {
         guard count > ChunkPool.chunkBytes / 2 else { return Data(bytes: base, count: count) }
         return Data(bytesNoCopy: base, count: count, deallocator: .custom { _, _ in withExtendedLifetime(self) {} })

@@ -1,14 +1,14 @@
 import Foundation
 
-/// What a task's program gave to receive what is loaded. The task makes its sink of it.
+/// The program's recipient of a task's loaded data. The task makes its sink from it.
 enum TaskConsumer: Sendable {
     /// The delegate, piece by piece.
     case delegate
-    /// The delegate, but for the body, which is put into a file.
+    /// The delegate, except for the body, which is written to a file.
     case delegateAndFile(any SpooledFile)
-    /// A completion handler, on the delegate queue, whole.
+    /// A completion handler, on the delegate queue, with the complete body.
     case completion(@Sendable (Data?, URLResponse?, (any Error)?) -> Void)
-    /// An asynchronous caller, whole.
+    /// An asynchronous caller, with the complete body.
     case continuation(LoopContinuation<(Data, URLResponse)>)
     /// A file, and the recipient of its location.
     case file(FileRecipient)
@@ -24,21 +24,21 @@ enum TaskConsumer: Sendable {
     }
 }
 
-/// What gets the location of a download's file.
+/// The recipient of the location of a download's file.
 enum FileRecipient: Sendable {
     /// The delegate; then the file is deleted.
     case delegate
     /// A completion handler, on the delegate queue; then the file is deleted.
     case completion(@Sendable (URL?, URLResponse?, (any Error)?) -> Void)
-    /// An asynchronous caller, whose file it is from then on.
+    /// An asynchronous caller, which then owns the file.
     case continuation(LoopContinuation<(URL, URLResponse)>)
 }
 
-/// What gets the end of a task, and where.
+/// The recipient of a task's end.
 enum EndRecipient {
-    /// The delegate. Until its method is called the program may cancel a task that has succeeded.
+    /// The delegate. Until its method is called, the program may cancel a task that has succeeded.
     case delegate
-    /// The delegate, of a task that is completed by then.
+    /// The delegate of a task that is already completed.
     case delegateOfCompletedTask
     /// A completion handler, on the delegate queue.
     case handler
@@ -46,57 +46,59 @@ enum EndRecipient {
     case caller
 }
 
-/// Receives what a task loads: one type for each kind of consumer, with the fields that this kind needs. Confined to the
-/// task's loop.
+/// Receives a task's loaded data: one type for each kind of consumer, with the fields that this kind needs. Confined to
+/// the task's loop.
 ///
-/// The engine is given to each function: a sink may read its state, and have it act. What a sink needs done after it took
-/// something it returns; the engine does it when the sink's own state is complete.
+/// Each function gets the engine: a sink may read its state, and call it. A sink returns the action that it requires
+/// after an event; the engine carries it out when the sink's own state is complete.
 protocol TaskSink: AnyObject {
     /// The engine has been made.
     func attach(to engine: TaskEngine)
-    /// Gets ready for what is loaded, and then has the engine load the request.
+    /// Prepares for the load, and then has the engine load the request.
     func prepare(_ request: URLRequest, for engine: TaskEngine)
 
-    /// - Parameter isPart: whether the bytes that follow may not be all: a part of a response, or one that has parts.
+    /// - Parameter isPart: whether the bytes that follow may be incomplete: a part of a response, or a response with
+    ///   parts.
     func receive(_ response: URLResponse, isPart: Bool, for engine: TaskEngine) -> SinkAction
     /// Bytes that are valid only during the call.
     func receive(_ bytes: UnsafeRawBufferPointer, for engine: TaskEngine) -> SinkAction
     func receive(_ data: Data, for engine: TaskEngine) -> SinkAction
     /// Bytes of the body before they were decoded, which are valid only during the call.
     func receive(coded bytes: UnsafeRawBufferPointer)
-    /// Memory for body bytes, so that a read from a socket needs no copy; `bufferWasFilled` follows. Nil: there is none.
+    /// Memory for body bytes, so that a read from a socket needs no copy; `bufferWasFilled` follows. Nil: there is
+    /// none.
     func buffer(atMost count: Int) -> UnsafeMutableRawBufferPointer?
     func bufferWasFilled(_ count: Int, for engine: TaskEngine) -> SinkAction
 
-    /// The sink for a response that has parts, each of which replaces the one before.
+    /// The sink for a response with parts, each of which replaces the one before it.
     func split(_ response: URLResponse, by reader: MixedReplaceReader) -> any TaskSink
     /// The part's bytes have been received; the next part replaces it.
     func partDidEnd(for engine: TaskEngine) -> SinkAction
-    /// The sink from now on, where the task has become another.
+    /// The sink from now on, where another task has replaced this one.
     func replaced(by sink: any TaskSink) -> any TaskSink
 
-    /// Hands on what was collected so far.
+    /// Delivers the bytes collected up to now.
     func flush(for engine: TaskEngine) -> SinkAction
-    /// The turn of the loop, in which the sink asked for this, ends.
+    /// The turn of the loop ends in which the sink requested this call.
     func turnDidEnd(for engine: TaskEngine) -> SinkAction
-    /// Nothing is held back any more.
+    /// Nothing is held back any longer.
     func holdDidEnd(for engine: TaskEngine) -> SinkAction
 
-    /// Decides what is stored of a response that was received whole. See ``LoadReceiver/willCache(_:decide:)``.
+    /// Decides about storing a completely received response. See ``LoadReceiver/willCache(_:decide:)``.
     func willCache(
         _ response: CachedURLResponse, for engine: TaskEngine,
         decide: @escaping @Sendable (CachedURLResponse?) -> Void)
 
-    /// All has been received.
+    /// Everything has been received.
     func finish(for engine: TaskEngine) -> SinkAction
-    /// The load is over, and the end is about to be reported, if it is to be reported.
+    /// The load has ended, and its end is about to be reported, if it is reported at all.
     func loadDidStop(_ engine: TaskEngine) -> SinkAction
-    /// The load has failed. Calls `report` when the sink has nothing more to do, with the error to report.
+    /// The load has failed. Calls `report` with the error when the sink has finished its work.
     func settle(_ error: any Error, for engine: TaskEngine, _ report: @escaping (any Error) -> Void)
     func reportEnd(_ error: (any Error)?, for engine: TaskEngine)
 }
 
-/// What an engine does after its sink took something.
+/// The action of an engine after an event for its sink.
 enum SinkAction {
     case proceed
     /// Lets the load wait until the sink releases it.
@@ -143,7 +145,7 @@ extension TaskSink {
     func settle(_ error: any Error, for engine: TaskEngine, _ report: @escaping (any Error) -> Void) { report(error) }
 }
 
-/// Takes nothing of what is loaded: the delegate learns of the task's end alone. A WebSocket's messages go to its link.
+/// Ignores the loaded data: the delegate gets only the task's end. A WebSocket's messages go to its link.
 final class DiscardingSink: TaskSink {
     func receive(_ response: URLResponse, isPart: Bool, for engine: TaskEngine) -> SinkAction { .proceed }
 
@@ -155,7 +157,7 @@ final class DiscardingSink: TaskSink {
 
     func bufferWasFilled(_ count: Int, for engine: TaskEngine) -> SinkAction { .proceed }
 
-    /// That a WebSocket is closed in order is a cancellation, too.
+    /// An orderly close of a WebSocket is a cancellation, too.
     func reportEnd(_ error: (any Error)?, for engine: TaskEngine) {
         engine.reportEnd(error, to: .delegateOfCompletedTask) { _ in engine.reportEndToDelegate(error) }
     }
