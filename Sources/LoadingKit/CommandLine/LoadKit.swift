@@ -25,9 +25,10 @@
         }
 
         static func main() async {
-            // `LOADKITD` may name this program, as in the demo. It is not what other programs start.
+            // `LOADKITD` may name this program, as in the demo. Other programs do not start it by default.
             if DaemonMain.isStarted { LoadingKitBackground.runDaemon() }
-            // A reader that goes away ends a write with EPIPE, which has an exit code, rather than this process.
+            // Where the reader of a pipe has closed it, a write fails with EPIPE, which has an exit code, and does not
+            // kill this process.
             signal(SIGPIPE, SIG_IGN)
             let arguments = ShortOptions.expanded(Array(CommandLine.arguments.dropFirst()))
             if arguments == ["--help"] || arguments == ["-h"] {
@@ -46,7 +47,7 @@
             }
         }
 
-        /// Says why the process ends, in one line, and gives the code that it ends with.
+        /// Reports the reason why the process ends, on one line, and returns its exit code.
         private static func report(_ error: any Error) -> Int32 {
             if let code = error as? ExitCode { return code.rawValue }
             let code = exitCode(for: error)
@@ -65,7 +66,7 @@
 #else
     import Foundation
 
-    /// `loadkit`, built without the package trait that it needs.
+    /// `loadkit`, built without the package trait that it requires.
     @main
     struct LoadKit {
         static func main() {

@@ -3,7 +3,7 @@
     import Foundation
     import LoadingKit
 
-    /// `loadkit schemes`: which handlers there are, and which of them loads what.
+    /// `loadkit schemes`: lists the handlers, and the schemes that each loads.
     struct SchemesCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "schemes", abstract: "Lists the handlers, or says which of them loads a URL.")
@@ -23,9 +23,10 @@
         }
     }
 
-    /// The handlers of a session, in the order in which they are asked, with the schemes that each is known to load.
+    /// The handlers of a session, in the order in which they are tried, with the schemes that each is known to load.
     struct SchemeTable {
-        /// A handler can be asked about a request, and not for its schemes: so it is asked about one of each of these.
+        /// A handler decides about requests, and does not list its schemes: it is tried with a request for each of
+        /// these.
         private static let candidates = ["http", "https", "file", "data", "ftp", "ftps", "ws", "wss", "about", "blob"]
 
         let text: String

@@ -1,10 +1,11 @@
 import Foundation
 import LoadingKit
 
-/// Why the tool, or one of its loads, ends without success.
+/// The reason why the tool, or one of its loads, ends without success.
 struct ToolFailure: Error, Hashable {
     let status: ToolStatus
-    /// Plain words; nil where nothing is reported, as when the reader of the output has gone.
+    /// The reason in plain words; nil where nothing is reported, for example when the reader of the output has closed
+    /// the pipe.
     let reason: String?
 
     init(_ status: ToolStatus, _ reason: String?) {
@@ -12,19 +13,19 @@ struct ToolFailure: Error, Hashable {
         self.reason = reason
     }
 
-    /// Why a load failed.
+    /// The failure of a load.
     init(_ error: any Error, hadResponse: Bool) {
         let error = error as? URLError ?? URLError(.unknown, userInfo: [NSUnderlyingErrorKey: error])
         self.init(ToolStatus(error, hadResponse: hadResponse), error.localizedDescription)
     }
 
-    /// What goes to standard error; empty where nothing is reported.
+    /// The line for standard error; empty where nothing is reported.
     var line: String {
         reason.map { "loadkit: (\(status.rawValue)) \(PlainText.line($0))\n" } ?? ""
     }
 }
 
-/// What the process ends with: curl's number where the cause is the same.
+/// The exit status of the process: curl's number where the cause is the same.
 struct ToolStatus: RawRepresentable, Hashable, Sendable {
     let rawValue: Int32
 
@@ -91,7 +92,7 @@ extension ToolStatus {
         .cannotOpenFile: .couldNotReadFile,
     ]
 
-    /// - Parameter hadResponse: whether the response's head had come. What breaks off after it leaves part of a body.
+    /// - Parameter hadResponse: whether the response's head had arrived. A later interruption leaves a partial body.
     init(_ error: URLError, hadResponse: Bool) {
         if let status = Self.statuses[error.code] {
             self = status
@@ -104,7 +105,7 @@ extension ToolStatus {
         }
     }
 
-    /// A connection that was reset and one that was closed have the same code, and differ in the system's error.
+    /// A reset connection and a closed one have the same code, and differ in the system's error.
     private static func isReset(_ error: URLError) -> Bool {
         error.localizedDescription.range(of: String(cString: strerror(ECONNRESET)), options: .caseInsensitive) != nil
     }

@@ -5,15 +5,15 @@ import LoadingKitPrimitives
 import LoadingKitTransfers
 import LoadingKitTransport
 
-/// Puts together what performs the transfers of background sessions.
+/// Composes the service that performs the transfers of background sessions.
 enum BackgroundComposition {
-    /// The daemon, as this program reaches it. The loop is its own: threads of other loops wait for what it brings.
+    /// This program's access to the daemon. It has its own loop, because threads of other loops wait for its results.
     private static let daemon = DaemonAccess(on: EventLoop(name: "LoadingKit-daemon"))
 
-    /// The service in this process, for configurations that want that, once it could be had.
+    /// The service in this process, for configurations that use it; nil until it was made.
     private static let inProcess = Guarded<TransferService?>(nil)
 
-    /// Tried again for each session, as another process of the program's may have had the journal before. Blocks.
+    /// Retried for each session, because another process of the program may have had the journal before. Blocks.
     private static func serviceInProcess() throws -> TransferService {
         let folder = StoreLocation.stateFolder.appendingPathComponent("programs/" + StoreLocation.programFileName)
         return try inProcess.withLock { service in
@@ -24,7 +24,8 @@ enum BackgroundComposition {
         }
     }
 
-    /// What a session of these settings uses. Throws where one of them cannot be carried, or the service cannot be had.
+    /// The background support for a session with these settings. Throws where a setting cannot be transmitted, or the
+    /// service is not available.
     static func support(_ settings: SessionSettings, identifier: String) throws -> BackgroundSupport {
         BackgroundSupport(
             transfers: settings.runsInProcess ? try serviceInProcess() : daemon,
@@ -33,10 +34,11 @@ enum BackgroundComposition {
                 storeFolder: StoreLocation.folderPath(group: settings.storeIdentifier)))
     }
 
-    /// The service with what a folder has of an earlier one, and keeps of this one. One process at a time has the folder;
-    /// where it is another, this throws. Blocks.
+    /// Makes the service with the state that an earlier service has left in a folder. One process at a time may use the
+    /// folder; while another process uses it, this method throws. Blocks.
     ///
-    /// - Parameter patience: How long to wait for another process that has the folder, in seconds: it may just be ending.
+    /// - Parameter patience: The time to wait for another process that uses the folder, in seconds: it may be about to
+    ///   end.
     static func makeService(in folder: URL, patience: Double = 0) throws -> TransferService {
         guard let journal = try StoreLocation.transferJournal(folder: folder) else {
             throw LoadFailure(
@@ -48,7 +50,7 @@ enum BackgroundComposition {
             TransferService.Environment(makeConfiguration: configuration))
     }
 
-    /// What a session's transfers are loaded with, but for the session's settings.
+    /// The configuration for a session's transfers, without the session's settings.
     private static func configuration(_ session: SessionDescription) -> URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.urlCache = nil

@@ -6,7 +6,7 @@ import LoadingKitHTTP
 import LoadingKitPersistence
 
 extension URLSessionConfiguration {
-    /// The handlers of the schemes that come with LoadingKit, in the order in which they are asked.
+    /// The handlers of the schemes that come with LoadingKit, in the order in which they are tried.
     static let builtInHandlers: [URLProtocolHandler.Type] = [
         HTTPProtocolHandler.self, FileHandler.self, DataURLHandler.self, WebSocketHandler.self,
         FTPProtocolHandler.self,
@@ -22,11 +22,11 @@ extension URLSessionConfiguration {
         return configuration
     }
 
-    /// A new configuration whose sessions keep nothing on disk: their cache, cookies and credentials are in memory, and
-    /// theirs alone.
+    /// A new configuration whose sessions store nothing on disk: their cache, cookies and credentials are in memory,
+    /// and not shared with other sessions.
     ///
-    /// The sessions of one configuration, and of its copies, share them. What they have is cleared when the last of these
-    /// sessions is invalidated.
+    /// The sessions of one configuration, and of its copies, share these stores. They are cleared when the last of
+    /// these sessions is invalidated.
     public class var ephemeral: URLSessionConfiguration {
         URLCache.handOverDiskStores()
         let configuration = URLSessionConfiguration(
@@ -43,6 +43,6 @@ extension URLSessionConfiguration {
 extension URLSession {
     private static let sharedSession: URLSession = SharedSession.make(.default)
 
-    /// A session for the whole process, with the default configuration and no delegate. It cannot be invalidated.
+    /// The session for the whole process, with the default configuration and no delegate. It cannot be invalidated.
     public class var shared: URLSession { sharedSession }
 }

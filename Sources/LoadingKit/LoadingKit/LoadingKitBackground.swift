@@ -1,32 +1,32 @@
 import LoadingKitPersistence
 import LoadingKitTransfers
 
-/// The process that performs the transfers of background sessions, so that they go on when the program ends: the daemon
-/// `loadkitd`, of which each user has one.
+/// The process that performs the transfers of background sessions, so that they continue when the program ends: the
+/// daemon `loadkitd`. Each user has one.
 ///
-/// A background session starts it when there is none. It is looked for in this order:
+/// A background session starts the daemon when it is not running. Its executable is searched in this order:
 ///
 /// 1. the program that the environment variable `LOADKITD` names;
 /// 2. the program itself, where it has called ``runIfDaemon()``;
 /// 3. `loadkitd` beside the program's executable;
 /// 4. `loadkitd` in `PATH`.
 ///
-/// Program and daemon meet in `$XDG_RUNTIME_DIR/loadkit`, which is open to the user alone. The daemon ends when nothing was to
-/// do for a minute.
+/// Program and daemon communicate in `$XDG_RUNTIME_DIR/loadkit`, which only the user can access. The daemon ends after
+/// a minute without work.
 public enum LoadingKitBackground {
-    /// Has the program carry the daemon inside, so that nothing else has to be installed with it. To be called as the first
-    /// line of `main`, before the program starts threads or opens files.
+    /// Includes the daemon in the program, so that nothing else has to be installed. Call this method in the first line
+    /// of `main`, before the program starts threads or opens files.
     ///
-    /// Where this process was started to be the daemon, the call does not return. Else it returns at once, and the program's
-    /// background sessions start the program's own executable once more as the daemon when there is none.
+    /// In a process that was started as the daemon, the call does not return. Otherwise it returns at once, and the
+    /// program's background sessions start the program's own executable as the daemon when no daemon is running.
     public static func runIfDaemon() { DaemonMain.runIfStarted(makePerformer) }
 
-    /// Is the daemon until nothing was to do for a minute, or `SIGTERM` or `SIGINT` comes: what `loadkitd` does. What is not
-    /// done by then goes on with the next daemon.
+    /// Runs the daemon, as `loadkitd` does, until a minute has passed without work, or `SIGTERM` or `SIGINT` arrives.
+    /// The next daemon continues unfinished transfers.
     public static func runDaemon() -> Never { DaemonMain.run(makePerformer) }
 
     private static let makePerformer: DaemonServer.MakePerformer = {
-        // A daemon that was killed has its files for a moment longer than its socket.
+        // The system releases the files of a killed daemon a moment later than its socket.
         try BackgroundComposition.makeService(in: StoreLocation.stateFolder, patience: 5)
     }
 }

@@ -3,17 +3,18 @@ import LoadingKitPersistence
 import LoadingKitPrimitives
 
 extension URLSessionConfiguration {
-    /// The name of the stores that the configuration's sessions use: cookies, cache, credentials, and hosts that are to be
-    /// reached by `https` alone. Default nil: the program's own, which are known by its bundle identifier or, without one, by
-    /// its name and where it is. An ephemeral configuration has stores in memory.
+    /// The name of the stores that the configuration's sessions use: cookies, cache, credentials, and hosts that must
+    /// be reached by `https` only. Default nil: the program's own stores, which are identified by its bundle identifier
+    /// or, without one, by its name and location. An ephemeral configuration has stores in memory.
     ///
-    /// All programs of a user that give the same name share the stores. So programs can work together, and a program that
-    /// is moved, or installed in a folder for each version, finds again what it kept. Choose a name that no other program
-    /// takes by chance, such as `org.example.reader`.
+    /// All programs of a user with the same name share the stores. Programs can thus work together, and a program that
+    /// is moved, or installed in a folder for each version, keeps its stores. Choose a name that no other program uses
+    /// by chance, such as `org.example.reader`.
     ///
-    /// Setting it gives the configuration the stores of that name on disk, an ephemeral one, too; what is set afterwards
-    /// (``httpCookieStorage``, ``urlCache``, ``urlCredentialStorage``) holds instead. Setting nil gives it the program's
-    /// own. The cookies are those of `HTTPCookieStorage.sharedCookieStorage(forGroupContainerIdentifier:)`.
+    /// Setting it assigns the stores of that name on disk to the configuration, even to an ephemeral one. Stores that
+    /// are set afterwards (``httpCookieStorage``, ``urlCache``, ``urlCredentialStorage``) replace them. Setting nil
+    /// assigns the program's own stores. The cookies are those of
+    /// `HTTPCookieStorage.sharedCookieStorage(forGroupContainerIdentifier:)`.
     public var storeIdentifier: String? {
         get { settings.storeIdentifier }
         set {
@@ -28,7 +29,7 @@ extension URLSessionConfiguration {
     }
 }
 
-/// The stores of one name, which are the same for all of the process's configurations.
+/// The stores with one name, which are the same for all of the process's configurations.
 private struct NamedStores: Sendable {
     private static let made = Guarded<[String: NamedStores]>([:])
 
@@ -37,7 +38,7 @@ private struct NamedStores: Sendable {
     let credentials: URLCredentialStorage
     let hsts: HSTSStore
 
-    /// The program's own.
+    /// The program's own stores.
     init() {
         cookies = .shared
         responses = .shared

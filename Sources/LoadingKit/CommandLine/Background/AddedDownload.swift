@@ -2,10 +2,10 @@ import Foundation
 import LoadingKit
 import LoadingKitCore
 
-/// A download that a person adds: a URL that the daemon can load, and the file that it goes to.
+/// A download that the user adds: a URL that the daemon can load, and the destination file.
 struct AddedDownload: Sendable {
     let request: TransferRequest
-    /// An absolute path at which there is nothing.
+    /// An absolute path at which no file exists.
     let destination: String
 
     init(_ text: String, output: String?, folder: String = FileManager.default.currentDirectoryPath) throws {

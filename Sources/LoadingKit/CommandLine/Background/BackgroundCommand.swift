@@ -3,7 +3,7 @@
     import Foundation
     import LoadingKitTransfers
 
-    /// `loadkit background`: what the user's daemon does for all programs, and downloads of the tool's own.
+    /// `loadkit background`: the transfers of the user's daemon for all programs, and the tool's own downloads.
     struct BackgroundCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "background",
@@ -20,7 +20,7 @@
             defaultSubcommand: ListTransfersCommand.self)
     }
 
-    /// What went wrong with the daemon, as the tool says it.
+    /// Converts the daemon's errors to the tool's error messages.
     func reportingDaemon<Value>(_ body: () async throws -> Value) async throws -> Value {
         do {
             return try await body()

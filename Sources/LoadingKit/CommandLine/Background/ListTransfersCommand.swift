@@ -19,7 +19,7 @@
             var picture = TerminalPicture()
             while true {
                 let sessions = try await reportingDaemon { try await control.overview() }
-                // Its size may have changed.
+                // The terminal's size may have changed.
                 let terminal = Terminal(STDOUT_FILENO)
                 let isPicture = watch && !json && terminal.isTerminal
                 let height = isPicture ? terminal.height.map { $0 - 1 } : nil
@@ -32,7 +32,7 @@
             }
         }
 
-        /// False where the reader has gone.
+        /// False where the reader has closed the pipe.
         private func write(_ text: String) -> Bool { DescriptorWriter(STDOUT_FILENO).write(Array(text.utf8)) == nil }
     }
 #endif

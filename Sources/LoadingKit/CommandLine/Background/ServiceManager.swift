@@ -1,8 +1,8 @@
 import Foundation
 
-/// `systemctl --user`, where it is there and has a manager to speak with.
+/// `systemctl --user`, where it exists and has a running manager.
 struct ServiceManager {
-    /// Nil where there is none.
+    /// Nil where `systemctl` does not exist.
     let path: String?
 
     init(_ environment: [String: String] = ProcessInfo.processInfo.environment) {
@@ -11,9 +11,9 @@ struct ServiceManager {
             .first { FileManager.default.isExecutableFile(atPath: $0) }
     }
 
-    /// Runs commands one after the other, up to the first that fails.
+    /// Runs commands in sequence, up to the first that fails.
     ///
-    /// - Returns: The commands that are left for a person to run, as they are typed; empty where all succeeded.
+    /// - Returns: The remaining commands, for the user to run, as they are typed; empty where all succeeded.
     func run(_ commands: [[String]]) -> [String] {
         for (index, command) in commands.enumerated() where !hasSucceeded(command) {
             return commands[index...].map { "systemctl --user " + $0.joined(separator: " ") }

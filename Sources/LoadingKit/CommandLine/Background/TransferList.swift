@@ -2,7 +2,7 @@ import Foundation
 import LoadingKitCore
 import LoadingKitTransfers
 
-/// The transfers of all sessions for other programs: what `list --json` writes.
+/// The transfers of all sessions in a format for other programs: the output of `list --json`.
 struct TransferList: Encodable {
     struct Entry: Encodable {
         let transfer: String

@@ -1,7 +1,7 @@
 import LoadingKitCore
 import LoadingKitTransfers
 
-/// A transfer as a person names it: a number of the tool's own session, or a session and a number.
+/// A transfer as the user names it: a number in the tool's own session, or a session and a number.
 struct TransferName: Hashable, CustomStringConvertible {
     /// The identifier of the tool's own session.
     static let ownSession = "loadkit"
@@ -14,7 +14,7 @@ struct TransferName: Hashable, CustomStringConvertible {
         self.number = number
     }
 
-    /// A session's identifier may have slashes itself: the last one counts.
+    /// A session's identifier may contain slashes: the last slash separates it from the number.
     init(_ text: String) throws {
         let slash = text.lastIndex(of: "/")
         let digits = slash.map { text[text.index(after: $0)...] } ?? text[...]
@@ -26,7 +26,7 @@ struct TransferName: Hashable, CustomStringConvertible {
 
     var description: String { session == Self.ownSession ? "\(number)" : "\(session)/\(number)" }
 
-    /// Has a command performed for each, up to the first for which it cannot be.
+    /// Sends a command for each transfer, up to the first for which it fails.
     static func send(to names: [String], _ command: @Sendable (Int) -> TransferCommand) async throws {
         let names = try names.map { try TransferName($0) }
         let control = DaemonControl()

@@ -2,7 +2,7 @@ import Foundation
 import LoadingKitCore
 import LoadingKitTransfers
 
-/// The transfers of all sessions, a line each.
+/// The transfers of all sessions, one on each line.
 struct TransferTable {
     private struct Row {
         let name: String
@@ -20,9 +20,10 @@ struct TransferTable {
         }
     }
 
-    /// Lines of at most so many characters, with a heading; one line where there is no transfer.
+    /// Lines of at most `width` characters, with a heading; a single line where there is no transfer.
     ///
-    /// - Parameter height: So many lines at most; nil for all. The last one says how many transfers are not shown.
+    /// - Parameter height: The largest number of lines; nil for all. The last line states the number of omitted
+    ///   transfers.
     func text(width: Int, height: Int? = nil) -> String {
         guard !rows.isEmpty else { return Self.line("No background transfers.", width) }
         let limit = height.map { rows.count < $0 ? rows.count : max($0 - 2, 0) } ?? rows.count
@@ -30,7 +31,7 @@ struct TransferTable {
         let heading = Row(name: "TRANSFER", state: "STATE", done: "DONE", size: "SIZE", place: "WHAT")
         let all = [heading] + shown
         let state = all.map(\.state.count).max() ?? 0
-        // The other columns, each two spaces from the one before, and a little of what is loaded.
+        // The other columns, each two spaces from the previous one, and a minimum width for the resource.
         let others = state + 5 + 6 + 12 + 4 * 2
         let name = min(all.map(\.name.count).max() ?? 0, max(min(width - others, 32), 8))
         let lines = all.map { row in
@@ -80,7 +81,7 @@ struct TransferTable {
     }
 }
 
-/// How far a transfer has come, in the direction that matters.
+/// The progress of a transfer, in its relevant direction.
 struct TransferAmount {
     let done: Int64
     /// Nil where it is not known.
@@ -94,7 +95,7 @@ struct TransferAmount {
         }
     }
 
-    /// Rounded down, so that 100 is all. Nil where it is not known.
+    /// Rounded down, so that 100 means complete. Nil where it is not known.
     var percent: Int? {
         guard let expected, expected > 0 else { return nil }
         return Int(min(max(Double(done) / Double(expected) * 100, 0), 100))

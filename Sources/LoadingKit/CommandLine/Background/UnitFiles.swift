@@ -1,7 +1,7 @@
 import Foundation
 
-/// The units by which systemd starts the daemon: when a program connects, and when the user logs in, so that what was not
-/// finished goes on.
+/// The units by which systemd starts the daemon: when a program connects, and when the user logs in, so that unfinished
+/// transfers continue.
 struct UnitFiles: Hashable {
     static let serviceName = "loadkitd.service"
     static let socketName = "loadkitd.socket"
@@ -45,8 +45,8 @@ struct UnitFiles: Hashable {
         """
     }
 
-    /// The program of a command (systemd.service(5), "Command lines"): variables are replaced in its arguments alone, so that a
-    /// dollar sign stands for itself.
+    /// The program of a command (systemd.service(5), "Command lines"): variables are replaced only in its arguments, so
+    /// that a dollar sign here is literal.
     static func quoted(_ word: String) -> String {
         var text = ""
         for scalar in word.unicodeScalars {
@@ -76,7 +76,7 @@ struct UnitFolder: Hashable {
         }
     }
 
-    /// Writes the files; those of a former version are replaced.
+    /// Writes the files, and replaces those of an earlier version.
     func write(_ files: UnitFiles) throws {
         do {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -88,7 +88,7 @@ struct UnitFolder: Hashable {
         }
     }
 
-    /// Removes the files; gives whether there was one.
+    /// Removes the files; returns whether there was one.
     func remove() throws -> Bool {
         let files = [UnitFiles.serviceName, UnitFiles.socketName].map { "\(path)/\($0)" }
             .filter { FileManager.default.fileExists(atPath: $0) }

@@ -3,8 +3,9 @@
     import LoadingKitLoopbackServer
     import LoadingKitTransfers
 
-    /// The demo's last step: a program begins a background download and is killed, the daemon goes on, and the next run of the
-    /// program is told the end. Both runs, and the daemon, are this very program, as processes with private folders.
+    /// The demo's last step: a program starts a background download and is killed, the daemon continues, and the next
+    /// run of the program receives the end. Both runs, and the daemon, are this program, as processes with private
+    /// folders.
     struct BackgroundDemo {
         static let name = "a background download"
         static let point = "It outlives the program that began it: that is killed, and the next run gets the file."
@@ -13,16 +14,16 @@
         static let size = 2 << 20
 
         struct Outcome {
-            /// What happened, a line each.
+            /// The events, one on each line.
             var events: [String] = []
-            /// Nil where all went as it should.
+            /// Nil where every step succeeded.
             var problem: String?
         }
 
         private let folder: URL
         private let site = HalvedFile(size: Self.size)
 
-        /// - Parameter folder: There is none yet. A socket's path in it must not become too long.
+        /// - Parameter folder: A folder that does not exist yet. The path of a socket in it must not become too long.
         init(in folder: URL) { self.folder = folder }
 
         func run() async -> Outcome {
@@ -85,10 +86,10 @@
             return environment
         }
 
-        /// Returns when the daemon has ended.
+        /// Ends the daemon, and returns when it has ended.
         private func endDaemon() async {
             let place = DaemonPlace(folder: folder.appendingPathComponent("r/loadkit").path)
-            // There is no daemon where there is no folder of its.
+            // Without its folder there is no daemon.
             guard FileManager.default.fileExists(atPath: place.socket) else { return }
             try? await DaemonControl(DaemonAccess(place: { place })).endDaemon()
             let lock = open(place.lock, O_RDWR | O_CLOEXEC)
@@ -98,7 +99,7 @@
         }
     }
 
-    /// Why a step of the demo did not go as it should.
+    /// The reason why a step of the demo failed.
     struct DemoProblem: Error {
         let text: String
 

@@ -3,8 +3,8 @@
     import Foundation
     import LoadingKit
 
-    /// The program of which the demo's background download is. It writes what happens, a line each: `wrote` and `found` with
-    /// counts of bytes, `done` with the file, and `failed` with the reason.
+    /// The program that owns the demo's background download. It writes its events, one on each line: `wrote` and
+    /// `found` with byte counts, `done` with the file, and `failed` with the reason.
     struct BackgroundDemoCommand: AsyncParsableCommand {
         static let name = "demo-background"
         static let configuration = CommandConfiguration(

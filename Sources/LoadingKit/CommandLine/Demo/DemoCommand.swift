@@ -2,7 +2,7 @@
     import ArgumentParser
     import Foundation
 
-    /// `loadkit demo`: loads over every scheme from servers in this process.
+    /// `loadkit demo`: loads URLs of every scheme from servers in this process.
     struct DemoCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "demo",

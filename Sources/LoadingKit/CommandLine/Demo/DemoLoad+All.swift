@@ -1,14 +1,14 @@
 import Foundation
 
 extension DemoLoad {
-    /// The demo's loads in their order, which matters: a connection is reused by the load after the one that made it.
+    /// The demo's loads in their order, which is significant: a load reuses the connection of the load before it.
     static func all(_ world: DemoWorld) -> [DemoLoad] {
         (local(world) + plain(world) + failures(world) + secure(world) + modern(world) + own()).compactMap { $0 }
     }
 
     /// - Parameters:
-    ///   - options: as they stand before the URL in the command that is shown.
-    ///   - code: what is shown instead, where no command can do it.
+    ///   - options: the options before the URL in the displayed command.
+    ///   - code: the displayed code, where no command can perform the load.
     private init?(
         _ name: String, _ point: String, _ url: String, options: String = "", quotesURL: Bool = false,
         code: String? = nil,

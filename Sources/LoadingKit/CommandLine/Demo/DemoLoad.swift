@@ -1,28 +1,28 @@
 import Foundation
 import LoadingKit
 
-/// One load of the demo: what it shows, and what must come of it.
+/// One load of the demo: its purpose, and its expected result.
 struct DemoLoad {
     let name: String
-    /// What it shows, in a line.
+    /// The purpose, on one line.
     let point: String
-    /// What a person would type: at a prompt, or in a program.
+    /// The user's equivalent: a command, or code.
     let command: String
     let url: URL
-    /// Loaded at the same time, in place of `url` alone; the bodies, one after another, are what is expected.
+    /// URLs to load at the same time, in place of `url`; their concatenated bodies are the expected result.
     var urls: [URL] = []
     var trustsDemoAuthority = true
     let expected: Expectation
 
     enum Expectation {
-        /// A body; the status, where there is one; whether the connection had been used before; redirects on the way.
+        /// A body; the status, where there is one; whether the connection is reused; the number of redirects.
         case body(Data, status: Int? = nil, isReused: Bool? = nil, redirects: Int = 0)
         case failure(ToolStatus)
     }
 
     var scheme: String { url.scheme ?? "" }
 
-    /// Nil where all went as it should.
+    /// Nil where the result is the expected one.
     func problem(with result: DemoResult) -> String? {
         switch (expected, result.outcome) {
         case (.body(let body, let status, let isReused, let redirects), .success((let data, let response))):
@@ -42,7 +42,7 @@ struct DemoLoad {
 }
 
 extension DemoLoad {
-    /// The same for one of its URLs.
+    /// The same load for one of its URLs.
     func of(_ url: URL) -> DemoLoad {
         DemoLoad(
             name: name, point: point, command: command, url: url, trustsDemoAuthority: trustsDemoAuthority,
@@ -50,7 +50,7 @@ extension DemoLoad {
     }
 }
 
-/// What came of a load.
+/// The result of a load.
 struct DemoResult {
     let outcome: Result<(Data, URLResponse), any Error>
     let timelines: [Timeline]
@@ -59,8 +59,8 @@ struct DemoResult {
 }
 
 extension DemoResult {
-    /// What came of several, together: their bodies one after another, or the first error; the first three timelines, as
-    /// the others look like these. They used the connection again where all but one did.
+    /// The combined result of several loads: their bodies in sequence, or the first error; and the first three
+    /// timelines, because the others look alike. The connection counts as reused where all loads but one reused it.
     init(_ results: [DemoResult]) {
         outcome = Result {
             let all = try results.map { try $0.outcome.get() }

@@ -1,12 +1,12 @@
 import Foundation
 import LoadingKit
 
-/// Shows what the demo does.
+/// Displays the demo's progress.
 struct DemoPrinter {
     private static let indent = "    "
 
     private let terminal: Terminal
-    /// For what is indented.
+    /// The terminal for indented lines.
     private let inner: Terminal
 
     init(_ terminal: Terminal) {
@@ -60,7 +60,7 @@ struct DemoPrinter {
         }
     }
 
-    /// The first line, as far as there is room.
+    /// The first line, truncated to the available width.
     private func beginning(of data: Data) -> String {
         let first = data.prefix(200).prefix { $0 != UInt8(ascii: "\n") }
         let text = PlainText.line(String(decoding: first, as: UTF8.self))
@@ -68,7 +68,7 @@ struct DemoPrinter {
         return text.count > room || first.count < data.count - 1 ? "\(text.prefix(room)) …" : text
     }
 
-    /// - Parameter count: Of the loads, and of what is shown besides.
+    /// - Parameter count: The number of loads and of other steps.
     func printSummary(_ loads: [DemoLoad], _ count: Int, _ problems: [String], seconds: Double) {
         let schemes = Set(loads.map(\.scheme)).count
         let total = "\(count) loads over \(schemes) schemes in \(String(format: "%.2f", seconds)) s"

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// A run of this program as a process of its own, and the lines that it writes.
+/// A run of this program as a separate process, and the lines that it writes.
 final class DemoProcess {
     /// The path of this program.
     static let program =
@@ -37,7 +37,7 @@ final class DemoProcess {
 
     deinit { kill() }
 
-    /// The rest of the next line that begins with a word. Lines before it are passed over.
+    /// The rest of the next line that begins with `word`. Lines before it are skipped.
     func next(_ word: String) async throws -> String {
         for await line in lines {
             if line.hasPrefix("failed ") { throw DemoProblem(String(line.dropFirst("failed ".count))) }
@@ -46,7 +46,7 @@ final class DemoProcess {
         throw DemoProblem("the program of the download ended without a word")
     }
 
-    /// Kills it where it still runs, and returns when it has ended.
+    /// Kills the process where it still runs, and returns when it has ended.
     func kill() {
         if process.isRunning { Glibc.kill(process.processIdentifier, SIGKILL) }
         process.waitUntilExit()

@@ -1,7 +1,7 @@
 import Foundation
 import LoadingKitLoopbackServer
 
-/// What the demo's servers answer.
+/// The responses of the demo's servers.
 enum DemoSite {
     static let hello = "Hello from a server in this very process.\n"
     static let notes = "A file is a resource like any other:\nsession.data(from: fileURL)\n"
@@ -9,7 +9,7 @@ enum DemoSite {
     static let moved = "You have arrived at the new address.\n"
     static let secret = "Nobody else could read this.\n"
 
-    /// What the compressed page unfolds to.
+    /// The decompressed content of the compressed page.
     static let poem = String(
         repeating: "gzip makes much of little, and LoadingKit unfolds it as it comes. ", count: 500)
 

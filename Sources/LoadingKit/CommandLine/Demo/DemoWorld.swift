@@ -2,19 +2,19 @@ import Foundation
 import LoadingKit
 import LoadingKitLoopbackServer
 
-/// What the demo loads from, and with: servers on loopback addresses, a file, and sessions. All of it goes with `stop`.
+/// The resources of the demo: servers on loopback addresses, a file, and sessions. `stop` removes all of them.
 struct DemoWorld {
     let plain: LoopbackServer
     let secure: LoopbackServer
-    /// Speaks HTTP/2.
+    /// The HTTP/2 server.
     let modern: LoopbackServer
-    /// Has a port on which no socket listens any more, and that no other server of this kind gets meanwhile.
+    /// Reserves a port on which no socket listens, and that no other server of this kind gets in the meantime.
     private let refusing: ListeningSocket
     let file: URL
     private let folder: URL
     /// Trusts the authority that was made for the demo.
     private let session: URLSession
-    /// Trusts what the system trusts.
+    /// Trusts only the system's authorities.
     private let strangers: URLSession
 
     init() throws {
@@ -35,7 +35,7 @@ struct DemoWorld {
     }
 
     #if Persistence
-        /// In a folder of its own, with a short name.
+        /// In a separate folder, with a short name.
         var background: BackgroundDemo { BackgroundDemo(in: folder.appendingPathComponent("b")) }
     #endif
 
@@ -87,7 +87,7 @@ struct DemoWorld {
     }
 }
 
-/// A scheme of the demo's own: `greeting:NAME`. This is all that it takes.
+/// The demo's own scheme: `greeting:NAME`. No further code is needed.
 final class GreetingHandler: URLProtocolHandler, @unchecked Sendable {  // stateless
     override class func canInit(with request: URLRequest) -> Bool { request.url?.scheme == "greeting" }
 
@@ -99,7 +99,7 @@ final class GreetingHandler: URLProtocolHandler, @unchecked Sendable {  // state
     }
 }
 
-/// Gives a task's metrics when they come, which may be a moment after the task's result.
+/// Returns a task's metrics when they arrive, which may be a moment after the task's result.
 final class MetricsCollector: NSObject, URLSessionTaskDelegate {
     private let stream: AsyncStream<URLSessionTaskMetrics>
     private let continuation: AsyncStream<URLSessionTaskMetrics>.Continuation

@@ -1,7 +1,7 @@
 import Dispatch
 import LoadingKitLoopbackServer
 
-/// A file that a server sends half of, and the rest when it is told to.
+/// A file whose first half a server sends at once, and the rest after `open()`.
 final class HalvedFile: Sendable {
     let content: [UInt8]
     private let gate = DispatchSemaphore(value: 0)
@@ -13,10 +13,10 @@ final class HalvedFile: Sendable {
         (sent, sending) = AsyncStream.makeStream()
     }
 
-    /// Lets go what waits, and what comes later.
+    /// Releases waiting responses, and later ones.
     func open() { gate.signal() }
 
-    /// Returns when an answer is over.
+    /// Returns when a response has ended.
     func allWasSent() async { for await _ in sent {} }
 
     func answer(_ request: ServerRequest) -> ServerResponse {

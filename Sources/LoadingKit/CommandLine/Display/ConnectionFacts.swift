@@ -1,7 +1,7 @@
 import Foundation
 import LoadingKit
 
-/// What `-v` says of the connections that a load used.
+/// The output of `-v` about the connections of a load.
 enum ConnectionFacts {
     static func text(_ metrics: URLSessionTaskMetrics) -> String {
         metrics.transactionMetrics.flatMap(lines).map { "* \(PlainText.line($0))\n" }.joined()
@@ -20,7 +20,7 @@ enum ConnectionFacts {
 }
 
 extension tls_protocol_version_t {
-    /// As OpenSSL and curl write it.
+    /// The version's name in OpenSSL and curl.
     var standardName: String {
         switch self {
         case .TLSv10: "TLSv1.0"
@@ -34,6 +34,6 @@ extension tls_protocol_version_t {
 }
 
 extension tls_ciphersuite_t {
-    /// As IANA's registry has it; TLS 1.2 and older name the key exchange `WITH` the cipher.
+    /// The suite's name in IANA's registry. Names for TLS 1.2 and older join key exchange and cipher with `WITH`.
     var standardName: String { "TLS_\(self)" }
 }

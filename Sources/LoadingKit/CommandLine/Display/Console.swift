@@ -2,7 +2,7 @@ import Foundation
 import LoadingKitPrimitives
 import Logging
 
-/// Standard error: whole lines from any thread, and a progress line that makes way for them.
+/// Standard error: complete lines from any thread, and a progress line that is removed before them.
 final class Console: Sendable {
     static let standardError = Console(STDERR_FILENO)
 
@@ -24,7 +24,7 @@ final class Console: Sendable {
         }
     }
 
-    /// Shows a line in place of the one shown before.
+    /// Displays a line in place of the previous one.
     func showProgress(_ line: String) {
         hasProgress.withLock { hasProgress in
             send(Self.erasure + line)
@@ -39,21 +39,21 @@ final class Console: Sendable {
         }
     }
 
-    /// To the line's beginning, and nothing right of it.
+    /// Moves to the line's start, and erases the line.
     private static let erasure = "\r\u{1b}[K"
 
-    /// A failure is ignored: standard error is where it would be reported.
+    /// A failure is ignored, because it would have to be reported on standard error.
     private func send(_ text: String) { _ = DescriptorWriter(descriptor).write(Array(text.utf8)) }
 }
 
-/// Text for standard output. Failures are ignored, as when the reader has gone.
+/// Text for standard output. Failures are ignored, for example when the reader has closed the pipe.
 enum StandardOutput {
     static func write(_ text: String) {
         _ = DescriptorWriter(STDOUT_FILENO).write(Array(text.utf8))
     }
 }
 
-/// Shows the messages of the library's logger, for `-vv`.
+/// Displays the messages of the library's logger, for `-vv`.
 struct ConsoleLog: LogHandler {
     let console: Console
     var logLevel = Logger.Level.trace

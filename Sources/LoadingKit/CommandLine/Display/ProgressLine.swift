@@ -1,12 +1,12 @@
 import Foundation
 
-/// How far a load is, in one line.
+/// The progress of a load, on one line.
 struct ProgressLine {
     var label: String
     var received: Int64
     /// Nil where it is not known.
     var expected: Int64?
-    /// Since the load began.
+    /// Seconds since the load's start.
     var seconds: Double
 
     private static let widestBar = 40
@@ -27,7 +27,7 @@ struct ProgressLine {
         return layOut(facts, bar: fraction, width: width)
     }
 
-    /// What does not fit is left out: first the bar, then the label.
+    /// Parts that do not fit are left out: first the bar, then the label.
     private func layOut(_ facts: [String], bar fraction: Double?, width: Int) -> String {
         let facts = facts.joined(separator: "  ")
         var room = width - facts.count
@@ -47,7 +47,7 @@ struct ProgressLine {
     }
 }
 
-/// Bytes and times for people.
+/// Formats bytes and times for human readers.
 enum Amount {
     /// `512 B`, `1.5 kB`, `3.2 MB`: powers of ten.
     static func bytes(_ count: Int64) -> String {

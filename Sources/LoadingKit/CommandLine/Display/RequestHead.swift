@@ -1,8 +1,8 @@
 import Foundation
 import LoadingKit
 
-/// The head of a request as `-v` shows it: what the request says, before a connection has decided
-/// on the protocol's version. The session adds what concerns the connection.
+/// The head of a request in the output of `-v`: the request's own content, before a connection has determined the
+/// protocol version. The session adds the fields that concern the connection.
 struct RequestHead {
     let verbose: String
 
@@ -31,7 +31,7 @@ struct RequestHead {
         return bracketed + (url.port.map { ":\($0)" } ?? "")
     }
 
-    /// What is shown may be copied into a report that others read.
+    /// The output may be copied into a report for others.
     private static func shown(_ value: String, of name: String) -> String {
         let isSecret = ["authorization", "cookie", "proxy-authorization"].contains(name.lowercased())
         return isSecret ? "(not shown)" : value

@@ -1,7 +1,7 @@
 import Foundation
 import LoadingKit
 
-/// The head of a response as text: for HTTP as on the wire, for other schemes what is known of the body.
+/// The head of a response as text: for HTTP as on the wire, for other schemes the known properties of the body.
 struct ResponseHead {
     private let lines: [String]
 
@@ -9,13 +9,13 @@ struct ResponseHead {
         lines = (response as? HTTPURLResponse).map(Self.lines(of:)) ?? Self.lines(of: response)
     }
 
-    /// With the empty line at the end, as `-i` writes it.
+    /// The head with the final empty line, as in the output of `-i`.
     var bytes: String { lines.map { "\($0)\r\n" }.joined() + "\r\n" }
 
-    /// As `-v` shows it.
+    /// The head as in the output of `-v`.
     var verbose: String { lines.map { "< \(PlainText.line($0))\n" }.joined() + "<\n" }
 
-    /// Such as `404 Not Found`.
+    /// The status, such as `404 Not Found`.
     static func status(of response: HTTPURLResponse) -> String {
         "\(response.statusCode) \(HTTPURLResponse.localizedString(forStatusCode: response.statusCode))"
     }

@@ -1,13 +1,13 @@
 import Foundation
 
-/// What a file descriptor can show.
+/// The display capabilities of a file descriptor.
 struct Terminal: Sendable, Hashable {
     static let defaultWidth = 80
 
     let isTerminal: Bool
     /// Columns.
     let width: Int
-    /// Lines; nil where there is no end of them.
+    /// Lines; nil for an unlimited number.
     let height: Int?
     let usesColour: Bool
 
@@ -27,12 +27,12 @@ struct Terminal: Sendable, Hashable {
             usesColour: isTerminal && Self.allowsColour(environment))
     }
 
-    /// https://no-color.org: any value but none.
+    /// https://no-color.org: any non-empty value.
     static func allowsColour(_ environment: [String: String]) -> Bool {
         (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
     }
 
-    /// In which 0 is not known.
+    /// A size of 0 means unknown.
     private static func size(_ descriptor: Int32) -> winsize {
         var size = winsize()
         return ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 ? size : winsize()
@@ -55,15 +55,15 @@ struct Terminal: Sendable, Hashable {
     }
 }
 
-/// Text that came from elsewhere, made fit for a line of a terminal.
+/// Makes text from other sources safe for a line of a terminal.
 enum PlainText {
-    /// Without line breaks, and without control characters, which a terminal would take for commands.
+    /// The text without line breaks, and without control characters, which a terminal would interpret as commands.
     static func line(_ text: String) -> String {
         let scalars = text.unicodeScalars.map { isControl($0) ? " " : $0 }
         return String(String.UnicodeScalarView(scalars))
     }
 
-    /// At most so many characters; the middle is left out.
+    /// The text with at most `width` characters; the middle is left out.
     static func shortened(_ text: String, to width: Int) -> String {
         guard text.count > width else { return text }
         guard width > 1 else { return String(text.prefix(max(width, 0))) }

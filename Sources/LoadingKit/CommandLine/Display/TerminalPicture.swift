@@ -1,10 +1,10 @@
-/// Lines on a terminal that are shown in the place of those before.
+/// Lines on a terminal that replace those displayed before.
 struct TerminalPicture {
-    /// How many lines are shown.
+    /// The number of displayed lines.
     private var lineCount = 0
 
-    /// What a terminal is sent to show these lines. A line that is too wide all the same, as some characters have two columns, is
-    /// cut off, so that the next picture begins where this one does.
+    /// The terminal output that displays these lines. A line that is still too wide, because some characters have two
+    /// columns, is cut off, so that the next picture begins at the same place as this one.
     mutating func replace(by text: String) -> String {
         // ECMA-48: cursor up, erase to the end of the display. DEC: no automatic wrap.
         let start = lineCount > 0 ? "\r\u{1b}[\(lineCount)A\u{1b}[J" : ""

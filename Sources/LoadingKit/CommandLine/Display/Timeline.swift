@@ -1,9 +1,9 @@
 import Foundation
 import LoadingKit
 
-/// When what happened in one transaction: plain values, so that they can be drawn whatever they come from.
+/// The times of one transaction: plain values, which can be drawn regardless of their source.
 struct Timeline: Sendable, Hashable {
-    /// What a transaction spends its time with, in order.
+    /// The phases of a transaction, in order.
     enum Phase: String, CaseIterable, Sendable {
         case resolve
         case connect
@@ -11,31 +11,32 @@ struct Timeline: Sendable, Hashable {
         case request
         case wait
         case receive
-        /// All of it: without a network, and where it failed before there was anything to tell apart.
+        /// The whole load: without a network, or where it failed before any phase could be distinguished.
         case load
     }
 
     struct Span: Sendable, Hashable {
         var phase: Phase
-        /// Seconds since the load began.
+        /// Seconds since the load's start.
         var start: Double
         var end: Double
     }
 
-    /// Such as `GET https://localhost:8080/`.
+    /// The title, such as `GET https://localhost:8080/`.
     var title: String
-    /// Such as `200 OK`.
+    /// The outcome, such as `200 OK`.
     var outcome: String
-    /// Such as `http/1.1 over TLSv1.3 to 127.0.0.1:8080, new connection`; empty where there was none.
+    /// The connection, such as `http/1.1 over TLSv1.3 to 127.0.0.1:8080, new connection`; empty where there was none.
     var connection: String
     var spans: [Span]
-    /// Seconds since the load began.
+    /// Seconds since the load's start.
     var start: Double
     var end: Double
 }
 
 extension Timeline {
-    /// One for each transaction of a load; one for the whole where there were none, as without a network.
+    /// One timeline for each transaction of a load; one for the whole load where it had none, for example without a
+    /// network.
     static func all(_ metrics: URLSessionTaskMetrics, _ request: URLRequest) -> [Timeline] {
         let origin = metrics.taskInterval.start
         guard !metrics.transactionMetrics.isEmpty else {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Timelines drawn as bars over one scale, a line for each phase.
+/// Timelines drawn as bars on a common scale, with a line for each phase.
 struct Waterfall {
     private static let widest = 110
     private static let narrowest = 40
@@ -63,7 +63,7 @@ extension Timeline.Phase {
     }
 }
 
-/// Seconds as columns, and as text.
+/// Converts seconds to columns, and to text.
 struct TimeScale {
     let cells: Int
     private let start: Double
@@ -75,8 +75,8 @@ struct TimeScale {
         length = max(end - start, 1e-6)
     }
 
-    /// Blank up to where a span starts, and blocks as long as it lasts: exact to an eighth of a column where blocks of
-    /// that shape exist, and never none.
+    /// Spaces up to a span's start, and blocks for its duration: accurate to an eighth of a column where Unicode has
+    /// such a block, and at least one block.
     func bar(_ from: Double, _ to: Double) -> String {
         let first = min(eighths(from), cells * 8 - 1)
         let last = max(eighths(to), first + 1)
@@ -87,10 +87,10 @@ struct TimeScale {
             }.joined()
     }
 
-    /// One column that is filled between two of its eighths.
+    /// One column, filled from one of its eighths to another.
     private static func glyph(from left: Int, to right: Int) -> String {
         if left > 0 && right == 8 { return left < 6 ? "▐" : "▕" }
-        // What lies in the middle of a column is moved to its left.
+        // A bar in the middle of a column is moved to its left edge.
         let blocks = ["▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"]
         return blocks[min(max(right - left, 1), 8) - 1]
     }
@@ -101,7 +101,7 @@ struct TimeScale {
         return Int(min(max(position, 0), Double(cells * 8)).rounded())
     }
 
-    /// Three digits, more or less, in a unit that has them.
+    /// A duration with about three digits, in a suitable unit.
     static func duration(_ seconds: Double) -> String {
         switch seconds {
         case ..<0.000_999_5: String(format: "%.0f µs", max(seconds, 0) * 1e6)

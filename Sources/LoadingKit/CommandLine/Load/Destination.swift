@@ -1,7 +1,7 @@
 #if CommandLineTool
     import Foundation
 
-    /// Where a body goes.
+    /// The destination of a body.
     enum Destination: Sendable, Hashable {
         case standardOutput
         case file(path: String)
@@ -10,7 +10,7 @@
             self = output == "-" ? .standardOutput : .file(path: output)
         }
 
-        /// One for each URL: the n-th `-o` is the n-th URL's, and those without one go to standard output.
+        /// One for each URL: the n-th `-o` belongs to the n-th URL. URLs without an `-o` go to standard output.
         static func assign(_ options: LoadOptions) throws -> [Destination] {
             guard options.output.count <= options.urls.count else {
                 throw ToolFailure(.usage, "there are more -o than URLs")
@@ -24,11 +24,11 @@
         }
     }
 
-    /// The file name that `-O` takes from a URL. It is never taken from a response.
+    /// The file name that `-O` derives from a URL. It is never derived from a response.
     struct RemoteName {
         let name: String
 
-        /// The last component of the path, as the URL spells it.
+        /// The last component of the path, as spelled in the URL.
         init(_ argument: String) throws {
             let path = try URLArgument(argument).url.path(percentEncoded: true)
             let last = path.split(separator: "/", omittingEmptySubsequences: false).last.map(String.init) ?? ""

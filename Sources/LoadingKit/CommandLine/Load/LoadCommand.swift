@@ -3,7 +3,7 @@
     import Foundation
     import LoadingKit
 
-    /// `loadkit URL…`: loads, and writes what it gets.
+    /// `loadkit URL…`: loads URLs, and writes their contents.
     struct LoadCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "load",
@@ -34,7 +34,7 @@
         }
     }
 
-    /// Runs a plan's loads, so many at a time, in one session.
+    /// Runs a plan's loads in one session, with a limit for simultaneous loads.
     struct LoadRunner {
         private let plan: LoadPlan
         private let console: Console
@@ -44,7 +44,7 @@
             self.console = console
         }
 
-        /// The last failure's status; success when all loads went well.
+        /// The last failure's status; success when all loads succeeded.
         func run() async -> ToolStatus {
             let queue = DelegateQueue()
             let session = URLSession(configuration: plan.configuration, delegate: nil, delegateQueue: queue.operations)
@@ -55,7 +55,7 @@
             return status
         }
 
-        /// A progress line between the lines of a body that is shown would be in the way.
+        /// A progress line would disturb the displayed lines of a body.
         private var showsProgress: Bool {
             plan.display.showsProgress && console.terminal.isTerminal
                 && (isatty(STDOUT_FILENO) == 0 || !plan.loads.contains(where: \.usesStandardOutput))

@@ -100,9 +100,9 @@
         var jobs = 1
     }
 
-    /// Options of one letter, taken apart as curl does: `-sXPOST` is `-s -X POST`, and `-da=1` is `-d a=1`.
+    /// Expands one-letter options as curl does: `-sXPOST` is `-s -X POST`, and `-da=1` is `-d a=1`.
     enum ShortOptions {
-        /// The letters that a value follows, and the names that mean the same.
+        /// The letters with a value, and the option names that mean the same.
         private static let withValue: [Character: String] = [
             "o": "output", "X": "request", "H": "header", "d": "data", "A": "user-agent", "u": "user", "m": "max-time",
             "j": "jobs",
@@ -116,7 +116,7 @@
                 if argument == "--" { return expanded + [argument] + rest }
                 let words = split(argument)
                 expanded += words
-                // What follows is a value, whatever it looks like.
+                // The next word is a value, regardless of its form.
                 if needsValue(words), let value = rest.popFirst() { expanded.append(value) }
             }
             return expanded
@@ -140,7 +140,7 @@
             guard last.count == 2, last.hasPrefix("-"), let letter = last.last, withValue[letter] != nil else {
                 return false
             }
-            // In `-d -d` the second is the first's value.
+            // In `-d -d` the second is the value of the first.
             return words.count < 2 || words.dropLast().last.map { !needsValue([$0]) } ?? true
         }
     }

@@ -3,14 +3,14 @@
     import LoadingKit
     import Logging
 
-    /// What the arguments ask for: the loads, and how they are run and shown.
+    /// The plan that follows from the arguments: the loads, and how they are run and displayed.
     struct LoadPlan {
-        /// What is shown besides the body.
+        /// The output in addition to the body.
         struct Display: Sendable, Hashable {
-            /// The response's head goes before the body: `-i`, and `-I`.
+            /// The response's head precedes the body: `-i`, and `-I`.
             var showsHead = false
             var isVerbose = false
-            /// What goes on underneath: `-vv`.
+            /// The library's log messages: `-vv`.
             var showsTrace = false
             var showsTiming = false
             var showsErrors = true
@@ -22,22 +22,22 @@
         var followsRedirects: Bool
         /// Whether a status of 400 or above is a failure.
         var failsOnHTTPError: Bool
-        /// How many loads run at once.
+        /// The number of simultaneous loads.
         var jobs: Int
-        /// Seconds; nil for no bound.
+        /// Seconds; nil for no limit.
         var maxTime: Double?
         var trust: Trust
 
-        /// Which servers TLS trusts.
+        /// The servers that TLS trusts.
         enum Trust: Sendable, Hashable {
             case system
-            /// The authorities of a PEM file, as its content.
+            /// The authorities of a PEM file, as the file's content.
             case authorities(String)
             case everyone
         }
 
-        /// - Parameter readFile: gives a file's content; `-` is standard input.
-        /// - Throws: `ToolFailure` for arguments that no load can be made of.
+        /// - Parameter readFile: returns a file's content; `-` is standard input.
+        /// - Throws: `ToolFailure` for arguments from which no load can be made.
         init(_ options: LoadOptions, readFile: (String) throws -> Data = InputFile.read) throws {
             try Self.check(options)
             let template = try RequestTemplate(options, readFile: readFile)
@@ -83,9 +83,9 @@
         }
     }
 
-    /// One URL to load, and where its body goes.
+    /// One URL to load, and the destination of its body.
     struct PlannedLoad: Sendable {
-        /// As it was given.
+        /// The argument as it was given.
         let argument: String
         let request: URLRequest
         let destination: Destination
@@ -98,18 +98,18 @@
     }
 
     extension LoadPlan {
-        /// Seconds without a byte after which a load ends: what curl gives a connection to be made.
+        /// Seconds without a byte after which a load ends: curl's limit for making a connection.
         private static let idleTimeout: TimeInterval = 300
 
         /// The settings of the session that runs the loads.
         var configuration: URLSessionConfiguration {
             let configuration = URLSessionConfiguration.ephemeral
             configuration.timeoutIntervalForRequest = Self.idleTimeout
-            // A URL that is given twice is loaded twice, as curl does.
+            // A URL that is given twice is loaded twice, as in curl.
             configuration.urlCache = nil
             if let maxTime { configuration.timeoutIntervalForResource = maxTime }
             configuration.httpMaximumConnectionsPerHost = max(configuration.httpMaximumConnectionsPerHost, jobs)
-            // A person who types a URL has chosen its scheme.
+            // A user who types a URL has chosen its scheme.
             configuration.appTransportSecurity = AppTransportSecurity(allowsArbitraryLoads: true)
             switch trust {
             case .system: break
@@ -123,9 +123,9 @@
         }
     }
 
-    /// What an argument names to be read.
+    /// Reads the files that arguments name.
     enum InputFile {
-        /// A file's content; `-` is standard input.
+        /// Returns a file's content; `-` is standard input.
         static func read(_ path: String) throws -> Data {
             path == "-"
                 ? try FileHandle.standardInput.readToEnd() ?? Data() : try Data(contentsOf: URL(fileURLWithPath: path))

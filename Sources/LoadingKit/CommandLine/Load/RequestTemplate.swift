@@ -2,7 +2,7 @@
     import Foundation
     import LoadingKit
 
-    /// What all requests of a run have in common.
+    /// The common part of all requests of a run.
     struct RequestTemplate {
         static let userAgent = "loadkit/0.1.0"
 
@@ -42,7 +42,7 @@
             return method
         }
 
-        /// RFC 7617.
+        /// The value of a Basic credential (RFC 7617).
         private static func basic(_ user: String) throws -> String {
             guard user.contains(":") else { throw ToolFailure(.usage, "-u needs NAME:PASSWORD") }
             return "Basic \(Data(user.utf8).base64EncodedString())"
@@ -54,12 +54,12 @@
         }
     }
 
-    /// A field as `-H` has it.
+    /// A field in an argument of `-H`.
     enum FieldArgument: Hashable {
         case set(name: String, value: String)
         case remove(name: String)
 
-        /// `Name: value`; `Name:` removes what would be sent; `Name;` sends the field without a value.
+        /// `Name: value`; `Name:` removes the field that would be sent; `Name;` sends the field without a value.
         init(_ text: String) throws {
             guard let end = text.firstIndex(where: { $0 == ":" || $0 == ";" }), end > text.startIndex else {
                 throw ToolFailure(.usage, "-H needs 'Name: value', not '\(text)'")
@@ -74,7 +74,7 @@
             }
         }
 
-        /// The first of a name replaces what the tool itself would send; further ones add to it.
+        /// The first field with a name replaces the tool's own; further ones add to it.
         static func apply(_ fields: [FieldArgument], to request: inout URLRequest) {
             var seen: Set<String> = []
             for field in fields {
@@ -88,9 +88,9 @@
         }
     }
 
-    /// The body that `-d` asks for.
+    /// The body that `-d` specifies.
     enum FormBody {
-        /// Nil where there is none. Pieces are joined with `&`; `@FILE` is a file's content without its line breaks.
+        /// Nil where there is no `-d`. Pieces are joined with `&`; `@FILE` is a file's content without its line breaks.
         static func make(_ pieces: [String], readFile: (String) throws -> Data) throws -> Data? {
             guard !pieces.isEmpty else { return nil }
             return Data(try pieces.map { try bytes(of: $0, readFile) }.joined(separator: "&".utf8))

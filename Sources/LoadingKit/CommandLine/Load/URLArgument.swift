@@ -1,7 +1,7 @@
 import Foundation
 import LoadingKitPrimitives
 
-/// A URL as a person types it.
+/// A URL as the user types it.
 struct URLArgument {
     let url: URL
 
@@ -27,7 +27,7 @@ struct URLArgument {
         return port.isEmpty ? rest.hasPrefix("/") : !port.utf8.allSatisfy(ASCII.isDigit)
     }
 
-    /// RFC 3986 §3.1.
+    /// Whether the byte may be part of a scheme (RFC 3986 §3.1).
     private static func isSchemeByte(_ byte: UInt8) -> Bool {
         ASCII.isLetterOrDigit(byte) || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-")
             || byte == UInt8(ascii: ".")

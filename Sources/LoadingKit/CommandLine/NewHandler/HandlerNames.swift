@@ -1,32 +1,33 @@
 import LoadingKitPrimitives
 
-/// The names in the package of a new handler, all made of one that a person types.
+/// The names in the package of a new handler, all derived from a name that the user types.
 struct HandlerNames: Hashable, Sendable {
-    /// The longest name and scheme. Longer ones make lines of code that are wider than a page.
+    /// The largest length of a name and a scheme. Longer ones would make lines of code that are too wide.
     static let maximumLength = 32
 
-    /// What LoadingKit loads itself.
+    /// The schemes that LoadingKit loads itself.
     static let builtInSchemes: Set<String> = ["http", "https", "ws", "wss", "file", "data", "ftp", "ftps"]
 
-    /// The classes of LoadingKit and of LoadingKitTesting that a new one would be mistaken for.
+    /// The classes of LoadingKit and of LoadingKitTesting with which a new one could be confused.
     private static let takenClasses: Set<String> = [
         "DataURLHandler", "FileHandler", "HTTPProtocolHandler", "StubHandler", "URLProtocolHandler", "WebSocketHandler",
     ]
 
-    /// What the types' names begin with, such as `MyNotes`.
+    /// The beginning of the types' names, such as `MyNotes`.
     let stem: String
     /// The URL scheme (RFC 3986 §3.1), in lower case.
     let scheme: String
 
     var handler: String { "\(stem)Handler" }
     var resource: String { "\(stem)Resource" }
-    /// Of the package, too. No type has this name: a module that has a type of its own name cannot be named in code.
+    /// Also the name of the package. No type has this name: a module with a type of its own name cannot be named in
+    /// code.
     var module: String { stem.hasSuffix("Scheme") ? stem : "\(stem)Scheme" }
     var error: String { "\(module)Error" }
     var tests: String { "\(module)Tests" }
 
     /// - Parameters:
-    ///   - name: such as `Mem`, `my-scheme` or `MemHandler`.
+    ///   - name: a name such as `Mem`, `my-scheme` or `MemHandler`.
     ///   - scheme: nil for the name in lower case.
     init(_ name: String, scheme: String? = nil) throws(ToolFailure) {
         guard let first = name.utf8.first, ASCII.isLetter(first), name.utf8.allSatisfy(Self.isNameByte) else {
@@ -46,7 +47,7 @@ struct HandlerNames: Hashable, Sendable {
         }
     }
 
-    /// `MemHandler` and `mem-handler` are a handler of the name `Mem`, where something is left.
+    /// `MemHandler` and `mem-handler` denote a handler named `Mem`, unless nothing remains.
     private static func withoutSuffix(_ name: String) -> String {
         guard name.lowercased().hasSuffix("handler") else { return name }
         let rest = name.dropLast("handler".count)
@@ -58,13 +59,13 @@ struct HandlerNames: Hashable, Sendable {
         isSchemeByte(byte) || byte == UInt8(ascii: "_")
     }
 
-    /// RFC 3986 §3.1.
+    /// Whether the byte may be part of a scheme (RFC 3986 §3.1).
     private static func isSchemeByte(_ byte: UInt8) -> Bool {
         ASCII.isLetterOrDigit(byte) || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-")
             || byte == UInt8(ascii: ".")
     }
 
-    /// In lower case, which is the standard form: schemes are compared without regard to case.
+    /// The scheme in lower case, its standard form: schemes are compared regardless of case.
     private static func checkedScheme(_ scheme: String) throws(ToolFailure) -> String {
         guard let first = scheme.utf8.first, ASCII.isLetter(first), scheme.utf8.allSatisfy(isSchemeByte) else {
             throw ToolFailure(

@@ -1,11 +1,11 @@
 /// A file of a new package.
 struct PackageFile: Hashable, Sendable {
-    /// Within the package.
+    /// The path within the package.
     let path: String
     let text: String
 }
 
-/// The package that `loadkit new-handler` writes: a value, so that tests compare it with one that they compile.
+/// The package that `loadkit new-handler` writes: a value, which tests compare with a package that they compile.
 struct HandlerPackage: Sendable {
     let files: [PackageFile]
 
@@ -29,14 +29,14 @@ struct HandlerPackage: Sendable {
     }
 }
 
-/// Pieces of Swift source that templates have in common.
+/// Pieces of Swift source that several templates use.
 enum SourceText {
-    /// In the order that `swift format` wants.
+    /// Import lines in the order that `swift format` requires.
     static func imports(_ modules: String...) -> String {
         modules.sorted().map { "import \($0)\n" }.joined()
     }
 
-    /// A string literal, whatever the text has in it.
+    /// A string literal for any text.
     static func literal(_ text: String) -> String {
         let escaped = text.unicodeScalars.map { scalar in
             switch scalar {

@@ -1,7 +1,7 @@
 import Foundation
 import LoadingKitPrimitives
 
-/// Where the package of a new handler gets LoadingKit from.
+/// The source from which the package of a new handler gets LoadingKit.
 enum LoadingKitSource: Hashable, Sendable {
     case folder(path: String)
     case repository(url: String, Requirement)
@@ -13,9 +13,9 @@ enum LoadingKitSource: Hashable, Sendable {
     }
 
     /// - Parameters:
-    ///   - place: a folder or a repository, as a person types it; nil where none was given.
+    ///   - place: a folder or a repository, as the user types it; nil where none was given.
     ///   - version: a release of the repository; nil where none was given.
-    ///   - checkout: what is used where no place was given.
+    ///   - checkout: the source where no place was given.
     init(_ place: String?, version: String? = nil, checkout: String? = nil) throws(ToolFailure) {
         if let place, RepositoryAddress.isAddress(place) {
             let address = try RepositoryAddress(place)
@@ -35,7 +35,7 @@ enum LoadingKitSource: Hashable, Sendable {
         }
     }
 
-    /// SwiftPM's name of the package, by which products are named: the last part of the place.
+    /// SwiftPM's identity of the package, by which products are named: the last part of the place.
     var identity: String {
         switch self {
         case .folder(let path): RepositoryAddress.lastPart(of: path)
@@ -45,7 +45,7 @@ enum LoadingKitSource: Hashable, Sendable {
 
     // MARK: Folders
 
-    /// The repository that this process's program was built in; nil where it lies elsewhere.
+    /// The repository in which this program was built; nil where the program is elsewhere.
     static func ownCheckout() -> String? {
         guard let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") else {
             return nil
@@ -53,7 +53,7 @@ enum LoadingKitSource: Hashable, Sendable {
         return checkout(around: program)
     }
 
-    /// The nearest folder around a file that holds LoadingKit's package.
+    /// The nearest folder around a file that contains LoadingKit's package.
     static func checkout(around file: String) -> String? {
         var folder = URL(fileURLWithPath: file).deletingLastPathComponent()
         while folder.path != "/", !folder.path.isEmpty {
@@ -65,7 +65,7 @@ enum LoadingKitSource: Hashable, Sendable {
 
     private static func checkedFolder(_ path: String) throws(ToolFailure) -> String {
         let folder = URL(fileURLWithPath: path, isDirectory: true).standardizedFileURL
-        // No path is not the folder that the tool runs in.
+        // An empty path must not mean the tool's current folder.
         guard !path.isEmpty, isLoadingKit(folder) else {
             throw ToolFailure(.usage, "\"\(path)\" does not hold LoadingKit: there is no Package.swift of that name")
         }
@@ -79,7 +79,7 @@ enum LoadingKitSource: Hashable, Sendable {
 
     // MARK: Releases
 
-    /// Three numbers, and what may follow them (Semantic Versioning 2.0.0, §2, §9 and §10).
+    /// Three numbers, and an optional suffix (Semantic Versioning 2.0.0, §2, §9 and §10).
     private static func release(_ version: String) throws(ToolFailure) -> Requirement {
         let core = version.prefix { $0 != "-" && $0 != "+" }
         let numbers = core.split(separator: ".", omittingEmptySubsequences: false)

@@ -1,12 +1,12 @@
 import Foundation
 import LoadingKitPrimitives
 
-/// The folder that a new package is written to. What is there already stays as it is.
+/// The folder for a new package. Existing files are not changed.
 struct PackageFolder {
-    /// Absolute.
+    /// The absolute path.
     let path: String
 
-    /// - Parameter path: as a person types it.
+    /// - Parameter path: a path as the user types it.
     init(_ path: String) throws(ToolFailure) {
         guard !path.isEmpty, !path.utf8.contains(0) else { throw ToolFailure(.usage, "the folder has no name") }
         self.path = URL(fileURLWithPath: path, isDirectory: true).standardizedFileURL.path
@@ -15,7 +15,7 @@ struct PackageFolder {
         }
     }
 
-    /// SwiftPM names a package by its folder, and takes two of one name for the same.
+    /// SwiftPM identifies a package by its folder's name, and cannot distinguish two with the same name.
     func checkIdentity(against source: LoadingKitSource) throws(ToolFailure) {
         guard RepositoryAddress.lastPart(of: path).lowercased() == source.identity.lowercased() else { return }
         throw ToolFailure(
@@ -23,7 +23,7 @@ struct PackageFolder {
         )
     }
 
-    /// Writes the files. Where that fails, what was written is removed.
+    /// Writes the files. Where this fails, the written files are removed.
     func write(_ files: [PackageFile]) throws(ToolFailure) {
         var made: [URL] = []
         do {
@@ -31,18 +31,18 @@ struct PackageFolder {
             for file in files {
                 let place = URL(fileURLWithPath: path, isDirectory: true).appendingPathComponent(file.path)
                 try makeFolder(place.deletingLastPathComponent(), &made)
-                // A file that came to be there in the meantime is not overwritten.
+                // A file created in the meantime is not overwritten.
                 try Data(file.text.utf8).write(to: place, options: .withoutOverwriting)
                 made.append(place)
             }
         } catch {
-            // A folder that others have put something into by now stays.
+            // A folder that has other files by now stays.
             for place in made.reversed() { remove(place.path) }
             throw ToolFailure(.writeError, "\(path) cannot be written: \(error.localizedDescription)")
         }
     }
 
-    /// Makes it, and those around it, where they are missing.
+    /// Creates the folder, and its parents, where they are missing.
     private func makeFolder(_ folder: URL, _ made: inout [URL]) throws {
         guard !FileManager.default.fileExists(atPath: folder.path) else { return }
         try makeFolder(folder.deletingLastPathComponent(), &made)
@@ -50,7 +50,7 @@ struct PackageFolder {
         made.append(folder)
     }
 
-    /// Whether there is something else than an empty folder. A symbolic link that leads nowhere is something.
+    /// Whether something other than an empty folder exists there. A dangling symbolic link counts.
     private var isTaken: Bool {
         var status = stat()
         guard lstat(path, &status) == 0 else { return false }
@@ -59,7 +59,7 @@ struct PackageFolder {
     }
 }
 
-/// A word of a command line, in quotes where a shell needs them.
+/// A word of a command line, quoted where a shell requires it.
 struct ShellWord {
     let text: String
 

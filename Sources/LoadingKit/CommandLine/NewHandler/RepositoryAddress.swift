@@ -1,6 +1,6 @@
 import Foundation
 
-/// The address of a Git repository: a URL, or `user@host:path` as ssh has it.
+/// The address of a Git repository: a URL, or `user@host:path` in ssh's form.
 struct RepositoryAddress: Hashable, Sendable {
     private static let schemes: Set<String> = ["https", "http", "ssh", "git", "file"]
 
@@ -23,14 +23,14 @@ struct RepositoryAddress: Hashable, Sendable {
         self.text = text
     }
 
-    /// Whether it has the form of an address, and not that of a path.
+    /// Whether the text has the form of an address, and not of a path.
     static func isAddress(_ text: String) -> Bool {
         if text.contains("://") { return true }
         guard let at = text.firstIndex(of: "@"), let colon = text.firstIndex(of: ":"), at < colon else { return false }
         return !text[..<colon].contains("/")
     }
 
-    /// What is behind the last slash, without `.git`.
+    /// The part after the last slash, without `.git`.
     static func lastPart(of place: String) -> String {
         let last = place.split(separator: "/").last.map(String.init) ?? ""
         return last.hasSuffix(".git") ? String(last.dropLast(4)) : last

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Standard output for several loads at once: each one's bytes stay together, in the order of the arguments.
+/// Standard output for simultaneous loads: the bytes of each load stay together, in the order of the arguments.
 ///
-/// The load whose turn it is writes at once; what the others write waits here until theirs comes.
-final class OrderedOutput: @unchecked Sendable {  // used on the transfers' queue alone
+/// The current load writes at once; the other loads' bytes wait here for their turn.
+final class OrderedOutput: @unchecked Sendable {  // used only on the transfers' queue
     private struct Waiting {
         var pieces: [Data] = []
         var count = 0
@@ -15,7 +15,7 @@ final class OrderedOutput: @unchecked Sendable {  // used on the transfers' queu
     private var order: ArraySlice<Int>
     private var waiting: [Int: Waiting] = [:]
     private var failure: ToolFailure?
-    /// Whether nothing is written yet, or the last byte that was written ended a line.
+    /// Whether nothing is written yet, or the last written byte ended a line.
     private(set) var isAtLineStart = true
 
     init(_ descriptor: Int32, _ order: [Int]) {
@@ -23,7 +23,7 @@ final class OrderedOutput: @unchecked Sendable {  // used on the transfers' queu
         self.order = order[...]
     }
 
-    /// Writes for a load. Gives how many of its bytes wait for its turn now.
+    /// Writes for a load. Returns the number of its bytes that now wait for its turn.
     func write(_ data: Data, for load: Int) throws(ToolFailure) -> Int {
         if load == order.first {
             try send(data)
@@ -34,12 +34,12 @@ final class OrderedOutput: @unchecked Sendable {  // used on the transfers' queu
         return waiting[load]?.count ?? 0
     }
 
-    /// Calls back once, when what the load writes next is written at once.
+    /// Calls `call` once, when the load's next bytes are written at once.
     func whenTurnComes(for load: Int, _ call: @escaping () -> Void) {
         waiting[load, default: Waiting()].whenTurnComes = call
     }
 
-    /// The load writes no more; the next one's turn comes.
+    /// The load writes no more; it is the next load's turn.
     func finish(_ load: Int) throws(ToolFailure) {
         guard load == order.first else {
             waiting[load, default: Waiting()].isFinished = true
@@ -50,7 +50,7 @@ final class OrderedOutput: @unchecked Sendable {  // used on the transfers' queu
         } while try startTurn()
     }
 
-    /// Writes what has waited for the turn that begins. True where that was all of it.
+    /// Writes the waiting bytes of the load whose turn begins. True where the load has already finished.
     private func startTurn() throws(ToolFailure) -> Bool {
         guard let load = order.first, let turn = waiting.removeValue(forKey: load) else { return false }
         defer { turn.whenTurnComes?() }
@@ -70,7 +70,7 @@ final class OrderedOutput: @unchecked Sendable {  // used on the transfers' queu
 }
 
 extension ToolFailure {
-    /// Where the reader has gone, no message is printed.
+    /// Where the reader has closed the pipe, no message is printed.
     static func writing(_ name: String, _ code: Int32) -> ToolFailure {
         let reason = code == EPIPE ? nil : "\(name) cannot be written: \(String(cString: strerror(code)))"
         return ToolFailure(.writeError, reason)

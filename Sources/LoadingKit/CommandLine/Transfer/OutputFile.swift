@@ -1,6 +1,6 @@
 import Foundation
 
-/// The file that a body goes to. It is made when there is something to write, or an empty body has ended.
+/// The destination file of a body. It is created with the first bytes, or at the end of an empty body.
 final class OutputFile {
     private let path: String
     private var descriptor: Int32?
@@ -20,14 +20,14 @@ final class OutputFile {
 
     private func openDescriptor() throws(ToolFailure) -> Int32 {
         if let descriptor { return descriptor }
-        // Less the bits of the umask.
+        // Without the bits of the umask.
         let opened = Foundation.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
         guard opened >= 0 else { throw .writing(path, errno) }
         descriptor = opened
         return opened
     }
 
-    /// Some file systems report only now that they could not write.
+    /// Some file systems report write errors only here.
     func finish() throws(ToolFailure) {
         guard let descriptor else { return }
         self.descriptor = nil
@@ -35,7 +35,7 @@ final class OutputFile {
     }
 }
 
-/// Writes to a file descriptor, all of what it is given, blocking.
+/// Writes all given bytes to a file descriptor, blocking.
 struct DescriptorWriter {
     private let descriptor: Int32
 
@@ -59,7 +59,7 @@ struct DescriptorWriter {
         }
     }
 
-    /// The process that started this one may have made the descriptor non-blocking.
+    /// The process that started this process may have made the descriptor non-blocking.
     private func waitUntilWritable() {
         var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         poll(&entry, 1, -1)

@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 
-/// Shows a progress line while loads take longer than half a second: one for all that run.
+/// Displays a progress line while loads take longer than half a second: one line for all running loads.
 final class ProgressDisplay: @unchecked Sendable {  // confined to `queue`
     private static let delay = 0.5
     private static let interval = 0.1
@@ -16,7 +16,7 @@ final class ProgressDisplay: @unchecked Sendable {  // confined to `queue`
     private let console: Console
     private let queue: DispatchQueue
     private let isShown: Bool
-    /// Those since no load ran last.
+    /// The loads since the last time at which no load was running.
     private var loads: [Int: Load] = [:]
     private var start = DispatchTime.now()
     private var timer: (any DispatchSourceTimer)?
@@ -57,7 +57,7 @@ final class ProgressDisplay: @unchecked Sendable {  // confined to `queue`
 
     private func show() {
         guard timer != nil else { return }
-        // The last column stays free: some terminals would begin a new line.
+        // The last column stays free: some terminals would start a new line.
         console.showProgress(line.text(width: console.terminal.width - 1))
     }
 

@@ -2,9 +2,9 @@
     import Foundation
     import LoadingKit
 
-    /// One load: the delegate that writes what a task receives, and reports the outcome.
+    /// One load: the delegate that writes a task's received data, and reports the outcome.
     final class Transfer: NSObject, @unchecked Sendable {  // confined to the transfers' queue
-        /// Bytes that may wait for their turn on standard output before the load is suspended.
+        /// The number of bytes waiting for their turn on standard output from which the load is suspended.
         private static let highWater = 1 << 20
 
         private let index: Int
@@ -17,7 +17,7 @@
 
         private var isWaitingForTurn = false
         private var hadResponse = false
-        /// Why this transfer has ended its task itself.
+        /// The reason why this transfer itself has ended its task.
         private var ownFailure: ToolFailure?
         private var continuation: CheckedContinuation<ToolFailure?, Never>?
 
@@ -34,7 +34,7 @@
             }
         }
 
-        /// Loads, and returns when all is over; nil for success.
+        /// Loads, and returns when everything has ended; nil for success.
         func run(in session: URLSession) async -> ToolFailure? {
             let task = session.dataTask(with: load.request)
             task.delegate = self
@@ -74,7 +74,7 @@
             task.cancel()
         }
 
-        // MARK: Showing
+        // MARK: Displaying
 
         private func show(_ text: String) {
             let isMidLine = file == nil && !output.isAtLineStart && isatty(STDOUT_FILENO) == 1
@@ -100,7 +100,7 @@
             _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
             newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
         ) {
-            // Without being followed, the redirect is the response.
+            // A redirect that is not followed is the response.
             guard plan.followsRedirects else { return completionHandler(nil) }
             showHead(response, for: task)
             showRequest(request)
@@ -154,7 +154,7 @@
             continuation = nil
         }
 
-        /// An empty body makes an empty file. A failed load leaves what was there before, or what it has received.
+        /// An empty body makes an empty file. A failed load leaves the existing file, or the received part.
         private func finishOutput(succeeded: Bool) throws(ToolFailure) {
             guard let file else { return try output.finish(index) }
             if succeeded { try file.open() }
@@ -162,7 +162,7 @@
         }
     }
 
-    /// Where everything of a run's transfers happens, one thing at a time: delegate calls and timers.
+    /// The queue for all events of a run's transfers, one at a time: delegate calls and timers.
     struct DelegateQueue {
         let dispatch = DispatchQueue(label: "loadkit.transfers")
         let operations = OperationQueue()

@@ -73,7 +73,7 @@ package final class DownloadFolder: Sendable {
         return try "\(ownFolder())/\(name)"
     }
 
-    // MARK: What is left to be resumed
+    // MARK: Files for resumption
 
     /// Resume data names a file that no download uses any longer.
     package func leave(_ name: String, size: Int64) {

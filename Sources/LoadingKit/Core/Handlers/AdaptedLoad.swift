@@ -60,7 +60,7 @@ final class AdaptedLoad: LoopHandler, @unchecked Sendable {  // confined to the 
 
     func takeConnection() throws -> TakenConnection? { receiver == nil ? nil : try inner.takeConnection() }
 
-    // MARK: What adapters change
+    // MARK: Events that adapters change
 
     private var receiver: (any LoadReceiver)? {
         if case .loading(let receiver) = state { receiver } else { nil }
@@ -106,7 +106,7 @@ extension AdaptedLoad: LoadReceiver {
         }
     }
 
-    // MARK: What goes through as it is
+    // MARK: Unchanged events
 
     func receive(informational response: HTTPURLResponse) { receiver?.receive(informational: response) }
 

@@ -129,7 +129,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         withExtendedLifetime(gone) {}
     }
 
-    // MARK: What may be reported
+    // MARK: Permitted reports
 
     /// The events that may be reported for the task now.
     enum Delivery {

@@ -1,6 +1,6 @@
 import CLoadingKitOpenSSL
 
-/// An X.509 certificate. Confined to the call that made it; its PEM or DER is what is passed on.
+/// An X.509 certificate. Confined to the call that made it; only its PEM or DER is passed on.
 final class Certificate {
     let pointer: OpaquePointer
 
@@ -9,7 +9,7 @@ final class Certificate {
         pointer = try required(X509_new(), "making a certificate")
     }
 
-    /// Takes the reference over.
+    /// Takes ownership of the reference.
     private init(owning pointer: OpaquePointer) {
         self.pointer = pointer
     }
@@ -49,7 +49,7 @@ final class Certificate {
     }
 }
 
-/// A private key. Confined to the call that made it; its PEM is what is passed on.
+/// A private key. Confined to the call that made it; only its PEM is passed on.
 final class PrivateKey {
     let pointer: OpaquePointer
 
@@ -87,7 +87,7 @@ final class PrivateKey {
     }
 }
 
-/// Bytes in memory behind OpenSSL's stream interface, for PEM in and out.
+/// Bytes in memory with OpenSSL's stream interface, to read and write PEM.
 final class MemoryBIO {
     let pointer: OpaquePointer
 

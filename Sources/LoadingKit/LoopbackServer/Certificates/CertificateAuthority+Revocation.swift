@@ -1,28 +1,29 @@
 import CLoadingKitOpenSSL
 import Glibc
 
-/// What an authority says of the certificates that it has issued.
+/// An authority's statements about the revocation of its certificates.
 extension CertificateAuthority {
-    /// What an OCSP response says of a certificate (RFC 6960 §2.2).
+    /// The status of a certificate in an OCSP response (RFC 6960 §2.2).
     public enum CertificateStatus: Sendable, Equatable {
         case good
-        /// Since this time, in seconds since 1970.
+        /// Revoked since this time, in seconds since 1970.
         case revoked(since: Int)
         /// The authority does not know the certificate.
         case unknown
     }
 
-    /// From when and until when a statement holds, in seconds from now.
+    /// The start and the end of a statement's validity, in seconds from now.
     public typealias Validity = ClosedRange<Int>
 
-    /// An OCSP response about a certificate, in DER: what a server staples (``TLSServerOptions/stapledResponse``).
+    /// An OCSP response about a certificate, in DER, for a server to staple (``TLSServerOptions/stapledResponse``).
     ///
     /// - Parameters:
-    ///   - certificatePEM: the certificate, and more, which is not read.
-    ///   - status: what is said of it.
-    ///   - validity: when it is. By default from an hour ago, for a day.
-    ///   - signer: who signs in place of the authority: a service of its own (``CertificateTemplate/ocspResponder(notBefore:notAfter:)``),
-    ///     or whoever has no right to. The response has its certificates.
+    ///   - certificatePEM: the certificate; further certificates are ignored.
+    ///   - status: the certificate's status.
+    ///   - validity: the response's validity. By default from an hour ago, for a day.
+    ///   - signer: the signer in place of the authority: a separate service
+    ///     (``CertificateTemplate/ocspResponder(notBefore:notAfter:)``), or an identity without the right to sign. The
+    ///     response contains its certificates.
     public func ocspResponse(
         about certificatePEM: String, _ status: CertificateStatus = .good, validity: Validity = -3600...86_400,
         signedBy signer: ServerIdentity? = nil
@@ -62,9 +63,9 @@ extension CertificateAuthority {
     /// A list of revoked certificates, in DER (RFC 5280 §5).
     ///
     /// - Parameters:
-    ///   - certificatesPEM: the certificates that are revoked, each the first of its text.
-    ///   - validity: when the list is. By default from an hour ago, for a day.
-    ///   - isDelta: whether it says that it is about changes alone.
+    ///   - certificatesPEM: the revoked certificates, each the first of its text.
+    ///   - validity: the list's validity. By default from an hour ago, for a day.
+    ///   - isDelta: whether the list is marked as a delta list, which contains only changes.
     public func revocationList(
         of certificatesPEM: [String] = [], validity: Validity = -3600...86_400, isDelta: Bool = false
     ) throws(OpenSSLError) -> [UInt8] {
@@ -108,7 +109,7 @@ extension CertificateAuthority {
     }
 }
 
-/// A moment as certificates have it.
+/// A time in the form that certificates use.
 private final class ASN1Time {
     let pointer: UnsafeMutablePointer<ASN1_TIME>
 

@@ -1,13 +1,13 @@
-/// A certificate authority that is made when it is needed (EC P-256), to sign the certificates of loopback servers. It is in
+/// A certificate authority (EC P-256) that is made on demand, to sign the certificates of loopback servers. It is in
 /// memory only.
 public struct CertificateAuthority: Sendable {
-    /// This authority's own certificate: what a client has to trust, where it is a root.
+    /// This authority's own certificate. A client has to trust it where it is a root.
     public let certificatePEM: String
     let privateKeyPEM: String
-    /// The certificates that a leaf must carry along for a client that trusts only the root: empty for a root.
+    /// The certificates that a leaf must include for a client that trusts only the root; empty for a root.
     private let intermediatesPEM: String
 
-    /// Makes a root, which signs itself.
+    /// Makes a root with a self-signed certificate.
     public init(_ template: CertificateTemplate = Self.authorityTemplate("LoadingKit Loopback CA"))
         throws(OpenSSLError)
     {
@@ -21,7 +21,7 @@ public struct CertificateAuthority: Sendable {
         self.intermediatesPEM = intermediatesPEM
     }
 
-    /// What an authority's certificate says by default.
+    /// The default template of an authority's certificate.
     public static func authorityTemplate(_ commonName: String) -> CertificateTemplate {
         CertificateTemplate(
             commonName: commonName, dnsNames: [], ipAddresses: [], usage: .authority(pathLength: nil))
@@ -32,14 +32,14 @@ public struct CertificateAuthority: Sendable {
         try Certificate.first(inPEM: certificatePEM).der()
     }
 
-    /// Signs a leaf. Its chain holds the intermediates between it and the root.
+    /// Signs a leaf. Its chain includes the intermediates between it and the root.
     public func issue(_ template: CertificateTemplate = .init()) throws(OpenSSLError) -> ServerIdentity {
         let signed = try sign(template)
         return ServerIdentity(
             certificatePEM: signed.certificatePEM + intermediatesPEM, privateKeyPEM: signed.privateKeyPEM)
     }
 
-    /// An authority that this one signed. The chain of what it issues contains its certificate.
+    /// An authority with a certificate that this one has signed. The chains of its leaves include that certificate.
     public func intermediate(
         _ template: CertificateTemplate = Self.authorityTemplate("LoadingKit Loopback Intermediate CA")
     ) throws(OpenSSLError) -> CertificateAuthority {
@@ -58,14 +58,14 @@ public struct CertificateAuthority: Sendable {
     }
 }
 
-/// A certificate with its chain, and the key that goes with it: what a server (or a client) identifies itself with.
+/// A certificate with its chain, and its private key: the identity of a server or a client.
 public struct ServerIdentity: Sendable, Equatable {
     /// The leaf first, then its intermediates; the root is left out.
     public var certificatePEM: String
     /// The leaf's key, PKCS #8 in PEM.
     public var privateKeyPEM: String
 
-    /// Takes what was made elsewhere.
+    /// Makes an identity from existing PEM texts.
     public init(certificatePEM: String, privateKeyPEM: String) {
         self.certificatePEM = certificatePEM
         self.privateKeyPEM = privateKeyPEM

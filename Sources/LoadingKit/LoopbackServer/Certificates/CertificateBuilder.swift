@@ -3,7 +3,7 @@ import Glibc
 
 /// Fills and signs one certificate.
 struct CertificateBuilder {
-    /// The issuer that signs: nil means that the certificate signs itself.
+    /// The signing issuer. Nil: the certificate is self-signed.
     struct Issuer {
         var certificate: Certificate
         var key: PrivateKey
@@ -92,7 +92,7 @@ struct CertificateBuilder {
         _ extendedUsage: String, to target: OpaquePointer, _ context: inout X509V3_CTX
     ) throws(OpenSSLError) {
         try add(NID_basic_constraints, "critical,CA:FALSE", to: target, &context)
-        // TLS 1.2 may have the client encrypt a secret with an RSA key.
+        // In TLS 1.2 the client may encrypt a secret with an RSA key.
         let isRSA = if case .rsa = template.key { true } else { false }
         try add(NID_key_usage, "critical,digitalSignature" + (isRSA ? ",keyEncipherment" : ""), to: target, &context)
         try add(NID_ext_key_usage, extendedUsage, to: target, &context)
@@ -133,7 +133,7 @@ struct CertificateBuilder {
             ASN1_STRING_free(string)
             throw OpenSSLError("making an alternative name")
         }
-        // The name owns the string from here, and the list the name once it is pushed.
+        // From here on the name owns the string, and after the push the list owns the name.
         GENERAL_NAME_set0_value(name, kind, string)
         guard OPENSSL_sk_push(names, name) > 0 else {
             GENERAL_NAME_free(name)

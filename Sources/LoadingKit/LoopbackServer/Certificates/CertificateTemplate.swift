@@ -1,14 +1,15 @@
 import Glibc
 
-/// The content of a certificate to be made. The defaults make one that a client accepts for `localhost` and the loopback addresses.
+/// The content of a certificate to be made. With the defaults, clients accept the certificate for `localhost` and the
+/// loopback addresses.
 public struct CertificateTemplate: Sendable {
-    /// What the key may be used for (RFC 5280 §4.2.1.9 and §4.2.1.12).
+    /// The permitted usage of the key (RFC 5280 §4.2.1.9 and §4.2.1.12).
     public enum Usage: Sendable, Equatable {
         case server
         case client
         /// May sign OCSP responses about the certificates of its own issuer (RFC 6960 §4.2.2.2).
         case ocspResponder
-        /// May sign certificates; `pathLength` bounds how many authorities may follow below it.
+        /// May sign certificates; `pathLength` limits the number of authorities below it.
         case authority(pathLength: Int?)
         /// No usage extensions at all, and no basic constraints.
         case unspecified
@@ -20,7 +21,7 @@ public struct CertificateTemplate: Sendable {
         case rsa(bits: Int)
     }
 
-    /// What the certificate is signed with.
+    /// The digest of the certificate's signature.
     public enum Digest: Sendable, Equatable {
         case sha256, sha224
     }
@@ -31,24 +32,26 @@ public struct CertificateTemplate: Sendable {
     public var digest = Digest.sha256
     /// The subject's common name, which clients do not compare with the host.
     public var commonName: String
-    /// DNS names of the subject alternative name, as bytes go on the wire: wildcards, upper case and NUL are kept.
+    /// DNS names of the subject alternative name, exactly as they are encoded: wildcards, upper case and NUL are kept.
     public var dnsNames: [String]
     /// IP addresses of the subject alternative name, as text.
     public var ipAddresses: [String]
-    /// Seconds since 1970. An hour ago when made.
+    /// Seconds since 1970. Default: an hour before the template was made.
     public var notBefore: Int
-    /// Seconds since 1970. In thirty days when made.
+    /// Seconds since 1970. Default: thirty days after the template was made.
     public var notAfter: Int
-    /// What the key is for; a server by default.
+    /// The usage of the key; a server by default.
     public var usage: Usage
-    /// What an authority may issue certificates for (RFC 5280 §4.2.1.10), as OpenSSL writes it: `permitted;DNS:a.test`.
+    /// The names for which an authority may issue certificates (RFC 5280 §4.2.1.10), in OpenSSL's form:
+    /// `permitted;DNS:a.test`.
     public var nameConstraints: String?
-    /// Whether a server has to prove in each handshake that its certificate was not revoked (must-staple, RFC 7633).
+    /// Whether a server has to prove in each handshake that its certificate is not revoked (must-staple, RFC 7633).
     public var demandsStatus = false
-    /// Whether an authority's basic constraints are marked so, as RFC 5280 §4.2.1.9 asks, and older ones' are not.
+    /// Whether an authority's basic constraints are marked as critical. RFC 5280 §4.2.1.9 requires it; some older
+    /// authorities' are not.
     public var hasCriticalBasicConstraints = true
 
-    /// A server's certificate for `localhost`, `127.0.0.1` and `::1`, where nothing else is given.
+    /// A server's certificate for `localhost`, `127.0.0.1` and `::1` by default.
     public init(
         commonName: String = "localhost", dnsNames: [String] = ["localhost"],
         ipAddresses: [String] = ["127.0.0.1", "::1"], notBefore: Int? = nil, notAfter: Int? = nil,
@@ -63,31 +66,31 @@ public struct CertificateTemplate: Sendable {
         self.usage = usage
     }
 
-    /// A server certificate for these DNS names alone.
+    /// A server certificate for these DNS names only.
     public static func names(_ names: String...) -> CertificateTemplate {
         CertificateTemplate(commonName: names.first ?? "localhost", dnsNames: names, ipAddresses: [])
     }
 
-    /// Ended yesterday.
+    /// A certificate that expired yesterday.
     public static var expired: CertificateTemplate {
         let now = time(nil)
         return CertificateTemplate(notBefore: now &- 30 * 86400, notAfter: now &- 86400)
     }
 
-    /// Begins tomorrow.
+    /// A certificate that becomes valid tomorrow.
     public static var notYetValid: CertificateTemplate {
         let now = time(nil)
         return CertificateTemplate(notBefore: now &+ 86400, notAfter: now &+ 30 * 86400)
     }
 
-    /// A certificate for a service that signs an authority's OCSP responses for it.
+    /// A certificate for a service that signs OCSP responses for an authority.
     public static func ocspResponder(notBefore: Int? = nil, notAfter: Int? = nil) -> CertificateTemplate {
         CertificateTemplate(
             commonName: "LoadingKit Loopback OCSP", dnsNames: [], ipAddresses: [], notBefore: notBefore,
             notAfter: notAfter, usage: .ocspResponder)
     }
 
-    /// A certificate for a client to identify itself with.
+    /// A certificate that identifies a client.
     public static func client(_ commonName: String) -> CertificateTemplate {
         CertificateTemplate(commonName: commonName, dnsNames: [], ipAddresses: [], usage: .client)
     }

@@ -1,18 +1,18 @@
 import CLoadingKitOpenSSL
 
-/// A call of OpenSSL that failed, with what its error queue said.
+/// A failed call of OpenSSL, with the contents of its error queue.
 public struct OpenSSLError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What was being done, such as "signing a certificate".
+    /// The failed operation, such as "signing a certificate".
     public var operation: String
     /// The library's reasons, oldest first.
     public var reasons: [String]
 
-    /// The operation and the reasons, in one line.
+    /// The operation and the reasons, on one line.
     public var description: String {
         reasons.isEmpty ? "\(operation) failed" : "\(operation) failed: \(reasons.joined(separator: "; "))"
     }
 
-    /// Takes the reasons out of this thread's error queue.
+    /// Removes the reasons from this thread's error queue.
     init(_ operation: String) {
         self.operation = operation
         reasons = Self.drainQueue()
@@ -35,13 +35,13 @@ public struct OpenSSLError: Error, Sendable, Equatable, CustomStringConvertible 
     }
 }
 
-/// The pointer, or an error that names the operation that should have made it.
+/// Returns the pointer; throws an error with the operation's name where it is nil.
 func required<T>(_ pointer: T?, _ operation: @autoclosure () -> String) throws(OpenSSLError) -> T {
     guard let pointer else { throw OpenSSLError(operation()) }
     return pointer
 }
 
-/// Checks OpenSSL's usual way to report: anything but 1 or more is a failure.
+/// Checks a result by OpenSSL's convention: any value below 1 is a failure.
 func check(_ result: Int32, _ operation: @autoclosure () -> String) throws(OpenSSLError) {
     guard result > 0 else { throw OpenSSLError(operation()) }
 }

@@ -4,18 +4,18 @@ import LoadingKitPrimitives
 public final class Box<Value: Sendable>: Sendable {
     private let storage: Guarded<Value>
 
-    /// Holds the value.
+    /// Makes a box with the value.
     public init(_ value: Value) {
         storage = Guarded(value)
     }
 
-    /// The value as it is now. For a change that depends on it see ``update(_:)``.
+    /// The current value. For a change that depends on it see ``update(_:)``.
     public var value: Value {
         get { storage.withLock { $0 } }
         set { storage.withLock { $0 = newValue } }
     }
 
-    /// Changes the value in one step. Must not call out to code that takes the same box.
+    /// Changes the value in one step. The closure must not call code that uses the same box.
     public func update<Result: Sendable>(_ body: (inout Value) -> Result) -> Result {
         storage.withLock { value in body(&value) }
     }

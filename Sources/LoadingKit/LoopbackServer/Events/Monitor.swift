@@ -1,7 +1,7 @@
 import Glibc
 
-/// A lock with a condition: its holder can give it up until another holder has reported that something happened.
-final class Monitor: @unchecked Sendable {  // the C library's own
+/// A lock with a condition: its holder can release it until another holder has reported an event.
+final class Monitor: @unchecked Sendable {  // the C library's types are thread-safe
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
@@ -24,14 +24,14 @@ final class Monitor: @unchecked Sendable {  // the C library's own
         return try body()
     }
 
-    /// Runs `body` with the lock released, so that other threads can take it. In ``withLock(_:)`` only.
+    /// Runs `body` with the lock released, so that other threads can take it. Only within ``withLock(_:)``.
     func withoutLock<Result>(_ body: () throws -> Result) rethrows -> Result {
         pthread_mutex_unlock(mutex)
         defer { pthread_mutex_lock(mutex) }
         return try body()
     }
 
-    /// Releases the lock until another thread has called ``notifyAll()``. In ``withLock(_:)`` only.
+    /// Releases the lock until another thread has called ``notifyAll()``. Only within ``withLock(_:)``.
     func wait() { pthread_cond_wait(condition, mutex) }
 
     func notifyAll() { pthread_cond_broadcast(condition) }

@@ -1,28 +1,28 @@
 import LoadingKitPrimitives
 
-/// A list that threads append to, and that a test awaits.
+/// A list to which threads append, and which a test awaits.
 public final class Recorder<Element: Sendable>: Sendable {
     private struct State {
         var elements: [Element] = []
-        /// The tasks that wait, with the count that each waits for.
+        /// The waiting tasks, with the count that each waits for.
         var waiters: [(count: Int, signal: Signal)] = []
     }
 
     private let state = Guarded(State())
 
-    /// An empty list.
+    /// Makes an empty list.
     public init() {}
 
-    /// What has been recorded up to now, in order.
+    /// The elements recorded up to now, in order.
     public var snapshot: [Element] { state.withLock { $0.elements } }
 
-    /// How many elements there are now.
+    /// The current number of elements.
     public var count: Int { state.withLock { $0.elements.count } }
 
     /// The last element; nil when there is none.
     public var last: Element? { state.withLock { $0.elements.last } }
 
-    /// The element at an index; nil when it is not there yet.
+    /// The element at an index; nil when it is not recorded yet.
     public subscript(index: Int) -> Element? {
         state.withLock { $0.elements.indices.contains(index) ? $0.elements[index] : nil }
     }
@@ -39,26 +39,26 @@ public final class Recorder<Element: Sendable>: Sendable {
         for signal in reached { signal.fire() }
     }
 
-    /// Removes what was recorded. Counts begin at 0 again.
+    /// Removes all elements. Counts begin at 0 again.
     public func removeAll() {
         state.withLock { $0.elements.removeAll() }
     }
 
-    /// Suspends until there are so many elements, or the task is cancelled; returns those that there are then.
+    /// Suspends until there are `count` elements, or the task is cancelled; returns the elements at that time.
     @discardableResult
     public func count(reaches count: Int) async -> [Element] {
         await signal(for: count).wait()
         return snapshot
     }
 
-    /// Suspends until `isEnough` is true of the elements, or the task is cancelled; returns those that there are then.
+    /// Suspends until `isEnough` is true of the elements, or the task is cancelled; returns the elements at that time.
     public func contents(once isEnough: ([Element]) -> Bool) async -> [Element] {
         var contents = snapshot
         while !isEnough(contents), !Task.isCancelled { contents = await count(reaches: contents.count + 1) }
         return contents
     }
 
-    /// Suspends until the element at this index is there; nil when the task is cancelled before.
+    /// Suspends until the element at this index is recorded; nil when the task is cancelled before.
     public func element(at index: Int) async -> Element? {
         await signal(for: index &+ 1).wait()
         return self[index]

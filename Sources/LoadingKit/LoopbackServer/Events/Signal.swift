@@ -1,7 +1,7 @@
 import Dispatch
 import LoadingKitPrimitives
 
-/// An event that happens once. A thread or task that waits after it has happened does not wait.
+/// An event that happens once. A thread or task that starts to wait after the event does not wait.
 public final class Signal: Sendable {
     private enum State {
         case pending(waiters: [UInt64: @Sendable () -> Void], nextIdentifier: UInt64)
@@ -10,7 +10,7 @@ public final class Signal: Sendable {
 
     private let state = Guarded(State.pending(waiters: [:], nextIdentifier: 0))
 
-    /// An event that has not happened yet.
+    /// Makes an event that has not happened yet.
     public init() {}
 
     /// Whether the event has happened.
@@ -23,7 +23,7 @@ public final class Signal: Sendable {
         }
     }
 
-    /// Wakes all threads and tasks that wait. Firing again changes nothing.
+    /// Wakes all waiting threads and tasks. Firing again has no effect.
     public func fire() {
         let woken: [@Sendable () -> Void] = state.withLock { state in
             switch state {
@@ -54,7 +54,7 @@ public final class Signal: Sendable {
         _ = waitBlocking(interruptedBy: nil)
     }
 
-    /// Blocks this thread until the event, or until the other one; returns whether this one has happened.
+    /// Blocks this thread until this event or the other one; returns whether this one has happened.
     public func waitBlocking(interruptedBy interruption: Signal?) -> Bool {
         let semaphore = DispatchSemaphore(value: 0)
         let registration = observe { semaphore.signal() }
@@ -65,7 +65,7 @@ public final class Signal: Sendable {
         return hasFired
     }
 
-    /// Calls the closure once: at the event, on the thread that fires it, or at once where it has happened.
+    /// Calls the closure once: at the event, on the thread that fires it, or at once where the event has happened.
     private func observe(_ body: @escaping @Sendable () -> Void) -> UInt64? {
         let identifier: UInt64? = state.withLock { state in
             switch state {
@@ -95,7 +95,7 @@ public final class Signal: Sendable {
     }
 }
 
-/// Resumes one waiting task once, whichever of several callers is first, before or after the task waits.
+/// Resumes one waiting task once, for the first of several callers, before or after the task waits.
 final class Resumption: Sendable {
     private enum State {
         case idle

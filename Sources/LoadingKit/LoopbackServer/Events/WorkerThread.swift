@@ -1,10 +1,11 @@
 import Glibc
 import LoadingKitPrimitives
 
-/// A thread of its own for blocking work, with SIGPIPE blocked: writing to a closed connection is an error, not the
-/// process's end, for OpenSSL's plain `write` too.
+/// A separate thread for blocking work, with SIGPIPE blocked: writing to a closed connection is an error and does not
+/// end the process, which includes OpenSSL's plain `write`.
 package final class WorkerThread: Sendable {
-    /// Enough for OpenSSL's handshake and a route's closure; a thousand of them are 256 MiB of addresses, not of memory.
+    /// Sufficient for OpenSSL's handshake and a route's closure; a thousand stacks use 256 MiB of addresses, not of
+    /// memory.
     static let stackBytes = 256 << 10
 
     private enum State {
@@ -14,7 +15,7 @@ package final class WorkerThread: Sendable {
 
     private let state: Guarded<State>
 
-    /// Starts at once.
+    /// Makes a thread, which starts at once.
     package init(_ body: @escaping @Sendable () -> Void) throws(SocketError) {
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
@@ -52,7 +53,7 @@ package final class WorkerThread: Sendable {
         if let thread { pthread_join(thread, nil) }
     }
 
-    /// For the calling thread.
+    /// Blocks SIGPIPE for the calling thread.
     package static func blockBrokenPipeSignal() {
         var signals = sigset_t()
         sigemptyset(&signals)

@@ -1,15 +1,15 @@
 import CLoadingKitZlib
 
-/// Makes gzip's format (RFC 1952) for responses.
+/// Encodes the gzip format (RFC 1952) for responses.
 package enum Gzip {
-    /// zlib's refusal, with its number.
+    /// An error of zlib, with its number.
     package struct CompressionError: Error, Sendable, Equatable {
         package var code: Int32
     }
 
     package static func compress(_ bytes: [UInt8], level: Int32 = 6) throws(CompressionError) -> [UInt8] {
         var stream = z_stream()
-        // 16 added to the window's bits asks for gzip's header instead of zlib's.
+        // 16 added to the window bits selects gzip's header instead of zlib's.
         let code = deflateInit2_(
             &stream, level, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION,
             Int32(MemoryLayout<z_stream>.size))

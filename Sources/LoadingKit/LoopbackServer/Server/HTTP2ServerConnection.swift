@@ -2,10 +2,11 @@ import LoadingKitHPACK
 import LoadingKitHTTP2
 import LoadingKitPrimitives
 
-/// One HTTP/2 connection of a loopback server: requests are read as they come, and answered in the order in which they are
-/// complete. Streams that switch to another protocol have threads of their own, so that there can be many at a time.
+/// One HTTP/2 connection of a loopback server: requests are read as they arrive, and answered in the order in which
+/// they are complete. Streams that switch to another protocol run on separate threads, so that several can be active at
+/// a time.
 final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socket: guarded by `monitor`
-    /// What a stream that has switched is to read, and how much of the windows that takes.
+    /// The unread bytes of a switched stream, and the number of flow-control bytes that they occupy.
     private struct Received {
         var bytes: [UInt8] = []
         var windowBytes = 0
@@ -21,22 +22,23 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
     private let exchange: ServerExchange
     private var machine: HTTP2ConnectionStateMachine
     private var output: [UInt8] = []
-    /// Requests whose bodies are not complete.
+    /// Requests with incomplete bodies.
     private var incomplete: [HTTP2StreamID: ServerRequest] = [:]
     private var complete: [(stream: HTTP2StreamID, request: ServerRequest)] = []
-    /// The responses to requests that were answered before their bodies were read.
+    /// The responses to requests that were answered before their bodies were received.
     private var early: [HTTP2StreamID: ServerResponse] = [:]
-    /// What was received for streams that have switched to another protocol, and which of them the client has ended.
+    /// The bytes received for streams that have switched to another protocol, and the streams that the client has
+    /// ended.
     private var tunnels: [HTTP2StreamID: Received] = [:]
     private var endedTunnels: Set<HTTP2StreamID> = []
     private var buffer = [UInt8](repeating: 0, count: bufferBytes)
     private var requestCount = 0
     private let monitor = Monitor()
-    /// Whether a thread waits for bytes: one does for all of them.
+    /// Whether a thread waits for bytes: one thread waits for all.
     private var isReceiving = false
     private var hasEnded = false
     private var tunnelThreads: [WorkerThread] = []
-    /// Why the connection has ended, where another thread than its own found that out.
+    /// The reason for the connection's end, where another thread than the connection's detected it.
     private var failure: (any Error)?
 
     init(
@@ -72,7 +74,7 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
         if let failure { throw failure }
     }
 
-    /// The next request that is to be answered; nil at the connection's end.
+    /// The next request to answer; nil at the connection's end.
     private func next() throws -> (stream: HTTP2StreamID, request: ServerRequest)? {
         try monitor.withLock {
             while complete.isEmpty { guard try receive() else { return nil } }
@@ -80,7 +82,7 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
         }
     }
 
-    // MARK: Receiving. From here on callers hold the monitor's lock, where nothing else is said.
+    // MARK: Receiving. From here on callers hold the monitor's lock, unless the comment states otherwise.
 
     /// Releases the lock until something has been received. False at the connection's end.
     private func receive() throws -> Bool {
@@ -141,7 +143,7 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
                 try sendContinue(stream)
             }
         case .data(let stream, let range, let count, let endStream) where tunnels[stream] != nil:
-            // The client may send more when this is read.
+            // The client may send more when these bytes are read.
             tunnels[stream]?.bytes += input[range]
             tunnels[stream]?.windowBytes += count
             if endStream { endedTunnels.insert(stream) }
@@ -186,7 +188,7 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
         for interim in try interims(request) {
             try machine.sendResponse(interim.status, interim.fields, on: stream, endStream: false, to: &output)
         }
-        // What gets the body may wait for what the client does then.
+        // The recipient of the body may wait for the client's next action.
         try flush()
     }
 
@@ -207,7 +209,7 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
         try machine.sendResponse(100, HTTPFields(), on: stream, endStream: false, to: &output)
     }
 
-    /// Without the lock, as the route may take long.
+    /// Called without the lock, because the route may take long.
     private func answer(_ request: ServerRequest, on stream: HTTP2StreamID) throws {
         let response = try monitor.withLock { early.removeValue(forKey: stream) } ?? route(request)
         do {
@@ -218,13 +220,13 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
             }
             try send(response, to: request, on: stream)
         } catch let error as HTTP2Error where error.scope == .call {
-            // The client has let go of the stream: the others go on.
+            // The client has closed the stream: the other streams continue.
             monitor.withLock { machine.sendReset(stream, .cancel, to: &output) }
         }
         try monitor.withLock { try flush() }
     }
 
-    /// Without the lock.
+    /// Called without the lock.
     private func send(_ response: ServerResponse, to request: ServerRequest, on stream: HTTP2StreamID) throws {
         var fields = response.fields
         let hasBody = request.method != "HEAD" && response.status != 204 && response.status != 304
@@ -269,7 +271,7 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
 
     // MARK: Streams that have switched
 
-    /// On a thread of the stream's own, without the lock.
+    /// Called on the stream's own thread, without the lock.
     private func carry(_ run: (ServerTunnel) throws -> Void, _ trailers: HTTPFields, _ stream: HTTP2StreamID) {
         do {
             try run(
@@ -284,7 +286,7 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
         } catch {
             let endsConnection = monitor.withLock {
                 tunnels[stream] = nil
-                // Where the client has let go of the stream, the others go on.
+                // Where the client has closed the stream, the other streams continue.
                 guard !hasEnded, machine.isOpen(stream) else { return false }
                 failure = error
                 hasEnded = true
@@ -295,7 +297,7 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
         }
     }
 
-    /// Without the lock: waits for the threads.
+    /// Called without the lock: waits for the threads.
     private func endTunnels() {
         let threads = monitor.withLock {
             hasEnded = true
@@ -305,7 +307,7 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
         for thread in threads { thread.join() }
     }
 
-    /// Blocks until something has come for a stream that has switched; empty when the client has ended it.
+    /// Blocks until bytes have arrived for a switched stream; empty when the client has ended it.
     private func read(_ stream: HTTP2StreamID) throws -> [UInt8] {
         while let received = tunnels[stream], received.bytes.isEmpty, !endedTunnels.contains(stream) {
             guard try receive() else { return [] }
@@ -326,7 +328,7 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
         try machine.sendDataHeader(0, on: stream, endStream: true, to: &output)
     }
 
-    /// Blocks until all has been sent, as far as the client's windows allow, which it may have to open first.
+    /// Blocks until all bytes have been sent. The client may have to open its flow-control windows first.
     private func write(_ bytes: UnsafeRawBufferPointer, _ stream: HTTP2StreamID) throws {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -335,7 +337,7 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
                 guard try receive() else { throw ClientClosed() }
                 continue
             }
-            // Fails where the client has let go of the stream.
+            // Fails where the client has closed the stream.
             try machine.sendDataHeader(count, on: stream, endStream: false, to: &output)
             output.append(contentsOf: rest.prefix(count))
             rest = rest.dropFirst(count)

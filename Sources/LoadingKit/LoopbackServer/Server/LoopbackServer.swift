@@ -1,8 +1,9 @@
 import Glibc
 import LoadingKitPrimitives
 
-/// An HTTP/1.1 origin server, with HTTP/2 where its TLS options have ALPN choose `h2`, on a loopback address or a Unix
-/// socket, for tests and for the demo. Each connection has a thread, which blocks. When the server is stopped, nothing is left.
+/// An HTTP/1.1 origin server, with HTTP/2 where ALPN selects `h2` by its TLS options, on a loopback address or a Unix
+/// socket, for tests and for the demo. Each connection has a thread, which blocks. Stopping the server ends all
+/// connections and threads.
 ///
 ///     let server = try LoopbackServer { request in .text("You asked for \(request.target)") }
 ///     defer { server.stop() }
@@ -10,38 +11,39 @@ public final class LoopbackServer: Sendable {
     /// Answers a request, on its connection's thread. An error ends the connection without an answer.
     public typealias Route = @Sendable (ServerRequest) throws -> ServerResponse
 
-    /// How a server listens and receives.
+    /// The options for listening and receiving.
     public struct Options: Sendable {
         /// IPv4 on any free port by default.
         public var address: LoopbackAddress = .ipv4()
         /// Nil for plain HTTP.
         public var tls: TLSServerOptions?
-        /// How many connections the system may complete that are not accepted yet.
+        /// The number of connections that the system may complete before they are accepted.
         public var backlog: Int32 = SOMAXCONN
-        /// Whether `requests` keeps the requests. A server for measurements does not need them.
+        /// Whether `requests` records the requests. A server for measurements does not need them.
         public var recordsRequests = true
-        /// Whether every connection is of HTTP/2, without TLS too.
+        /// Whether every connection uses HTTP/2, even without TLS.
         public var speaksHTTP2 = false
-        /// Whether streams of HTTP/2 may switch to another protocol (RFC 8441).
+        /// Whether HTTP/2 streams may switch to another protocol (RFC 8441).
         public var allowsConnectProtocol = true
-        /// Called with the head, before the body is read and before an awaited `100 Continue` is sent. A response here
-        /// is sent at once, and ends the connection if the request has a body; in HTTP/2, the stream alone.
+        /// Called with the head, before the body is read and before an awaited `100 Continue` is sent. A returned
+        /// response is sent at once, and ends the connection if the request has a body; in HTTP/2, it ends only the
+        /// stream.
         public var beforeBody: (@Sendable (ServerRequest) throws -> ServerResponse?)?
-        /// Gives the interim responses that are sent as soon as the head is there, before the body is read. Called where
-        /// `beforeBody` gives no response.
+        /// Returns the interim responses to send at once after the head, before the body is read. Called where
+        /// `beforeBody` returns no response.
         public var interimResponses: (@Sendable (ServerRequest) throws -> [ServerResponse.Interim])?
-        /// Gets the body's pieces as they come, instead of the request's `body`. May block: the client has to wait. An error
-        /// ends the connection.
+        /// Receives the body's pieces as they arrive, instead of the request's `body`. It may block: the client then
+        /// has to wait. An error ends the connection.
         public var receiveBody: (@Sendable (ServerRequest, UnsafeRawBufferPointer) throws -> Void)?
 
-        /// A server at an address; plain HTTP without `tls`.
+        /// Options for a server at an address; plain HTTP without `tls`.
         public init(_ address: LoopbackAddress = .ipv4(), tls: TLSServerOptions? = nil) {
             self.address = address
             self.tls = tls
         }
     }
 
-    /// Where it listens, with the port that the system chose.
+    /// The address on which the server listens, with the port that the system selected.
     public let address: LoopbackAddress
     /// Whether its URLs are `https`.
     public let usesTLS: Bool
@@ -51,11 +53,11 @@ public final class LoopbackServer: Sendable {
     public let openings = Recorder<Int>()
     /// The numbers of the connections, as they end.
     public let endings = Recorder<Int>()
-    /// What went wrong on connections, such as a handshake that failed or a request that was malformed.
+    /// Failures on connections, such as a failed handshake or a malformed request.
     public let failures = Recorder<String>()
     private let acceptor: ConnectionAcceptor
 
-    /// Listens at once.
+    /// Makes a server that listens at once.
     public init(_ options: Options = Options(), route: @escaping Route) throws {
         let context = try options.tls.map { tls throws(OpenSSLError) in try TLSServerContext(tls) }
         let stopping = Signal()
@@ -87,19 +89,19 @@ public final class LoopbackServer: Sendable {
         address = acceptor.address
     }
 
-    /// With TLS.
+    /// Makes a server with TLS.
     public convenience init(tls identity: ServerIdentity, route: @escaping Route) throws {
         try self.init(Options(tls: TLSServerOptions(identity)), route: route)
     }
 
     deinit { stop() }
 
-    /// Ends every connection and every thread, and returns when they have ended. Not to be called from a route.
+    /// Ends every connection and every thread, and returns when they have ended. Must not be called from a route.
     public func stop() {
         acceptor.stop()
     }
 
-    /// The address of a resource here. A Unix socket's is `http://localhost/…`.
+    /// The URL of a resource on this server. With a Unix socket it is `http://localhost/…`.
     public func url(_ path: String = "/", host: String? = nil) -> String {
         let port = address.port.map { ":\($0)" } ?? ""
         return "\(usesTLS ? "https" : "http")://\(host ?? address.host)\(port)\(path)"

@@ -1,9 +1,9 @@
 import LoadingKitHTTP1
 import LoadingKitPrimitives
 
-/// Takes a streamed body's pieces, and sends each at once. Confined to the closure that it is given to.
+/// Receives a streamed body's pieces, and sends each at once. Confined to the closure that receives the writer.
 public final class ResponseBodyWriter {
-    /// A stream that wrote more or less than the length it had announced.
+    /// The error for a stream that wrote more or less than the length that it had announced.
     public struct WrongLength: Error, Sendable, Equatable {
         /// Bytes that the response's head announced.
         public var announced: UInt64
@@ -11,9 +11,9 @@ public final class ResponseBodyWriter {
         public var written: UInt64
     }
 
-    /// The request that is answered.
+    /// The request to which the body responds.
     public let request: ServerRequest
-    /// Sent after the chunks.
+    /// The trailer fields, which are sent after the chunks.
     public var trailers: HTTPFields
     private let send: (UnsafeRawBufferPointer) throws -> Void
     private let waitUntilClosed: () throws -> Void
@@ -29,7 +29,7 @@ public final class ResponseBodyWriter {
         waitUntilClosed = request.exchange.waitUntilClientCloses
     }
 
-    /// Where frames of another layer mark the body's end.
+    /// Makes a writer for a protocol whose frames mark the body's end.
     init(
         _ request: ServerRequest, trailers: HTTPFields, send: @escaping (UnsafeRawBufferPointer) throws -> Void,
         waitUntilClosed: @escaping () throws -> Void
@@ -70,7 +70,7 @@ public final class ResponseBodyWriter {
         try request.exchange.wait(for: signal)
     }
 
-    /// Blocks until the client has ended the connection; in HTTP/2, until it has let go of the stream.
+    /// Blocks until the client has ended the connection; in HTTP/2, until it has closed the stream.
     public func waitUntilClientCloses() throws {
         try waitUntilClosed()
     }

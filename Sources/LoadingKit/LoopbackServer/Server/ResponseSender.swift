@@ -4,7 +4,7 @@ import LoadingKitPrimitives
 /// Sends one request's response.
 struct ResponseSender {
     let socket: StreamSocket
-    /// Nil where none could be read.
+    /// Nil where no request could be read.
     let request: ServerRequest?
     let isHTTP10: Bool
     /// Whether the request leaves the connection open (RFC 9112 §9.3).
@@ -59,7 +59,7 @@ struct ResponseSender {
         return mayContinue
     }
 
-    /// A body up to this size goes out by the head's system call.
+    /// The largest body, in bytes, that is sent with the head in one system call.
     private static let joinedBytes = 65536
 
     private func stream(
@@ -101,15 +101,15 @@ struct ResponseSender {
     }
 }
 
-/// How one response's body goes over the connection.
+/// The framing of one response's body on the connection.
 enum ResponseFraming: Equatable {
-    /// There is no body, whatever the response's fields say (HEAD, 204, 304).
+    /// There is no body, regardless of the response's fields (HEAD, 204, 304).
     case none
     case length(UInt64)
     case chunked
     case untilClose
 
-    /// RFC 9112 §6.3, from the sender's side.
+    /// Determines the framing by RFC 9112 §6.3, for the sender.
     init(_ response: ServerResponse, isHTTP10: Bool) {
         if response.status == 204 || response.status == 304 {
             self = .none
@@ -130,7 +130,7 @@ enum ResponseFraming: Equatable {
         }
     }
 
-    /// The field that announces it.
+    /// The field that declares the framing.
     var field: (name: KnownField, value: String)? {
         switch self {
         case .none, .untilClose: nil
@@ -140,7 +140,7 @@ enum ResponseFraming: Equatable {
     }
 }
 
-/// The usual words for a status (RFC 9110 §15); a client gives them no meaning.
+/// The usual reason phrases of statuses (RFC 9110 §15); clients ignore them.
 enum ReasonPhrase {
     static func of(_ status: Int) -> String {
         phrases[status] ?? ""

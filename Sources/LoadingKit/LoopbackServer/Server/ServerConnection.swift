@@ -1,8 +1,8 @@
 import LoadingKitHTTP1
 import LoadingKitPrimitives
 
-/// One connection of a loopback server: requests one after another, each answered before the next is read. Requests that a
-/// client pipelines wait in the buffer.
+/// One connection of a loopback server: requests are processed in sequence, and each is answered before the next is
+/// read. Requests that a client pipelines wait in the buffer.
 final class ServerConnection {
     let socket: StreamSocket
     let number: Int
@@ -27,12 +27,12 @@ final class ServerConnection {
         exchange = ServerExchange(socket: socket, stopping: stopping)
     }
 
-    /// Returns when the connection is to be closed.
+    /// Returns when the connection has to be closed.
     func serve() throws {
         do {
             while try serveRequest() {}
         } catch let error as HTTP1Error {
-            // The client gets this response, and no other: it is unknown where the next request begins.
+            // The client gets this response, and no other: the start of the next request is unknown.
             let response = ServerResponse.text("\(error)\n", status: error.status).closing()
             try ResponseSender(socket: socket, request: nil).send(response)
             linger()
@@ -40,7 +40,7 @@ final class ServerConnection {
         }
     }
 
-    /// Whether another request may follow.
+    /// Serves one request. Returns whether another one may follow.
     private func serveRequest() throws -> Bool {
         guard let (head, framing) = try readHead() else { return false }
         var request = makeRequest(head)
@@ -53,7 +53,7 @@ final class ServerConnection {
             requests?.append(request)
             let response = hasBody ? early.closing() : early
             mayContinue = try sender.send(response)
-            // With no body there is only the message's end to read.
+            // Without a body only the message's end has to be read.
             if mayContinue { try readBody(of: &request) }
         } else {
             for interim in try options.interimResponses?(request) ?? [] { try sender.sendInterim(interim) }
@@ -61,7 +61,7 @@ final class ServerConnection {
             try readBody(of: &request)
             requests?.append(request)
             let response = try route(request)
-            // What the client sent behind the request is the taker's.
+            // The bytes after the request belong to the closure that takes the connection.
             if response.body.takesConnection { socket.pushBack(input[position...]) }
             mayContinue = try sender.send(response)
         }
@@ -122,11 +122,11 @@ final class ServerConnection {
     }
 
     private func nextEvent() throws -> RequestParser.Event? {
-        // Asked with nothing left too: a message without a body ends where its head does.
+        // Called even for an empty buffer: a message without a body ends with its head.
         try input.withUnsafeBytes { bytes throws(HTTP1Error) in try parser.next(bytes, &position) }
     }
 
-    /// Fills the buffer anew, all of it being consumed. False at the connection's end.
+    /// Refills the buffer, whose bytes are all consumed. False at the connection's end.
     private func receive() throws -> Bool {
         if input.count < Self.bufferBytes { input = [UInt8](repeating: 0, count: Self.bufferBytes) }
         let count = try input.withUnsafeMutableBytes { try socket.read(into: $0) }
@@ -137,7 +137,7 @@ final class ServerConnection {
 
     private static let bufferBytes = 16384
 
-    /// Ends the sending side and reads what the client still sends, until it closes too: closing with unread bytes
+    /// Ends the sending side and reads the client's remaining bytes until it closes, too: closing with unread bytes
     /// would reset the connection, and the reset may overtake the response (RFC 9112 §9.6).
     private func linger() {
         socket.halfClose()
@@ -146,7 +146,7 @@ final class ServerConnection {
 }
 
 extension HTTP1Error {
-    /// What a server answers to bytes that are no request.
+    /// The status of the response to malformed bytes.
     fileprivate var status: Int {
         if kind == .headTooLarge || kind == .tooManyFields { return 431 }
         if kind == .startLineTooLong { return 414 }
@@ -155,7 +155,7 @@ extension HTTP1Error {
 }
 
 extension ServerRequest {
-    /// RFC 9110 §10.1.1.
+    /// Whether the client expects `100 Continue` (RFC 9110 §10.1.1).
     fileprivate var expectsContinue: Bool {
         fields[.expect]?.lowercased() == "100-continue"
     }

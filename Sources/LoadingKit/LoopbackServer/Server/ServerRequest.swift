@@ -1,18 +1,18 @@
 @_exported import LoadingKitPrimitives
 
-/// A request that a loopback server received, and the means for its route to wait for something.
+/// A request that a loopback server received, with functions with which its route can wait for events.
 public struct ServerRequest: Sendable {
-    /// Such as `GET`.
+    /// The method, such as `GET`.
     public var method: String
-    /// As the request line has it: usually a path and a query.
+    /// The target as in the request line: usually a path and a query.
     public var target: String
-    /// The head's fields, as they came.
+    /// The head's fields, as they were received.
     public var fields: HTTPFields
     /// `:protocol` of extended CONNECT (RFC 8441).
     public var connectProtocol: String?
-    /// Without its framing. Empty where the server's `receiveBody` takes it.
+    /// The body without its framing. Empty where the server's `receiveBody` receives it.
     public var body: [UInt8] = []
-    /// How many bytes the body had.
+    /// The number of bytes in the body.
     public var bodyLength: UInt64 = 0
     /// The fields after a chunked body, or at the end of an HTTP/2 stream.
     public var trailers = HTTPFields()
@@ -20,9 +20,9 @@ public struct ServerRequest: Sendable {
     public var connection: Int
     /// The number of the request on its connection, from 0.
     public var number: Int
-    /// What the handshake agreed; nil for a plain connection.
+    /// The result of the TLS handshake; nil for a plain connection.
     public var tls: TLSFacts?
-    /// For a route that waits.
+    /// Functions for a route that waits.
     public var exchange: ServerExchange
 
     /// The target up to its query.
@@ -35,12 +35,12 @@ public struct ServerRequest: Sendable {
         target.firstIndex(of: "?").map { String(target[target.index(after: $0)...]) }
     }
 
-    /// The body as UTF-8; what is not valid is replaced by U+FFFD.
+    /// The body as UTF-8; invalid bytes are replaced by U+FFFD.
     public var bodyText: String { String(decoding: body, as: UTF8.self) }
 }
 
-/// What a route or a body's closure can wait for, on its connection's thread. Each wait ends early, by an error that
-/// ends the connection, when the server stops.
+/// The waits for a route or a body's closure, on its connection's thread. Each wait ends early, with an error that ends
+/// the connection, when the server stops.
 public struct ServerExchange: Sendable {
     /// The server was stopped while a route waited.
     public struct Interrupted: Error, Sendable {}

@@ -1,20 +1,21 @@
 import LoadingKitPrimitives
 
-/// What a route answers. The server adds the fields for the body's framing and for the connection's end, unless they
-/// are among `fields` already: then they are sent as they are, true or not.
+/// A route's response. The server adds the fields for the body's framing and for the connection's end, unless `fields`
+/// already contains them: then they are sent unchanged, whether they are correct or not.
 public struct ServerResponse: Sendable {
-    /// What follows the head.
+    /// The part of the message after the head.
     public enum Body: Sendable {
         case bytes([UInt8])
-        /// Written piece by piece. An error that the closure throws ends the connection in the middle of the body.
+        /// The closure writes the body piece by piece. An error that it throws ends the connection in the middle of the
+        /// body.
         case stream(StreamFraming, @Sendable (ResponseBodyWriter) throws -> Void)
-        /// After the head the connection is the closure's: for CONNECT and status 101. It is closed afterwards.
+        /// After the head the closure owns the connection: for CONNECT and status 101. It is closed afterwards.
         case takeOver(@Sendable (StreamSocket) throws -> Void)
-        /// After the head the connection's bytes, or the stream's over HTTP/2, are the closure's: for status 101, and for
+        /// After the head the closure owns the connection's bytes, or the stream's over HTTP/2: for status 101, and for
         /// extended CONNECT. It is ended afterwards.
         case tunnel(@Sendable (ServerTunnel) throws -> Void)
 
-        /// Whether no HTTP follows on the connection.
+        /// Whether no further HTTP messages follow on the connection.
         var takesConnection: Bool {
             switch self {
             case .takeOver, .tunnel: true
@@ -23,10 +24,10 @@ public struct ServerResponse: Sendable {
         }
     }
 
-    /// How the end of a streamed body is marked (RFC 9112 §6).
+    /// The way in which the end of a streamed body is marked (RFC 9112 §6).
     public enum StreamFraming: Sendable, Equatable {
         case length(UInt64)
-        /// Chunks; for an HTTP/1.0 client until the connection's end.
+        /// Chunks; for an HTTP/1.0 client the connection's end.
         case chunked
         case untilClose
     }
@@ -38,43 +39,44 @@ public struct ServerResponse: Sendable {
         /// The fields of its head.
         public var fields: HTTPFields
 
-        /// An interim response with these fields.
+        /// Makes an interim response with these fields.
         public init(_ status: Int, fields: HTTPFields = HTTPFields()) {
             self.status = status
             self.fields = fields
         }
     }
 
-    /// The status code, also one that HTTP does not know.
+    /// The status code, which may be one that HTTP does not define.
     public var status: Int
-    /// Nil for the usual one.
+    /// The reason phrase; nil for the usual one.
     public var reason: String?
-    /// The fields of its head; the server adds those of the framing.
+    /// The fields of its head; the server adds the framing fields.
     public var fields: HTTPFields
-    /// Empty by default.
+    /// The body, empty by default.
     public var body: Body
-    /// Not empty: the body is sent in chunks, with these after them. A stream may add to them.
+    /// The trailer fields. Where there are any, the body is sent in chunks, followed by the fields. A stream may add
+    /// fields.
     public var trailers = HTTPFields()
-    /// What is sent before this response.
+    /// The responses to send before this response.
     public var interim: [Interim] = []
-    /// Whether the connection ends after this response, which says so.
+    /// Whether the connection ends after this response, which then has `Connection: close`.
     public var closesConnection = false
 
-    /// A response with these fields and this body.
+    /// Makes a response with these fields and this body.
     public init(_ status: Int = 200, fields: HTTPFields = HTTPFields(), body: Body = .bytes([])) {
         self.status = status
         self.fields = fields
         self.body = body
     }
 
-    // MARK: Usual ones
+    // MARK: Common responses
 
     /// Plain text in UTF-8.
     public static func text(_ text: String, status: Int = 200) -> ServerResponse {
         bytes(Array(text.utf8), type: "text/plain; charset=utf-8", status: status)
     }
 
-    /// A body that is known whole.
+    /// A response with a complete body.
     public static func bytes(
         _ bytes: [UInt8], type: String = "application/octet-stream", status: Int = 200
     ) -> ServerResponse {
@@ -83,7 +85,7 @@ public struct ServerResponse: Sendable {
         return response
     }
 
-    /// A body that the closure writes, piece by piece.
+    /// A response whose body the closure writes, piece by piece.
     public static func stream(
         _ framing: StreamFraming = .chunked, type: String = "application/octet-stream",
         _ body: @escaping @Sendable (ResponseBodyWriter) throws -> Void
@@ -93,7 +95,7 @@ public struct ServerResponse: Sendable {
         return response
     }
 
-    /// Compressed, whatever the request accepts.
+    /// A compressed response, regardless of the encodings that the request accepts.
     public static func gzip(_ bytes: [UInt8], type: String = "text/plain; charset=utf-8") throws -> ServerResponse {
         var response = ServerResponse.bytes(try Gzip.compress(bytes), type: type)
         response.fields.set(.contentEncoding, "gzip")
@@ -105,14 +107,14 @@ public struct ServerResponse: Sendable {
         ServerResponse(status).adding("Location", location)
     }
 
-    /// With one more field line.
+    /// The same response with one more field line.
     public func adding(_ name: String, _ value: String) -> ServerResponse {
         var response = self
         response.fields.append(name: name, value: value)
         return response
     }
 
-    /// With the connection's end after it.
+    /// The same response, with the end of the connection after it.
     public func closing() -> ServerResponse {
         var response = self
         response.closesConnection = true
@@ -120,7 +122,7 @@ public struct ServerResponse: Sendable {
     }
 }
 
-/// What a route has of a connection, or of a stream of one, that has switched to another protocol. Used on the
+/// A route's access to a connection, or to one of its streams, that has switched to another protocol. Used on the
 /// connection's thread.
 public struct ServerTunnel {
     let receive: () throws -> [UInt8]

@@ -2,9 +2,10 @@ import LoadingKitHTTP1
 import LoadingKitPrimitives
 import LoadingKitWebSocket
 
-/// A server's side of a WebSocket connection, which can misbehave byte by byte. Used on the connection's thread.
+/// A server's side of a WebSocket connection, which can violate the protocol byte by byte. Used on the connection's
+/// thread.
 public final class ServerWebSocket {
-    /// The bytes underneath: what is written there goes out as it is, right or wrong.
+    /// The underlying bytes: bytes written there are sent unchanged, valid or not.
     public let tunnel: ServerTunnel
     /// The request that opened the connection.
     public let request: ServerRequest
@@ -80,7 +81,7 @@ public final class ServerWebSocket {
 }
 
 extension ServerResponse {
-    /// Grants a request for a WebSocket connection, over either version of HTTP. What is no such request gets 400.
+    /// Accepts a request for a WebSocket connection, over either version of HTTP. Any other request gets 400.
     public static func webSocket(
         _ request: ServerRequest, subprotocol: String? = nil, compresses: Bool = false,
         limits: WebSocketLimits = WebSocketLimits(messageBytes: 1 << 26),

@@ -2,17 +2,17 @@ import Dispatch
 import Glibc
 import LoadingKitPrimitives
 
-/// Accepts connections on one thread and runs each on a thread of its own, until it is stopped: then nothing is left.
+/// Accepts connections on one thread and runs each on a separate thread, until it is stopped, which ends all of them.
 package final class ConnectionAcceptor: Sendable {
-    /// What happens to connections beyond the limit.
+    /// The treatment of connections beyond the limit.
     package enum Overflow: Sendable, Equatable {
         /// The listening socket is closed: connecting fails.
         case refuse
-        /// The system completes the connection (as far as the backlog goes), but it is never served.
+        /// The system completes the connection (within the backlog), but it is never served.
         case leaveWaiting
     }
 
-    /// How many connections are accepted; nil for any number.
+    /// The number of connections to accept; nil for any number.
     package struct Limit: Sendable, Equatable {
         package var connections: Int
         package var overflow: Overflow
@@ -28,8 +28,8 @@ package final class ConnectionAcceptor: Sendable {
     package let address: LoopbackAddress
     private let core: Core
 
-    /// Listens and accepts at once. The handler gets each connection with its number, from 0, on its own thread; when
-    /// it returns the connection is closed.
+    /// Listens and accepts at once. The handler gets each connection with its number, from 0, on a separate thread;
+    /// when it returns, the connection is closed.
     package init(
         _ address: LoopbackAddress, backlog: Int32 = SOMAXCONN, limit: Limit? = nil, stopping: Signal = Signal(),
         handler: @escaping Handler
@@ -43,13 +43,13 @@ package final class ConnectionAcceptor: Sendable {
 
     deinit { stop() }
 
-    /// Interrupts every connection, and returns when every thread has ended. Not to be called from a handler.
+    /// Interrupts every connection, and returns when every thread has ended. Must not be called from a handler.
     package func stop() {
         core.stop()
     }
 }
 
-/// What the threads share. They hold it and not the acceptor, so that an acceptor that is no longer used stops.
+/// The state that the threads share. They hold this object and not the acceptor, so that an unused acceptor stops.
 private final class Core: Sendable {
     private struct Connection {
         var socket: StreamSocket
@@ -60,7 +60,7 @@ private final class Core: Sendable {
         var isStopping = false
         var accepting: WorkerThread?
         var connections: [Int: Connection] = [:]
-        /// Threads that have nothing more to do, and want to be joined.
+        /// Threads that have finished, and have to be joined.
         var finished: [WorkerThread] = []
     }
 
@@ -69,7 +69,7 @@ private final class Core: Sendable {
     private let stopping: Signal
     private let handler: ConnectionAcceptor.Handler
     private let state = Guarded(State())
-    /// Signalled when a connection ends, for an accepting thread that ran out of descriptors.
+    /// Signalled when a connection ends, for an accepting thread that has no free descriptors.
     private let connectionEnded = DispatchSemaphore(value: 0)
 
     init(
@@ -97,7 +97,7 @@ private final class Core: Sendable {
                 start(socket, number)
                 number &+= 1
             } catch {
-                // Out of descriptors or memory: go on when a connection has ended, here or elsewhere in the process.
+                // No descriptors or memory: continue when a connection has ended, here or elsewhere in the process.
                 _ = connectionEnded.wait(timeout: .now() + .milliseconds(20))
             }
         }
@@ -121,7 +121,7 @@ private final class Core: Sendable {
                 }
             }
         } catch {
-            // No thread to be had: the peer sees a reset.
+            // There is no thread: the peer sees a reset.
             state.withLock { _ = $0.connections.removeValue(forKey: number) }
             socket.reset()
         }
@@ -158,7 +158,7 @@ private final class Core: Sendable {
         connectionEnded.signal()
         accepting?.join()
         listener.close()
-        // No connection is added any more. Each thread leaves the table itself, so the table is copied.
+        // No connection is added any longer. Each thread removes its own entry, so the table is copied.
         let connections = state.withLock { Array($0.connections.values) }
         for connection in connections { connection.socket.interrupt() }
         for connection in connections { connection.thread?.join() }

@@ -1,9 +1,9 @@
 import CLoadingKitOpenSSL
 
-/// A server's side of a TLS handshake in memory, so that its answer can be cut off anywhere.
+/// A server's side of a TLS handshake in memory, whose answer can be truncated at any byte.
 package final class InterruptedHandshake {
     private let connection: OpaquePointer
-    /// Both belong to the connection.
+    /// The connection owns both.
     private let input: OpaquePointer
     private let output: OpaquePointer
     private let context: TLSServerContext
@@ -23,7 +23,7 @@ package final class InterruptedHandshake {
 
     deinit { SSL_free(connection) }
 
-    /// Takes what the client sent, and gives what the server would send now: nothing while it needs more.
+    /// Processes the client's bytes, and returns the server's next bytes: empty while it needs more.
     package func answer(to bytes: [UInt8]) throws(OpenSSLError) -> [UInt8] {
         ERR_clear_error()
         guard let count = Int32(exactly: bytes.count), BIO_write(input, bytes, count) == count else {

@@ -3,16 +3,16 @@ import LoadingKitPrimitives
 
 /// A socket that listens on a loopback address. Any thread may shut it down; one thread accepts and closes.
 package final class ListeningSocket: Sendable {
-    /// With the port that the system chose.
+    /// The address with the port that the system selected.
     package let address: LoopbackAddress
-    /// Where the system chose a port of 127.0.0.1: the same of ::1, which no other server has.
+    /// Where the system selected a port of 127.0.0.1: the same port of ::1, which no other server has.
     package let reserved: ReservedPort?
     private let descriptor: Guarded<Int32?>
 
-    /// Ports that the system may choose of which ::1 has none to spare.
+    /// The number of attempts to find a port that is also free for ::1.
     private static let attempts = 100
 
-    /// Binds and listens. `backlog` is how many connections the system holds that are not accepted yet.
+    /// Binds and listens. `backlog` is the number of connections that the system holds before they are accepted.
     package init(_ address: LoopbackAddress, backlog: Int32 = SOMAXCONN) throws(SocketError) {
         let opened = try Self.open(address, backlog)
         self.address = opened.address
@@ -57,14 +57,14 @@ package final class ListeningSocket: Sendable {
 
     deinit { close() }
 
-    /// Blocks until a connection comes. Nil once the socket is shut down or closed.
+    /// Blocks until a connection arrives. Nil once the socket is shut down or closed.
     package func accept() throws(SocketError) -> StreamSocket? {
         while true {
             guard let listening = descriptor.withLock({ $0 }) else { return nil }
             let accepted = Glibc.accept(listening, nil, nil)
             if accepted >= 0 { return StreamSocket(owning: accepted) }
             switch errno {
-            // The connection went away before it was accepted, or a signal came: the next one.
+            // The connection was closed before it was accepted, or a signal arrived: the next one.
             case ECONNABORTED, EINTR: continue
             // The errors of a listening socket that is shut down.
             case EINVAL, EBADF: return nil
@@ -73,14 +73,14 @@ package final class ListeningSocket: Sendable {
         }
     }
 
-    /// Wakes the thread that accepts. The descriptor stays taken until `close()`, so that its number names nothing else.
+    /// Wakes the accepting thread. The descriptor stays open until `close()`, so that its number is not reused.
     package func shutDown() {
         descriptor.withLock { descriptor in
             if let descriptor { _ = Glibc.shutdown(descriptor, Int32(SHUT_RDWR)) }
         }
     }
 
-    /// From here on connecting is refused. Not while another thread is in `accept()`: `shutDown()` wakes it first.
+    /// Connections are refused from here on. Not while another thread is in `accept()`: `shutDown()` wakes it first.
     func close() {
         let closed: Int32? = descriptor.withLock { descriptor in
             let closed = descriptor
@@ -109,7 +109,7 @@ package final class ListeningSocket: Sendable {
         }
     }
 
-    /// IPv4 and IPv6 addresses hold the port at the same place, after the family.
+    /// IPv4 and IPv6 addresses have the port at the same position, after the family.
     private static func boundPort(of descriptor: Int32) throws(SocketError) -> UInt16 {
         var address = sockaddr_in6()
         var count = socklen_t(MemoryLayout<sockaddr_in6>.size)
@@ -123,8 +123,8 @@ package final class ListeningSocket: Sendable {
 
 /// Reserves a port of ::1, while a server listens at the same port of 127.0.0.1.
 ///
-/// A client that connects to the server by the name `localhost` tries ::1 first, and is refused there, as no socket listens.
-/// Without the reservation another server could get that port of ::1, and the connection.
+/// A client that connects to the server by the name `localhost` tries ::1 first, and is refused there, because no
+/// socket listens. Without the reservation another server could get that port of ::1, and the connection.
 package final class ReservedPort: Sendable {
     /// Nil on a machine without IPv6, where no server can get the port.
     private let descriptor: Int32?

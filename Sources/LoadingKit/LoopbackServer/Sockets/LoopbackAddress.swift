@@ -1,6 +1,6 @@
 import Glibc
 
-/// Where a loopback server listens. Port 0 means any free one.
+/// The address of a loopback server. Port 0 means any free port.
 public enum LoopbackAddress: Sendable, Hashable, CustomStringConvertible {
     case ipv4(port: UInt16 = 0)
     case ipv6(port: UInt16 = 0)
@@ -14,7 +14,7 @@ public enum LoopbackAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// As an authority in a URL writes it, without the port: `127.0.0.1`, `[::1]`, or `localhost` for a Unix socket.
+    /// The host in a URL's authority, without the port: `127.0.0.1`, `[::1]`, or `localhost` for a Unix socket.
     public var host: String {
         switch self {
         case .ipv4: "127.0.0.1"
@@ -23,7 +23,7 @@ public enum LoopbackAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// As an authority in a URL writes it: `127.0.0.1:8080`.
+    /// The authority in a URL: `127.0.0.1:8080`.
     public var description: String {
         switch self {
         case .ipv4(let port), .ipv6(let port): "\(host):\(port)"
@@ -67,7 +67,7 @@ public enum LoopbackAddress: Sendable, Hashable, CustomStringConvertible {
         address.sun_family = sa_family_t(AF_UNIX)
         let bytes = Array(path.utf8)
         let fits = withUnsafeMutableBytes(of: &address.sun_path) { room in
-            // One byte stays for the NUL that ends it.
+            // One byte is reserved for the terminating NUL.
             guard bytes.count < room.count, !bytes.isEmpty else { return false }
             room.copyBytes(from: bytes)
             return true

@@ -2,19 +2,19 @@ import CLoadingKitOpenSSL
 import Glibc
 import LoadingKitPrimitives
 
-/// One connection with blocking reads and writes, plain or TLS. It belongs to one thread at a time; any other thread may
-/// only `interrupt()` it, or wait until it is readable.
+/// One connection with blocking reads and writes, plain or TLS. It belongs to one thread at a time; any other thread
+/// may only `interrupt()` it, or wait until it is readable.
 public final class StreamSocket: @unchecked Sendable {  // the mutex guards the descriptor, one thread owns the rest
     private let descriptor: Guarded<Int32?>
     private var tls: TLSStream?
-    /// Bytes that a reader has given back.
+    /// Bytes that a reader has returned.
     private var pushedBack: ArraySlice<UInt8> = []
 
-    /// Takes the descriptor over.
+    /// Takes ownership of the descriptor.
     init(owning descriptor: Int32) {
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         var yes: Int32 = 1
-        // Fails on a Unix socket, which needs it not.
+        // This fails on a Unix socket, which does not need it.
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
         self.descriptor = Guarded(descriptor)
     }
@@ -35,24 +35,24 @@ public final class StreamSocket: @unchecked Sendable {  // the mutex guards the 
 
     deinit { close() }
 
-    /// What the handshake agreed; nil while the connection is plain.
+    /// The result of the TLS handshake; nil while the connection is plain.
     public var tlsFacts: TLSFacts? { tls?.facts }
 
-    /// Asks a TLS client for its certificate, after the handshake. It comes before what the client sends then.
+    /// Requests a TLS client's certificate, after the handshake. It precedes the client's subsequent bytes.
     package func requestCertificate() throws { try tls?.requestCertificate() }
 
-    /// Waits until the client has answered that. It sends nothing else first.
+    /// Waits for the client's answer to the request. The client must send nothing else before it.
     package func awaitCertificate() { tls?.awaitCertificate() }
 
-    /// The common name in the certificate that a TLS client has shown up to now.
+    /// The common name in the certificate that a TLS client has presented up to now.
     package var peerCommonName: String? { tls?.peerCommonName }
 
-    /// Whether the peer ended TLS properly. False for a plain connection.
+    /// Whether the peer ended TLS with close_notify. False for a plain connection.
     public var receivedCloseNotify: Bool { tls?.receivedCloseNotify ?? false }
 
     // MARK: Reading and writing
 
-    /// Blocks until bytes are there; 0 when the peer has ended the connection.
+    /// Blocks until bytes are available; 0 when the peer has ended the connection.
     public func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         let descriptor = try openDescriptor()
         if !pushedBack.isEmpty { return takePushedBack(into: buffer) }
@@ -64,10 +64,10 @@ public final class StreamSocket: @unchecked Sendable {  // the mutex guards the 
         }
     }
 
-    /// Whether a read would find bytes that are here already.
+    /// Whether a read would return bytes that were already received.
     var hasPending: Bool { !pushedBack.isEmpty || tls?.hasPending == true }
 
-    /// Blocks until a read of one of two connections would find something, reading nothing. Says which are ready.
+    /// Blocks until one of two connections is readable, and reads nothing. Returns which are ready.
     package static func waitUntilReadable(_ one: StreamSocket, _ other: StreamSocket) throws -> (Bool, Bool) {
         if one.hasPending || other.hasPending { return (one.hasPending, other.hasPending) }
         var polled = try [one, other].map { pollfd(fd: try $0.openDescriptor(), events: Int16(POLLIN), revents: 0) }
@@ -77,7 +77,7 @@ public final class StreamSocket: @unchecked Sendable {  // the mutex guards the 
         return (polled[0].revents != 0, polled[1].revents != 0)
     }
 
-    /// Blocks until a read would find something, reading nothing.
+    /// Blocks until the connection is readable, and reads nothing.
     func waitUntilReadable() throws {
         var poll = pollfd(fd: try openDescriptor(), events: Int16(POLLIN), revents: 0)
         while Glibc.poll(&poll, 1, -1) < 0 {
@@ -85,7 +85,7 @@ public final class StreamSocket: @unchecked Sendable {  // the mutex guards the 
         }
     }
 
-    /// Up to so many bytes; empty when the peer has ended the connection.
+    /// Reads up to `count` bytes; empty when the peer has ended the connection.
     public func read(atMost count: Int = 16384) throws -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         let read = try bytes.withUnsafeMutableBytes { try self.read(into: $0) }
@@ -93,7 +93,7 @@ public final class StreamSocket: @unchecked Sendable {  // the mutex guards the 
         return bytes
     }
 
-    /// Gives back bytes that were read and that belong to the next reader.
+    /// Returns bytes that were read and that belong to the next reader.
     public func pushBack(_ bytes: some Sequence<UInt8>) {
         pushedBack = ArraySlice(bytes) + pushedBack
     }
@@ -105,7 +105,7 @@ public final class StreamSocket: @unchecked Sendable {  // the mutex guards the 
         return bytes.count
     }
 
-    /// Blocks until all is written.
+    /// Blocks until all bytes are written.
     public func write(_ bytes: UnsafeRawBufferPointer) throws {
         let descriptor = try openDescriptor()
         var rest = bytes[...]
@@ -116,7 +116,7 @@ public final class StreamSocket: @unchecked Sendable {  // the mutex guards the 
         }
     }
 
-    /// Blocks until all is written.
+    /// Blocks until all bytes are written.
     public func write(_ bytes: [UInt8]) throws {
         try bytes.withUnsafeBytes { try write($0) }
     }
@@ -129,9 +129,9 @@ public final class StreamSocket: @unchecked Sendable {  // the mutex guards the 
         }
     }
 
-    /// Blocks until the peer has ended the connection, reading nothing. Bytes that wait unread do not matter.
+    /// Blocks until the peer has ended the connection, and reads nothing. Unread bytes do not matter.
     public func waitUntilPeerCloses() throws {
-        // Linux's POLLRDHUP, which the C library's module does not show; hang-up and error are always reported.
+        // Linux's POLLRDHUP, which the C library's module does not export; hang-up and error are always reported.
         let peerClosed: Int16 = 0x2000
         var poll = pollfd(fd: try openDescriptor(), events: peerClosed, revents: 0)
         while Glibc.poll(&poll, 1, -1) < 0 {
@@ -141,30 +141,30 @@ public final class StreamSocket: @unchecked Sendable {  // the mutex guards the 
 
     // MARK: TLS
 
-    /// Does the server's side of a handshake, blocking: inside the TLS that the connection has already.
+    /// Performs the server's side of a handshake, blocking; inside existing TLS where the connection has it.
     package func startTLS(_ context: TLSServerContext) throws {
         tls = try TLSStream(accepting: context, on: try openDescriptor(), inside: tls)
     }
 
-    /// Does the client's side of a handshake, blocking.
+    /// Performs the client's side of a handshake, blocking.
     package func startTLS(_ context: TLSClientContext, serverName: String?) throws {
         tls = try TLSStream(connecting: context, serverName: serverName, on: try openDescriptor())
     }
 
-    /// Says that no more will be sent: close_notify in TLS, which leaves the connection underneath open.
+    /// Signals that no more will be sent: close_notify in TLS, which leaves the underlying connection open.
     public func sendCloseNotify() {
         tls?.sendCloseNotify()
     }
 
     // MARK: Ending
 
-    /// Ends the sending side; reading goes on.
+    /// Ends the sending side; reading continues.
     public func halfClose() {
         sendCloseNotify()
         shutDown(Int32(SHUT_WR))
     }
 
-    /// Ends the connection as a proper peer does, close_notify first.
+    /// Ends the connection properly, with close_notify first.
     public func close() {
         sendCloseNotify()
         closeWithoutNotify()
@@ -172,7 +172,7 @@ public final class StreamSocket: @unchecked Sendable {  // the mutex guards the 
 
     /// Ends the connection without TLS's close_notify.
     public func closeWithoutNotify() {
-        // A process started meanwhile may hold a copy of the descriptor: shutting down reaches the peer all the same.
+        // A process started meanwhile may hold a copy of the descriptor: a shutdown reaches the peer all the same.
         shutDown(Int32(SHUT_RDWR))
         finish()
     }
@@ -187,7 +187,7 @@ public final class StreamSocket: @unchecked Sendable {  // the mutex guards the 
         finish()
     }
 
-    /// Wakes the owning thread from whatever it does on this connection: reads see its end, writes fail.
+    /// Wakes the owning thread from any call on this connection: reads return its end, writes fail.
     public func interrupt() {
         shutDown(Int32(SHUT_RDWR))
     }
@@ -212,7 +212,7 @@ public final class StreamSocket: @unchecked Sendable {  // the mutex guards the 
     }
 }
 
-/// A system call on a socket or a thread that failed.
+/// A failed system call on a socket or a thread.
 public struct SocketError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The call, such as "bind".
     public var operation: String
@@ -230,7 +230,7 @@ public struct SocketError: Error, Sendable, Equatable, CustomStringConvertible {
         self.code = code
     }
 
-    /// With the `errno` that the call just left.
+    /// An error with the current `errno` of the call.
     init(_ operation: String) {
         self.init(operation: operation, code: errno)
     }

@@ -1,15 +1,15 @@
 import CLoadingKitOpenSSL
 import LoadingKitPrimitives
 
-/// OpenSSL's settings for the tests' own plain client, which shows what a server does without the library under test.
+/// OpenSSL's settings for the tests' own plain client, which tests a server without the library under test.
 package final class TLSClientContext: @unchecked Sendable {  // immutable but for the session, which the mutex guards
     let pointer: OpaquePointer
-    /// Whether the certificate has to be for the server name that is asked for.
+    /// Whether the certificate must be valid for the requested server name.
     let checksName: Bool
-    /// The last connection's session, for the next one to resume.
+    /// The last connection's session, which the next connection can resume.
     private let session = Guarded(Session(pointer: nil))
 
-    /// Trusts these authorities (PEM) alone; with none of them, any certificate. Shows `identity` when asked for one.
+    /// Trusts only these authorities (PEM); without any, every certificate. Presents `identity` on request.
     package init(
         trusting authoritiesPEM: [String], applicationProtocols: [String] = ["http/1.1"],
         identity: ServerIdentity? = nil,
@@ -41,7 +41,7 @@ package final class TLSClientContext: @unchecked Sendable {  // immutable but fo
         }
     }
 
-    /// Takes the reference over, for the next connection.
+    /// Takes ownership of the reference, for the next connection.
     func keepSession(_ pointer: OpaquePointer?) {
         session.withLock { session in
             SSL_SESSION_free(session.pointer)

@@ -1,9 +1,9 @@
 import CLoadingKitOpenSSL
 
-/// OpenSSL's settings for a server's connections. It never changes once it is made, so threads may share it.
+/// OpenSSL's settings for a server's connections. They are immutable, so threads may share them.
 package final class TLSServerContext: @unchecked Sendable {  // immutable; OpenSSL guards the session cache inside
     let pointer: OpaquePointer
-    /// ALPN's list in its wire format: each name after its length.
+    /// ALPN's list in its wire format: each name preceded by its length.
     private let applicationProtocols: [UInt8]
     private let ignoresOtherProtocols: Bool
     private let stapledResponse: [UInt8]?
@@ -57,7 +57,7 @@ package final class TLSServerContext: @unchecked Sendable {  // immutable; OpenS
             if index == 0 {
                 try check(SSL_CTX_use_certificate(pointer, target), "setting the certificate")
             } else {
-                // With 1 as the last argument the context takes a reference of its own.
+                // With 1 as the last argument the context takes its own reference.
                 let added = SSL_CTX_ctrl(pointer, SSL_CTRL_CHAIN_CERT, 1, UnsafeMutableRawPointer(target))
                 try check(Int32(truncatingIfNeeded: added), "adding an intermediate certificate")
             }
@@ -84,7 +84,7 @@ package final class TLSServerContext: @unchecked Sendable {  // immutable; OpenS
         SSL_CTX_set_session_id_context(pointer, name, UInt32(name.count))
         guard !options.allowsResumption else { return }
         _ = SSL_CTX_ctrl(pointer, SSL_CTRL_SET_SESS_CACHE_MODE, Int(SSL_SESS_CACHE_OFF), nil)
-        // OpenSSL's SSL_OP_NO_TICKET, a macro that Swift does not see.
+        // OpenSSL's SSL_OP_NO_TICKET, a macro that Swift does not import.
         _ = SSL_CTX_set_options(pointer, UInt64(1) << 14)
         SSL_CTX_set_num_tickets(pointer, 0)
     }
@@ -104,8 +104,8 @@ package final class TLSServerContext: @unchecked Sendable {  // immutable; OpenS
         _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>,
         _ chosenCount: UnsafeMutablePointer<UInt8>
     ) -> Int32 {
-        // The answer has to point into the client's list, which outlives this call; so the client's list is given as
-        // the one to take from, and walked in the server's order.
+        // The answer must point into the client's list, which outlives this call. The client's list is therefore the
+        // one to select from, in the server's order.
         guard
             let choice = ALPN.choose(
                 applicationProtocols, from: UnsafeBufferPointer(start: offered, count: Int(offeredCount)))
@@ -131,18 +131,18 @@ private func chooseApplicationProtocol(
     return context.choose(from: offered, offeredCount, chosen, chosenCount)
 }
 
-/// How a loopback server does TLS.
+/// The TLS options of a loopback server.
 public struct TLSServerOptions: Sendable, Equatable {
     /// The server's certificates and key.
     public var identity: ServerIdentity
-    /// What ALPN may choose, in the server's order of preference. Empty: the extension is ignored. Where the client
-    /// offers none of them, the handshake fails (RFC 7301 §3.2).
+    /// The protocols that ALPN may select, in the server's order of preference. Empty: the extension is ignored. Where
+    /// the client offers none of them, the handshake fails (RFC 7301 §3.2).
     public var applicationProtocols: [String]
-    /// Whether the handshake goes on without a protocol instead, as with many a server.
+    /// Whether the handshake continues without a protocol instead, as with many servers.
     public var ignoresOtherProtocols = false
-    /// TLS 1.2 by default.
+    /// The oldest TLS version; TLS 1.2 by default.
     public var minimumVersion: TLSVersion = .v1_2
-    /// TLS 1.3 by default.
+    /// The newest TLS version; TLS 1.3 by default.
     public var maximumVersion: TLSVersion = .v1_3
     /// Whether sessions may be resumed: tickets are sent.
     public var allowsResumption = true
@@ -153,17 +153,17 @@ public struct TLSServerOptions: Sendable, Equatable {
     /// The OCSP response that clients get with the certificate, in DER (RFC 6066 §8). Nil: none.
     public var stapledResponse: [UInt8]?
 
-    /// The cipher suites of TLS 1.2 and before, in OpenSSL's names. Nil: its own choice.
+    /// The cipher suites up to TLS 1.2, in OpenSSL's names. Nil: OpenSSL's defaults.
     public var cipherSuites: String?
 
-    /// TLS with this identity; ALPN chooses among the protocols, HTTP/1.1 alone by default, `h2` where it is listed.
+    /// TLS with this identity. ALPN selects from the protocols: HTTP/1.1 only by default, `h2` where it is listed.
     public init(_ identity: ServerIdentity, applicationProtocols: [String] = ["http/1.1"]) {
         self.identity = identity
         self.applicationProtocols = applicationProtocols
     }
 }
 
-/// The versions of TLS that a loopback server can speak. The old two are there for tests of their refusal.
+/// The TLS versions that a loopback server supports. The two old versions exist for tests of their refusal.
 public enum TLSVersion: Sendable, CaseIterable {
     case v1_0, v1_1, v1_2, v1_3
 
@@ -176,7 +176,7 @@ public enum TLSVersion: Sendable, CaseIterable {
         }
     }
 
-    /// OpenSSL's default security level refuses what these versions sign their handshake with.
+    /// OpenSSL's default security level refuses the signatures of these versions' handshakes.
     var needsLowSecurityLevel: Bool {
         switch self {
         case .v1_0, .v1_1: true
@@ -185,7 +185,7 @@ public enum TLSVersion: Sendable, CaseIterable {
     }
 }
 
-/// ALPN's lists of protocol names (RFC 7301 §3.1): each name after one byte that holds its length.
+/// ALPN's lists of protocol names (RFC 7301 §3.1): each name preceded by one byte with its length.
 enum ALPN {
     static func encode(_ names: [String]) throws(OpenSSLError) -> [UInt8] {
         var list: [UInt8] = []

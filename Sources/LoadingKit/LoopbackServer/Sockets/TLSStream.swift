@@ -1,18 +1,18 @@
 import CLoadingKitOpenSSL
 import Glibc
 
-/// TLS over a blocking descriptor, which it does not own, or inside another TLS connection. One thread's.
+/// TLS over a blocking descriptor, which it does not own, or inside another TLS connection. Used by one thread.
 final class TLSStream {
     private let pointer: OpaquePointer
-    /// Kept because OpenSSL's callbacks reach into it.
+    /// Held because OpenSSL's callbacks use it.
     private let context: AnyObject
     private let carrier: TLSStream?
     let facts: TLSFacts
 
-    /// A failed call leaves TLS unusable: after it no close_notify may be sent (see OpenSSL's SSL_shutdown).
+    /// A failed call leaves TLS unusable: no close_notify may be sent after it (see OpenSSL's SSL_shutdown).
     private var isBroken = false
 
-    /// - Parameter carrier: the connection that this one goes through.
+    /// - Parameter carrier: the TLS connection inside which this one runs.
     init(
         accepting context: TLSServerContext, on descriptor: Int32, inside carrier: TLSStream? = nil
     ) throws(OpenSSLError) {
@@ -38,7 +38,7 @@ final class TLSStream {
     }
 
     deinit {
-        // TLS 1.3 gives its tickets after the handshake: the session is complete only now.
+        // TLS 1.3 sends its tickets after the handshake: the session is complete only now.
         if let client = context as? TLSClientContext { client.keepSession(SSL_get1_session(pointer)) }
         SSL_free(pointer)
     }
@@ -47,7 +47,7 @@ final class TLSStream {
 
     var receivedCloseNotify: Bool { SSL_get_shutdown(pointer) & SSL_RECEIVED_SHUTDOWN != 0 }
 
-    /// 0 when the peer has ended TLS or the connection below it.
+    /// 0 when the peer has ended TLS or the underlying connection.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(OpenSSLError) -> Int {
         guard !isBroken else { return 0 }
         while true {
@@ -63,7 +63,8 @@ final class TLSStream {
                 continue
             default:
                 isBroken = true
-                // The end of the connection without close_notify; `receivedCloseNotify` distinguishes it from a proper one.
+                // The connection ended without close_notify; `receivedCloseNotify` distinguishes this from a proper
+                // end.
                 if Self.isUnexpectedEnd() { return 0 }
                 throw OpenSSLError("reading TLS")
             }
@@ -131,7 +132,7 @@ final class TLSStream {
 
     private static func isUnexpectedEnd() -> Bool {
         let code = ERR_peek_error()
-        // A connection that ends leaves the queue empty (OpenSSL 1.1's way, errno 0) or this reason (3's).
+        // A connection that ends leaves the queue empty (OpenSSL 1.1, with errno 0) or this reason (OpenSSL 3).
         if code == 0 { return errno == 0 || errno == ECONNRESET || errno == EPIPE }
         return ERR_GET_REASON(code) == SSL_R_UNEXPECTED_EOF_WHILE_READING
     }
@@ -153,7 +154,7 @@ final class TLSStream {
         return String(decoding: UnsafeBufferPointer(start: start, count: Int(count)), as: UTF8.self)
     }
 
-    /// Asks the client for its certificate, after the handshake (RFC 8446 §4.6.2). Whatever it sends is accepted.
+    /// Requests the client's certificate, after the handshake (RFC 8446 §4.6.2). Any certificate is accepted.
     func requestCertificate() throws(OpenSSLError) {
         SSL_set_verify(pointer, SSL_VERIFY_PEER) { _, _ in 1 }
         ERR_clear_error()
@@ -161,9 +162,9 @@ final class TLSStream {
         try check(SSL_do_handshake(pointer), "asking for a certificate")
     }
 
-    /// Waits for the client's answer. What it sends first ends the wait, too.
+    /// Waits for the client's answer. Other bytes from the client also end the wait.
     func awaitCertificate() {
-        // A read returns then after what is no data.
+        // A read then returns after a record that is not application data.
         _ = SSL_ctrl(pointer, SSL_CTRL_CLEAR_MODE, Int(SSL_MODE_AUTO_RETRY), nil)
         defer { _ = SSL_ctrl(pointer, SSL_CTRL_MODE, Int(SSL_MODE_AUTO_RETRY), nil) }
         var byte: UInt8 = 0
@@ -173,7 +174,7 @@ final class TLSStream {
         ERR_clear_error()
     }
 
-    /// The common name in the certificate that the client has shown up to now.
+    /// The common name in the certificate that the client has presented up to now.
     var peerCommonName: String? {
         guard let shown = SSL_get0_peer_certificate(pointer), let subject = X509_get_subject_name(shown) else {
             return nil
@@ -193,16 +194,16 @@ final class TLSStream {
     }
 }
 
-/// What a TLS handshake agreed.
+/// The results of a TLS handshake.
 public struct TLSFacts: Sendable, Equatable {
-    /// The server name that the client asked for (RFC 6066 §3).
+    /// The server name that the client requested (RFC 6066 §3).
     public var serverName: String?
-    /// The protocol chosen by ALPN.
+    /// The protocol that ALPN selected.
     public var applicationProtocol: String?
     /// Whether an earlier session was resumed.
     public var isResumed: Bool
-    /// Such as `TLSv1.3`.
+    /// The TLS version, such as `TLSv1.3`.
     public var version: String
-    /// The certificate that the peer showed, in DER.
+    /// The certificate that the peer presented, in DER.
     public var peerCertificateDER: [UInt8]?
 }

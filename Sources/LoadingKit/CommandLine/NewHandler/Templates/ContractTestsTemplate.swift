@@ -1,4 +1,4 @@
-/// The test by LoadingKit's kit.
+/// The test with LoadingKit's conformance kit.
 struct ContractTestsTemplate {
     let text: String
 

@@ -1,4 +1,4 @@
-/// The tests by ordinary loads.
+/// The tests with ordinary loads.
 struct LoadTestsTemplate {
     let text: String
 

@@ -37,7 +37,7 @@ struct ManifestTemplate {
 }
 
 extension LoadingKitSource {
-    /// As the manifest has it.
+    /// The dependency in the manifest's syntax.
     var dependency: String {
         switch self {
         case .folder(let path): ".package(path: \(SourceText.literal(path)))"

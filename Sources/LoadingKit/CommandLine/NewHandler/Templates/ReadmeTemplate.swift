@@ -49,7 +49,7 @@ struct ReadmeTemplate {
 }
 
 extension LoadingKitSource {
-    /// What a person has to know of a dependency that only this machine has.
+    /// A remark about a dependency that only exists on this machine.
     fileprivate var remark: String {
         guard case .folder = self else { return "" }
         return """

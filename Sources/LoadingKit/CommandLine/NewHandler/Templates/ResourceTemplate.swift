@@ -1,4 +1,4 @@
-/// What a URL of the scheme stands for.
+/// The resource of a URL with the scheme.
 struct ResourceTemplate {
     let text: String
 

@@ -45,7 +45,7 @@ public struct URLRequest: Sendable {
         }
     }
 
-    // MARK: What to load
+    // MARK: The resource
 
     /// The URL to load.
     public var url: URL? {
