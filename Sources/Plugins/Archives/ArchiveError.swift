@@ -1,49 +1,49 @@
 import Foundation
 
-/// Why a member or a directory of an archive was not loaded.
+/// The error when a member or a directory of an archive was not loaded.
 public enum ArchiveError: Error, Sendable, Hashable, LocalizedError, CustomStringConvertible {
-    /// The URL is not `zip:`, an archive's URL, `!/` and a member's name. The text says what is wrong with it.
+    /// The URL does not consist of `zip:`, an archive's URL, `!/` and a member's name. The text has the reason.
     case invalidURL(String)
     /// The request's method is neither GET nor HEAD.
     case unsupportedMethod(String)
     /// The archive's server answered with this status.
     case unexpectedStatus(Int)
-    /// The archive's server does not answer ranges, and the archive is larger than ``ArchiveLimits/wholeArchive``. The
-    /// size is in bytes; nil where the server does not tell it.
+    /// The archive's server does not support ranges, and the archive is larger than ``ArchiveLimits/wholeArchive``. The
+    /// size is in bytes; nil where the server does not report it.
     case rangesNotSupported(size: Int64?)
-    /// The archive's server sent another range than was requested, or a coded one. The text says which.
+    /// The archive's server sent another range than was requested, or a coded one. The text has the details.
     case wrongRange(String)
-    /// What was loaded has no end of a ZIP directory at its end.
+    /// The loaded bytes have no end of a ZIP directory at their end.
     case notAnArchive
-    /// A part of the archive is missing. The text says which.
+    /// A part of the archive is missing. The text names it.
     case truncated(String)
-    /// The archive's directory does not follow the format. The text says where.
+    /// The archive's directory does not follow the format. The text names the place.
     case malformedDirectory(String)
     /// The archive is one of several parts.
     case multiDisk
     /// The archive's directory has more bytes than ``ArchiveLimits/directory``.
     case directoryTooLarge(size: Int64)
-    /// The archive has no member of this name.
+    /// The archive has no member with this name.
     case memberNotFound(String)
     /// The member is encrypted.
     case encrypted(String)
     /// The member is compressed by a method that is neither stored (0) nor deflate (8).
     case unsupportedCompression(member: String, method: Int)
-    /// The member's local header does not say the same as the directory. The text names the field.
+    /// The member's local header differs from the directory. The text names the field.
     case localHeaderDiffers(member: String, field: String)
-    /// The member's data reaches into what follows it.
+    /// The member's data extends into the bytes of the next record.
     case overlapping(String)
-    /// The member's data cannot be decoded, or has another size than the directory says.
+    /// The member's data cannot be decoded, or its size differs from the directory's.
     case corruptMember(String, reason: String)
-    /// The member expands to more than so many times the bytes that came of it
+    /// The decoded member exceeds `ratio` times its received bytes
     /// (`URLSessionConfiguration.maximumDecompressionRatio`).
     case expandsTooFar(String, ratio: Int)
-    /// The member's CRC-32 is not the one that the directory says.
+    /// The member's CRC-32 differs from the directory's.
     case wrongChecksum(member: String, expected: UInt32, found: UInt32)
-    /// The archive was replaced by another one while it was read, twice, or when a part of the member was delivered.
+    /// The archive was replaced by another one while it was read, twice, or after a part of the member was delivered.
     case archiveChanged
 
-    /// In plain words.
+    /// The description in plain words.
     public var description: String {
         switch self {
         case .invalidURL(let reason):
@@ -81,7 +81,7 @@ public enum ArchiveError: Error, Sendable, Hashable, LocalizedError, CustomStrin
     public var errorDescription: String? { description }
 }
 
-/// Eight digits.
+/// The value as eight hexadecimal digits.
 func hexadecimal(_ value: UInt32) -> String {
     let digits = String(value, radix: 16)
     return String(repeating: "0", count: max(0, 8 - digits.count)) + digits

@@ -3,8 +3,9 @@ import LoadingKit
 
 /// The handler of `zip:` URLs.
 ///
-/// ``ArchiveLoader/install(in:)`` is what most programs want. As one of `protocolClasses` this class works as well, with the
-/// default limits, which are for all sessions of the process together. The directories of one session are for no other.
+/// Most programs use ``ArchiveLoader/install(in:)``. This class can also be one of `protocolClasses`, with the default
+/// limits, which then apply to all sessions of the process together. The directories of one session are not used for
+/// another.
 public final class ArchiveHandler: URLProtocolHandler, @unchecked Sendable {  // the state is Sendable
     private static let ofClass = ArchiveState(limits: ArchiveLimits(), isForAllSessions: true)
 
@@ -33,12 +34,12 @@ public final class ArchiveHandler: URLProtocolHandler, @unchecked Sendable {  //
     }
 }
 
-/// What a program asked for.
+/// The archive and the member that a program requested.
 struct MemberTask: Sendable {
     let target: ArchiveURL
     let request: MemberRequest
     let state: ArchiveState
-    /// What the directory is kept under: the archive's URL before any redirect, and the program's fields.
+    /// The directory's key in the cache: the archive's URL before any redirect, and the program's fields.
     let key: DirectoryCache.Key
     private let original: URLRequest
 
@@ -58,8 +59,8 @@ struct MemberTask: Sendable {
                 target.archive, RangeRequest.fields(of: request), in: state.isForAllSessions ? session : nil)
     }
 
-    /// What the program asked for, of the archive that a request for a range was redirected to. It has the program's
-    /// fields but for those that the redirect has dropped, such as credentials for another server.
+    /// The program's request, for the archive to which a range request was redirected. It has the program's fields,
+    /// except those that the redirect has removed, such as credentials for another server.
     func request(redirectedTo next: URLRequest) throws(ArchiveError) -> URLRequest {
         guard let archive = next.url, let mutable = (original as NSURLRequest).mutableCopy() as? NSMutableURLRequest,
             let url = ArchiveURL(archive: archive, memberBytes: target.memberBytes).url

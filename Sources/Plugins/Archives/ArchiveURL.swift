@@ -2,22 +2,22 @@ import Foundation
 
 /// A URL of the form `zip:ARCHIVE!/MEMBER`: the URL of an archive, and the name of one of its members.
 ///
-/// The last `!/` of the URL is where the name begins. One that is part of the name is written as `%21/`. All that follows is
-/// the name, percent-encoded: a `?` too, but no fragment. An empty name stands for the whole archive, and a name that ends
-/// with `/` for all members below it.
+/// The name begins after the last `!/` of the URL. A `!/` within the name is written as `%21/`. The rest of the URL is
+/// the name, percent-encoded, including a `?`; there is no fragment. An empty name denotes the whole archive, and a
+/// name that ends with `/` denotes all members below it.
 public struct ArchiveURL: Sendable, Hashable {
     /// The URL of the archive.
     public let archive: URL
-    /// The bytes of the member's name: UTF-8, or what the archive has.
+    /// The bytes of the member's name: UTF-8, or the bytes in the archive.
     public let memberBytes: [UInt8]
 
     /// The member's name. Bytes that are not UTF-8 are replaced by U+FFFD.
     public var member: String { String(decoding: memberBytes, as: UTF8.self) }
 
-    /// Names a member of an archive.
+    /// Makes a URL for a member of an archive.
     ///
     /// - Parameters:
-    ///   - archive: The archive's URL, of any scheme whose handler answers ranges: `http`, `https`, `file`.
+    ///   - archive: The archive's URL, of any scheme whose handler supports ranges: `http`, `https`, `file`.
     ///   - member: The member's name, not percent-encoded. Empty, the default, for the archive's directory.
     public init(archive: URL, member: String = "") { self.init(archive: archive, memberBytes: Array(member.utf8)) }
 
@@ -26,7 +26,7 @@ public struct ArchiveURL: Sendable, Hashable {
         self.memberBytes = memberBytes
     }
 
-    /// Reads a URL.
+    /// Parses a URL.
     ///
     /// - Throws: ``ArchiveError/invalidURL(_:)``.
     public init(_ url: URL) throws(ArchiveError) {
@@ -47,14 +47,14 @@ public struct ArchiveURL: Sendable, Hashable {
         self.init(archive: inner, memberBytes: name)
     }
 
-    /// The URL; nil where the archive's URL cannot be part of one.
+    /// The URL; nil where the archive's URL cannot be part of a URL.
     public var url: URL? {
         let archive = archive.absoluteString.prefix { $0 != "#" }
         return URL(string: "zip:\(archive)!/\(Self.encode(memberBytes))")
     }
 
-    /// Foundation percent-encodes the colon of the inner scheme where a URL is made from text with other characters that
-    /// are not allowed.
+    /// Foundation percent-encodes the colon of the inner scheme where a URL is made from text with other characters
+    /// that are not allowed.
     private static func repaired(_ archive: Substring) -> String {
         guard let percent = archive.firstIndex(of: "%"), archive[percent...].lowercased().hasPrefix("%3a"),
             archive[..<percent].allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) })
@@ -62,7 +62,7 @@ public struct ArchiveURL: Sendable, Hashable {
         return "\(archive[..<percent]):\(archive[percent...].dropFirst(3))"
     }
 
-    /// The last part of a member's name, for `filename*` (RFC 8187).
+    /// The last part of a member's name, encoded for `filename*` (RFC 8187).
     static func encodedFilename(_ name: String) -> String {
         let last = name.split(separator: "/").last ?? ""
         return encode(Array(last.utf8))

@@ -1,4 +1,5 @@
-/// Names under which requests and responses usually carry secrets: one list for whatever shows, records or reports them.
+/// Names under which requests and responses usually carry secrets: one list for all code that displays, records or
+/// reports them.
 public enum SecretNames {
     /// Names of header fields.
     public static let headerFields: Set<String> = [
@@ -17,7 +18,6 @@ public enum SecretNames {
         "X-Amz-Security-Token", "X-Goog-Signature", "X-Goog-Credential", "AWSAccessKeyId", "Key-Pair-Id",
     ]
 
-    /// Names that are those of secrets in queries and forms (`code` of OAuth 2.0, RFC 6749 §4.1.2), and of much else in other
-    /// places.
+    /// Names of secrets in queries and forms (`code` of OAuth 2.0, RFC 6749 §4.1.2) that have other meanings elsewhere.
     public static let queryItems: Set<String> = values.union(["auth", "key", "apikey", "api-key", "code"])
 }

@@ -1,4 +1,4 @@
 #if HTTPTypes
-    // As HTTPTypesFoundation does, so that one import is enough.
+    // As in HTTPTypesFoundation, so that one import is sufficient.
     @_exported import HTTPTypes
 #endif

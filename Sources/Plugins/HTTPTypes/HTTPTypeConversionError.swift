@@ -1,9 +1,9 @@
 #if HTTPTypes
     import Foundation
 
-    /// A request or a response that one of the two worlds, HTTPTypes and LoadingKit, cannot express.
+    /// A request or a response that HTTPTypes or LoadingKit cannot represent.
     ///
-    /// Where a request is not convertible, nothing was sent.
+    /// Where a request cannot be converted, nothing was sent.
     public enum HTTPTypeConversionError: Error, Sendable, Hashable {
         /// The request has no `:scheme`.
         case missingScheme
@@ -17,24 +17,24 @@
         case invalidAuthority(String)
         /// `:path` does not begin with `/` (RFC 9113 §8.3.1).
         case invalidPath(String)
-        /// The path `*` of `OPTIONS`, which stands for the server as a whole. No URL says that.
+        /// The path `*` of `OPTIONS`, which denotes the server as a whole. No URL can represent it.
         case asteriskForm
-        /// `CONNECT`, which asks a proxy for a tunnel. A session does that by itself where it is needed.
+        /// `CONNECT`, which requests a tunnel from a proxy. A session does this by itself where necessary.
         case connect
-        /// Extended `CONNECT` (RFC 8441) with another `:protocol` than `websocket`, or with a scheme that has none.
+        /// Extended `CONNECT` (RFC 8441) with a `:protocol` other than `websocket`, or with a scheme that has none.
         case unsupportedProtocol(String)
-        /// `:protocol` in a request of another method than `CONNECT`.
+        /// `:protocol` in a request with a method other than `CONNECT`.
         case protocolWithoutConnect(String)
-        /// Scheme, authority and path are no URL together.
+        /// Scheme, authority and path do not form a URL.
         case invalidURL(String)
-        /// The response is not one of HTTP: the request was of a scheme such as `file` or `data`.
+        /// The response is not an HTTP response: the request had a scheme such as `file` or `data`.
         case notHTTPResponse
-        /// The response's status is not from 0 to 999, or its fields are more than `HTTPFields` can hold (65,534).
+        /// The response's status is not from 0 to 999, or it has more fields than `HTTPFields` can hold (65,534).
         case unrepresentableResponse
     }
 
     extension HTTPTypeConversionError: LocalizedError, CustomStringConvertible {
-        /// In plain words, with what to do.
+        /// The reason and the remedy, in plain words.
         public var description: String {
             switch self {
             case .missingScheme: "the HTTPRequest has no scheme: set it, for example to https"

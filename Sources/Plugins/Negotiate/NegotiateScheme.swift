@@ -5,18 +5,19 @@ import LoadingKit
 ///
 ///     initial ── a token ──▶ sent ── the server's token ──▶ received ── a token ──▶ sent
 ///
-/// A token that is requested before the server has answered the last one begins a new context.
+/// A token that is requested before the server has answered the last one starts a new context.
 struct NegotiateScheme: HTTPAuthenticationScheme {
     static let name = "Negotiate"
     static let authenticationMethod = NSURLAuthenticationMethodNegotiate
-    /// A context of several steps is the connection's, and many servers take it for the login of the whole connection.
+    /// A context with several steps belongs to the connection, and many servers authenticate the whole connection with
+    /// it.
     static let bindsToConnection = true
-    /// The Kerberos library reads files, and asks the KDC.
+    /// The Kerberos library reads files, and contacts the KDC.
     static let mayBlock = true
     /// The ticket of the user who runs the program.
     static var defaultCredential: URLCredential? { URLCredential(user: "", password: "", persistence: .forSession) }
 
-    /// Windows' own are 48,000 bytes at most.
+    /// Tokens of Windows have at most 48,000 bytes.
     private static let maximumTokenSize = 128 * 1024
 
     private enum State {
@@ -35,15 +36,15 @@ struct NegotiateScheme: HTTPAuthenticationScheme {
         self.credentials = credentials
     }
 
-    /// Not used: the settings are missing.
+    /// Not used, because the settings are missing.
     init?(_ challenge: HTTPAuthenticationChallenge) { nil }
 
-    /// Tokens name no realm of HTTP's.
+    /// Tokens have no HTTP realm.
     var realm: String? { nil }
 
     var strength: Int { 40 }
 
-    /// Kerberos has the server accept the first token. NTLM within SPNEGO has not.
+    /// With Kerberos the server accepts the first token; with NTLM within SPNEGO it does not.
     var isLastStep: Bool {
         if case .sent(let context) = state { !context.needsFurtherSteps } else { true }
     }
@@ -100,7 +101,7 @@ struct NegotiateScheme: HTTPAuthenticationScheme {
         return .unchanged
     }
 
-    /// The whole server: where it authenticates each request by itself, none is sent twice.
+    /// The whole server: where it authenticates each request separately, no request is sent twice.
     func paths(around path: String) -> [String] { ["/"] }
 
     private static func token(of challenge: HTTPAuthenticationChallenge) -> [UInt8]? {

@@ -20,17 +20,17 @@ public final class SystemProxies: ProxyResolver {
         public var maximumScriptSize = 2 * 1024 * 1024
         /// How long a script that was loaded by its URL is used before it is loaded anew, in seconds. Default 300.
         public var scriptLifetime: TimeInterval = 300
-        /// Whether a script may be used that the local network offers (WPAD), where the desktop's settings say so. Default
-        /// false: a server is reached directly then. Everyone in a network can offer one, and so read and change what goes
-        /// over cleartext `http`, and see the names of all servers.
+        /// Whether a script may be used that the local network offers (WPAD), where the desktop's settings say so.
+        /// Default false: a server is reached directly then. Everyone in a network can offer one, and so read and
+        /// change what goes over cleartext `http`, and see the names of all servers.
         public var allowsAutoDiscovery = false
         /// Where libproxy's command is: the first that is there. Default `/usr/bin/proxy`, `/usr/local/bin/proxy`.
         public var commandPaths = ["/usr/bin/proxy", "/usr/local/bin/proxy"]
         /// The environment by which libproxy finds the settings. Default nil: that of this process at each question.
         public var environment: [String: String]?
         /// Changes the configuration of the session that loads scripts: for example who is trusted to sign its servers'
-        /// certificates. That session uses no proxy and no store. Called once for scripts that the program names, and once
-        /// for those of the system's settings.
+        /// certificates. That session uses no proxy and no store. Called once for scripts that the program names, and
+        /// once for those of the system's settings.
         public var configureScriptSession: (@Sendable (URLSessionConfiguration) -> Void)?
 
         /// The defaults.

@@ -6,8 +6,8 @@ public enum SystemProxyError: Error, Hashable, Sendable {
     case commandNotFound([String])
     /// The command could not be started, with this `errno`.
     case notStarted(errno: Int32)
-    /// The command did not end in the time that it has, in seconds, and was ended: a script runs for ever, or a server that
-    /// the script or the settings name does not answer.
+    /// The command did not end in the time that it has, in seconds, and was ended: a script runs for ever, or a server
+    /// that the script or the settings name does not answer.
     case timedOut(seconds: Double)
     /// The command ended without a usable answer; what it said.
     case unusableAnswer(String)

@@ -3,8 +3,8 @@
     import LoadingKit
 
     extension HTTPTelemetry: LoadInterceptor {
-        /// Observes the requests of a configuration's sessions, behind the interceptors that it has. So what retries comes
-        /// first: each of its attempts has a span then. The other way round, all of them have one.
+        /// Observes the requests of a configuration's sessions, behind the interceptors that it has. So what retries
+        /// comes first: each of its attempts has a span then. The other way round, all of them have one.
         public func install(in configuration: URLSessionConfiguration) { configuration.interceptors.append(self) }
 
         /// Whether the request is one of `http` or `https`, and there is a backend: without one, requests do not pass

@@ -13,9 +13,9 @@
     /// telemetry.install(in: configuration)
     /// ```
     ///
-    /// Each request that is sent is an attempt, with a span of its own: also each redirect's, and each retry's where the
-    /// telemetry is behind what retries. Several sessions may have one object; then the metrics of their active requests
-    /// are counted together.
+    /// Each request that is sent is an attempt, with a span of its own: also each redirect's, and each retry's where
+    /// the telemetry is behind what retries. Several sessions may have one object; then the metrics of their active
+    /// requests are counted together.
     public final class HTTPTelemetry: Sendable {
         /// What the object was made with.
         public let options: TelemetryOptions
@@ -34,8 +34,8 @@
         /// process has bootstrapped.
         public var isActive: Bool { activeTracer != nil || activeFactory != nil }
 
-        /// Notes the parent of the spans of a task's requests, for a delegate's `urlSession(_:didCreateTask:)`, which is
-        /// called where the program makes the task.
+        /// Notes the parent of the spans of a task's requests, for a delegate's `urlSession(_:didCreateTask:)`, which
+        /// is called where the program makes the task.
         ///
         /// A request's own ``LoadingKit/URLRequest/serviceContext`` comes first.
         ///
@@ -44,8 +44,8 @@
             if let context { traces.setParent(context, of: task) }
         }
 
-        /// A delegate that calls ``noteParent(_:of:)``, and does nothing else: for a session without a delegate, or for one
-        /// load: `session.data(for: request, delegate: telemetry.makeDelegate())`.
+        /// A delegate that calls ``noteParent(_:of:)``, and does nothing else: for a session without a delegate, or for
+        /// one load: `session.data(for: request, delegate: telemetry.makeDelegate())`.
         public func makeDelegate() -> any URLSessionTaskDelegate { TelemetryDelegate(self) }
 
         var activeTracer: (any Tracer)? {

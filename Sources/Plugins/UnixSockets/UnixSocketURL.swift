@@ -1,7 +1,7 @@
 import Foundation
 
-/// A URL of a resource that a server on a Unix-domain socket has: `http+unix://%2Frun%2Fdocker.sock/v1.44/info`. The host is the
-/// socket's path, percent-encoded.
+/// A URL of a resource that a server on a Unix-domain socket has: `http+unix://%2Frun%2Fdocker.sock/v1.44/info`. The
+/// host is the socket's path, percent-encoded.
 struct UnixSocketURL: Hashable {
     /// The longest path that Linux takes (unix(7)), in bytes.
     static let longestPath = 107
@@ -11,9 +11,9 @@ struct UnixSocketURL: Hashable {
 
     let scheme: String
     let socketPath: String
-    /// The host under which a session knows the socket. It is for nothing but the one socket, so that what sessions keep for a
-    /// host (cookies, credentials, stored responses) is kept for one socket; `localhost` is for local use (RFC 6761 §6.3). It
-    /// contains a random number of this process: a URL that comes from elsewhere cannot name it.
+    /// The host under which a session knows the socket. It is for nothing but the one socket, so that what sessions
+    /// keep for a host (cookies, credentials, stored responses) is kept for one socket; `localhost` is for local use
+    /// (RFC 6761 §6.3). It contains a random number of this process: a URL that comes from elsewhere cannot name it.
     let host: String
     /// Scheme and authority, as they are spelled.
     private let beginning: String
@@ -64,7 +64,8 @@ struct UnixSocketURL: Hashable {
     }
 
     private static let suffix = ".localhost"
-    /// Whatever knows it may have a plain `http` URL lead to a socket. It is sent to no server: `Host` says the server's name.
+    /// Whatever knows it may have a plain `http` URL lead to a socket. It is sent to no server: `Host` says the
+    /// server's name.
     private static let prefix = "unix-\(hexadecimal((0..<16).map { _ in UInt8.random(in: 0...255) }))-"
 
     private static func host(ofSocketAt path: String) -> String { prefix + hexadecimal(path.utf8) + suffix }

@@ -10,9 +10,10 @@ import LoadingKit
 /// let url = URL(string: "http+unix://%2Frun%2Fdocker.sock/v1.44/info")
 /// ```
 ///
-/// The schemes are `http+unix`, `https+unix`, `ws+unix` and `wss+unix`. Everything that a session does over TCP, it does over
-/// these: connections are kept, HTTP/2 is spoken where TLS has chosen it or the configuration says so (`assumesCleartextHTTP2`), and
-/// bodies are streamed. To send the requests for a usual `http` URL to a socket, see `URLSessionConfiguration.unixSocket`.
+/// The schemes are `http+unix`, `https+unix`, `ws+unix` and `wss+unix`. Everything that a session does over TCP, it
+/// does over these: connections are kept, HTTP/2 is spoken where TLS has chosen it or the configuration says so
+/// (`assumesCleartextHTTP2`), and bodies are streamed. To send the requests for a usual `http` URL to a socket, see
+/// `URLSessionConfiguration.unixSocket`.
 public struct UnixSockets: Sendable {
     /// What goes into `Host` and `:authority`, and what a certificate must be for. Default `localhost`.
     public var serverName: String

@@ -1,7 +1,7 @@
 import CLoadingKitZlib
 import Foundation
 
-/// The checksum of members (APPNOTE 4.4.7), by zlib.
+/// The checksum of members (APPNOTE 4.4.7), computed by zlib.
 struct CRC32: Sendable, Equatable {
     private(set) var value: UInt32 = 0
 

@@ -1,16 +1,16 @@
 import Foundation
 
-/// An archive's directory. Its bytes are kept as they came; all of its entries were read once when it was made.
+/// An archive's directory. Its bytes are kept unchanged; all of its entries were parsed once when it was made.
 struct CentralDirectory: Sendable {
-    /// Where it is in the archive.
+    /// The directory's location in the archive.
     let location: EndOfCentralDirectory
-    /// How many entries it has.
+    /// The number of entries.
     let count: Int
-    /// Tells it from the directories of other states of the archive. Not for use against an adversary.
+    /// Distinguishes the directory from those of other versions of the archive. Not secure against an adversary.
     let fingerprint: UInt64
     private let bytes: [UInt8]
 
-    /// - Throws: ``ArchiveError/malformedDirectory(_:)`` unless all entries can be read and their number is right.
+    /// - Throws: ``ArchiveError/malformedDirectory(_:)`` unless all entries can be parsed and their number is correct.
     init(_ bytes: [UInt8], _ location: EndOfCentralDirectory) throws(ArchiveError) {
         self.bytes = bytes
         self.location = location
@@ -28,7 +28,7 @@ struct CentralDirectory: Sendable {
         fingerprint = Self.fingerprint(of: bytes)
     }
 
-    /// Bytes that it takes in memory.
+    /// The number of bytes in memory.
     var size: Int { bytes.count }
 
     /// All entries in the directory's order.
@@ -45,19 +45,19 @@ struct CentralDirectory: Sendable {
         }
 
         mutating func next() -> DirectoryEntry? {
-            // What cannot be read is the digital signature at the end: all else was read before.
+            // Only the digital signature at the end cannot be parsed: all entries were parsed before.
             try? DirectoryEntry(bytes, at: &position, location)
         }
     }
 
-    /// A member, and where the next thing in the file begins.
+    /// A member, and the position of the next record in the file.
     struct Member: Sendable, Equatable {
         var entry: DirectoryEntry
         var end: Int64
     }
 
-    /// The member with this name: as UTF-8, or the very bytes that the archive has. Of several the last counts, as it is the
-    /// one that is left when all are extracted.
+    /// The member with this name: as UTF-8, or with exactly these bytes in the archive. Of several the last counts,
+    /// because it is the one that remains when all are extracted.
     func member(named name: [UInt8]) -> Member? {
         var (decoded, raw): (DirectoryEntry?, DirectoryEntry?)
         for entry in entries {
@@ -70,7 +70,7 @@ struct CentralDirectory: Sendable {
         return Member(entry: entry, end: end)
     }
 
-    /// Whether there is a member whose name begins with this.
+    /// Whether there is a member whose name begins with `prefix`.
     func hasMembers(below prefix: String) -> Bool {
         prefix.isEmpty || entries.contains { $0.name.utf8.starts(with: prefix.utf8) }
     }
@@ -81,7 +81,7 @@ struct CentralDirectory: Sendable {
         return position + 6 + Int(record.uint16(4)) == bytes.count
     }
 
-    /// FNV-1a.
+    /// The FNV-1a hash.
     private static func fingerprint(of bytes: [UInt8]) -> UInt64 {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }

@@ -1,8 +1,9 @@
 import Foundation
 
-/// Dates as archives have them: since 1980, in steps of two seconds, without a time zone. They are read as UTC.
+/// Dates in the form of archives: since 1980, in steps of two seconds, without a time zone. They are interpreted as
+/// UTC.
 enum DOSTime {
-    /// Nil for a day or a time that there is not.
+    /// Nil for an invalid day or time.
     static func date(date: UInt16, time: UInt16) -> Date? {
         CivilTime(
             year: Int(date >> 9) + 1980, month: Int(date >> 5 & 15), day: Int(date & 31), hour: Int(time >> 11),
@@ -28,7 +29,7 @@ struct CivilTime: Equatable {
         (self.hour, self.minute, self.second) = (hour, minute, second)
     }
 
-    /// - Parameter date: From the year 1 to 9999; others become the nearest of these.
+    /// - Parameter date: A date in the years 1 to 9999; any other becomes the nearest of these.
     init(_ date: Date) {
         let seconds = Int(date.timeIntervalSince1970.rounded(.down).bounded(-62_135_596_800, 253_402_300_799))
         let days = (seconds >= 0 ? seconds : seconds - 86_399) / 86_400
@@ -56,14 +57,14 @@ struct CivilTime: Equatable {
         return Date(timeIntervalSince1970: Double(daysSince1970 * 86_400 + time))
     }
 
-    /// As in `Last-Modified` (RFC 9110 §5.6.7).
+    /// The date in the format of `Last-Modified` (RFC 9110 §5.6.7).
     var httpDate: String {
         let index = (daysSince1970 % 7 + 7) % 7
         let name = (1...12).contains(month) ? Self.months[month - 1] : ""
         return "\(Self.weekdays[index]), \(two(day)) \(name) \(four(year)) \(clock) GMT"
     }
 
-    /// As RFC 3339 has it.
+    /// The date in the format of RFC 3339.
     var timestamp: String {
         "\(four(year))-\(two(month))-\(two(day))T\(clock)Z"
     }
@@ -89,6 +90,6 @@ struct CivilTime: Equatable {
 }
 
 extension Double {
-    /// The nearest number within the bounds; the lower one for what is no number.
+    /// The nearest number within the bounds; the lower bound for NaN.
     func bounded(_ lower: Double, _ upper: Double) -> Double { isNaN ? lower : min(max(self, lower), upper) }
 }

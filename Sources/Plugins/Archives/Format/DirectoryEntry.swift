@@ -1,46 +1,46 @@
 import Foundation
 
-/// What an archive's directory says of a member (APPNOTE 4.3.12).
+/// A member's entry in an archive's directory (APPNOTE 4.3.12).
 struct DirectoryEntry: Sendable, Equatable {
     static let fixedSize = 46
 
-    /// The bytes of the name, as they are.
+    /// The unchanged bytes of the name.
     var rawName: ArraySlice<UInt8>
-    /// The system of the tool that made it (APPNOTE 4.4.2).
+    /// The system of the tool that made the entry (APPNOTE 4.4.2).
     var host: UInt16
     var flags: UInt16
     var method: UInt16
     var checksum: UInt32
-    /// Bytes in the archive.
+    /// The size in the archive in bytes.
     var compressedSize: Int64
-    /// Bytes when decoded.
+    /// The decoded size in bytes.
     var size: Int64
-    /// Where the local header is in the file.
+    /// The position of the local header in the file.
     var headerOffset: Int64
-    /// Extra fields in the directory. Those of the local header may be others.
+    /// Extra fields in the directory. The local header may have others.
     var extra: ArraySlice<UInt8>
     var modified: Date?
 
     /// The name; see ``MemberName``.
     var name: String { MemberName.decode(rawName, mayBeUTF8: mayBeUTF8, ExtraFields(extra)) }
 
-    /// Where the entry's flag says so (APPNOTE 4.4.4, bit 11), and without it where the system that made it is Unix (3) or
-    /// macOS (19): Info-ZIP and others write names there as they are in the file system.
+    /// True with the entry's flag (APPNOTE 4.4.4, bit 11), and without it where the creating system is Unix (3) or
+    /// macOS (19): Info-ZIP and others write names there with the bytes of the file system.
     private var mayBeUTF8: Bool { flags & 1 << 11 != 0 || host == 3 || host == 19 }
 
-    /// Whether the text of the name is this, in UTF-8.
+    /// Whether the name's text equals `name`, in UTF-8.
     func isNamed(_ name: [UInt8]) -> Bool {
         rawName.allSatisfy { $0 < 0x80 } ? rawName.elementsEqual(name) : self.name.utf8.elementsEqual(name)
     }
 
     var isDirectory: Bool { rawName.last == UInt8(ascii: "/") }
 
-    /// Bit 0; bit 6 for strong encryption, bit 13 for headers that hide their content (APPNOTE 4.4.4).
+    /// Bit 0; bit 6 for strong encryption, bit 13 for headers with hidden content (APPNOTE 4.4.4).
     var isEncrypted: Bool { flags & (1 | 1 << 6 | 1 << 13) != 0 }
 
-    /// Reads the entry at a position, which moves behind it.
+    /// Parses the entry at a position, which moves behind the entry.
     ///
-    /// - Parameter location: Where the directory is: offsets count from behind its prefix.
+    /// - Parameter location: The directory's location: offsets are relative to the end of its prefix.
     init(_ bytes: [UInt8], at position: inout Int, _ location: EndOfCentralDirectory) throws(ArchiveError) {
         guard let record = FixedRecord(bytes, at: position, size: Self.fixedSize, signature: 0x0201_4b50) else {
             throw .malformedDirectory("there is no entry at its byte \(position)")
@@ -74,7 +74,7 @@ struct DirectoryEntry: Sendable, Equatable {
         var offset: Int64
     }
 
-    /// Numbers that are all ones are in the zip64 field, in this order (APPNOTE 4.5.3).
+    /// Numbers with all bits set are in the zip64 field, in this order (APPNOTE 4.5.3).
     private static func sizes(
         _ record: FixedRecord, _ fields: ExtraFields, at position: Int
     ) throws(ArchiveError) -> Sizes {
@@ -103,8 +103,8 @@ struct ExtraFields {
 
     init(_ bytes: ArraySlice<UInt8>) { self.bytes = bytes }
 
-    /// The content of the first field with this identifier. What cannot be read as fields is ignored, as some tools align
-    /// members with zeros here.
+    /// The content of the first field with this identifier. Bytes that are not fields are ignored, because some tools
+    /// align members with zeros here.
     subscript(identifier: UInt16) -> ArraySlice<UInt8>? {
         var reader = NumberReader(bytes)
         while let found = reader.uint16(), let size = reader.uint16(), let content = reader.take(Int(size)) {

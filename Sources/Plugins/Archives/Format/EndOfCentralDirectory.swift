@@ -1,18 +1,18 @@
-/// Where an archive's directory is, as the records at the archive's end say (APPNOTE 4.3.14 to 4.3.16).
+/// The location of an archive's directory, from the records at the archive's end (APPNOTE 4.3.14 to 4.3.16).
 struct EndOfCentralDirectory: Sendable, Equatable {
-    /// Bytes of something else before the archive, such as the program of one that extracts itself. All offsets within
-    /// the archive count from behind it.
+    /// The number of bytes before the archive, such as the program of a self-extracting archive. All offsets within the
+    /// archive are relative to their end.
     var prefix: Int64
-    /// The directory's place in the file.
+    /// The directory's range in the file.
     var directory: Range<Int64>
-    /// How many members the directory has. Writers without zip64 give the number modulo 65,536.
+    /// The number of the directory's members. Writers without zip64 write the number modulo 65,536.
     var entryCount: UInt64
-    /// Whether the numbers are those of the zip64 records.
+    /// Whether the numbers come from the zip64 records.
     var isZip64: Bool
 
     enum Search: Equatable {
         case found(EndOfCentralDirectory)
-        /// The bytes from this position of the file on are needed to decide.
+        /// The decision requires the bytes from this position of the file on.
         case needsMore(from: Int64)
     }
 
@@ -20,15 +20,16 @@ struct EndOfCentralDirectory: Sendable, Equatable {
     static let locatorSize = 20
     static let zip64Size = 56
     private static let longestComment = 65_535
-    /// No file is larger. Sums of positions and of lengths that were checked against it do not overflow.
+    /// An upper limit for the size of files. Sums of positions and lengths below it do not overflow.
     private static let largestFile: Int64 = 1 << 60
-    /// How far the zip64 record may be from its locator: its extensible data is between them (APPNOTE 4.3.14.2).
+    /// The largest distance between the zip64 record and its locator: its extensible data is between them (APPNOTE
+    /// 4.3.14.2).
     private static let longestZip64Record: Int64 = 65_536
 
-    /// Looks for the end of the directory in the last bytes of a file.
+    /// Searches for the end of the directory in the last bytes of a file.
     ///
-    /// The comment of the record that counts ends where the file does. So what looks like a record within the comment does
-    /// not count, unless it is made to: then it is the record nearest to the end, as for most readers.
+    /// The comment of the valid record ends at the end of the file. An apparent record within the comment is therefore
+    /// not valid, unless it was crafted to be: then it is the record nearest to the end, as for most readers.
     ///
     /// - Parameters:
     ///   - tail: The file's last bytes.
@@ -60,7 +61,7 @@ struct EndOfCentralDirectory: Sendable, Equatable {
         return nil
     }
 
-    /// What both forms of the record hold.
+    /// The numbers of both forms of the record.
     private struct Numbers {
         var disk: UInt64
         var directoryDisk: UInt64
@@ -78,7 +79,7 @@ struct EndOfCentralDirectory: Sendable, Equatable {
             offset = UInt64(record.uint32(16))
         }
 
-        /// Whether a number is all ones, which sends the reader to the zip64 record (APPNOTE 4.4.1.4).
+        /// Whether a number has all bits set, which refers the reader to the zip64 record (APPNOTE 4.4.1.4).
         var hasMarker: Bool {
             [disk, directoryDisk, entriesOnDisk, entries].contains(0xFFFF) || [size, offset].contains(0xFFFF_FFFF)
         }
@@ -113,7 +114,7 @@ struct EndOfCentralDirectory: Sendable, Equatable {
         private func resolve(
             _ numbers: Numbers, locatorAt locator: Int, stated: UInt64
         ) throws(ArchiveError) -> Search {
-            // Behind a prefix the stated position is wrong, and the record is directly before its locator.
+            // With a prefix the stated position is wrong, and the record is directly before its locator.
             let beforeLocator = locator - EndOfCentralDirectory.zip64Size
             let candidates = [index(of: stated), beforeLocator].compactMap { $0 }
             for candidate in candidates where candidate <= beforeLocator {

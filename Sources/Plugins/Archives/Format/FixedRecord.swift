@@ -1,11 +1,11 @@
-/// A record of a fixed size among an archive's bytes. Its numbers are little-endian (APPNOTE 4.4.1.1).
+/// A fixed-size record within an archive's bytes. Its numbers are little-endian (APPNOTE 4.4.1.1).
 ///
-/// The offsets that its methods take are constants of the format, below the size that was checked when it was made.
+/// The offsets passed to its methods are constants of the format, below the size that the initializer has checked.
 struct FixedRecord {
     private let bytes: [UInt8]
     private let start: Int
 
-    /// Nil where the bytes do not hold the whole record, or it begins with another signature.
+    /// Nil where the bytes do not contain the whole record, or the record has another signature.
     init?(_ bytes: [UInt8], at start: Int, size: Int, signature: UInt32) {
         guard start >= 0, start <= bytes.count, bytes.count - start >= size else { return nil }
         self.bytes = bytes
@@ -22,7 +22,7 @@ struct FixedRecord {
     func uint64(_ offset: Int) -> UInt64 { UInt64(uint32(offset)) | UInt64(uint32(offset + 4)) << 32 }
 }
 
-/// Numbers one after the other, of a part that may end anywhere.
+/// Reads consecutive numbers from bytes of any length.
 struct NumberReader {
     private var bytes: ArraySlice<UInt8>
 
@@ -38,7 +38,7 @@ struct NumberReader {
 
     mutating func uint64() -> UInt64? { number(8) }
 
-    /// So many bytes; nil where there are fewer.
+    /// `count` bytes; nil where there are fewer.
     mutating func take(_ count: Int) -> ArraySlice<UInt8>? {
         guard count >= 0, bytes.count >= count else { return nil }
         defer { bytes = bytes.dropFirst(count) }

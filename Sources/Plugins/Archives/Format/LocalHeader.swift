@@ -1,8 +1,8 @@
-/// What stands before a member's data (APPNOTE 4.3.7).
+/// The header before a member's data (APPNOTE 4.3.7).
 struct LocalHeader: Sendable, Equatable {
     static let fixedSize = 30
 
-    /// Bytes from its start to the data's start.
+    /// The number of bytes from its start to the data's start.
     var size: Int
     var flags: UInt16
     var method: UInt16
@@ -11,7 +11,7 @@ struct LocalHeader: Sendable, Equatable {
     var uncompressedSize: UInt32
     var rawName: ArraySlice<UInt8>
 
-    /// Nil where its first bytes are not yet the whole.
+    /// Nil where `bytes` has only a part of the header.
     ///
     /// - Throws: ``ArchiveError/localHeaderDiffers(member:field:)`` where there is no header.
     init?(_ bytes: [UInt8], of member: DirectoryEntry) throws(ArchiveError) {
@@ -30,8 +30,8 @@ struct LocalHeader: Sendable, Equatable {
         rawName = bytes[Self.fixedSize..<nameEnd]
     }
 
-    /// Compares it with the directory, which readers disagree about where they differ: what is loaded would depend on the
-    /// reader. Sizes and checksum are compared unless they are in a data descriptor or in a zip64 field.
+    /// Compares the header with the directory. Readers treat differences in different ways: the loaded content would
+    /// depend on the reader. Sizes and checksum are compared unless they are in a data descriptor or in a zip64 field.
     func check(against entry: DirectoryEntry) throws(ArchiveError) {
         func differs(_ field: String) -> ArchiveError { .localHeaderDiffers(member: entry.name, field: field) }
         guard rawName.elementsEqual(entry.rawName) else { throw differs("name") }

@@ -6,7 +6,7 @@ struct ArchiveLoad {
     let load: LoadContext
     let task: MemberTask
     let source: ArchiveSource
-    /// Whether the response was delivered: from then on nothing can begin again.
+    /// Whether the response was delivered: from then on the load cannot restart.
     private var hasAnswered = false
 
     init(load: LoadContext, task: MemberTask, source: ArchiveSource) {
@@ -19,7 +19,7 @@ struct ArchiveLoad {
         case whole(ArchiveSource.Whole)
     }
 
-    /// Loads it; once more, with a new directory, where the archive has changed.
+    /// Loads the member or listing; once more, with a new directory, where the archive has changed.
     mutating func run() async throws {
         var beginning = Beginning.cached
         var hasBegunAgain = false
@@ -36,7 +36,7 @@ struct ArchiveLoad {
         }
     }
 
-    /// The session puts the redirect to the delegate, and begins another load, of a `zip:` URL again.
+    /// The session passes the redirect to the delegate, and starts another load, again of a `zip:` URL.
     private func redirect(_ loaded: LoadedResponse, to next: URLRequest) async throws {
         guard !hasAnswered, let response = loaded.response as? HTTPURLResponse else {
             throw ArchiveError.archiveChanged
@@ -80,8 +80,8 @@ struct ArchiveLoad {
         ArchiveReader(source, archive.version, kept: archive.kept, reloads: archive.reloads, task.state.limits)
     }
 
-    /// Before a kept directory alone decides anything: requests the archive's last byte, which shows whether it is still
-    /// the same, and whether this request may have it.
+    /// Validates a cached directory before it alone determines the response: requests the archive's last byte. The
+    /// response shows whether the archive is unchanged, and whether this request may have it.
     private func validate(_ archive: OpenArchive) async throws {
         guard archive.needsValidation, let total = archive.version.total, total > 0 else { return }
         var reader = reader(of: archive)
@@ -93,7 +93,7 @@ struct ArchiveLoad {
         try await load.receive(response)
     }
 
-    /// Programs expect the indices of what they get to begin at 0, which those of a part of it do not.
+    /// Programs expect `Data` whose indices start at 0, which is not the case for a slice.
     private func receive(_ piece: Data) async throws {
         try await load.receive(piece.startIndex == 0 ? piece : Data(piece))
     }
@@ -161,14 +161,14 @@ struct ArchiveLoad {
         await reader.finish()
     }
 
-    /// Reads until the header is whole, and goes back to its end.
+    /// Reads until the header is complete, and returns to its end.
     private func readHeader(
         of entry: DirectoryEntry, _ reader: inout ArchiveReader, before limit: Int64
     ) async throws -> LocalHeader {
         var bytes = Data()
         while true {
             guard reader.position < limit else { throw ArchiveError.overlapping(entry.name) }
-            // 1,024 bytes where the first range did not reach: a name of another length, which is refused then.
+            // 1,024 bytes where the first range was too short: a name of another length, which is refused then.
             bytes.append(try await reader.next(upTo: min(limit, reader.position + 1024)))
             guard let header = try LocalHeader([UInt8](bytes), of: entry) else { continue }
             reader.unread(bytes)
@@ -177,7 +177,7 @@ struct ArchiveLoad {
         }
     }
 
-    /// What comes before the part that is wanted is decoded and dropped: deflate cannot begin in the middle.
+    /// The bytes before the requested part are decoded and dropped: deflate cannot start in the middle.
     private func decode(
         _ plan: MemberPlan, _ entry: DirectoryEntry, _ data: Range<Int64>, _ reader: inout ArchiveReader
     ) async throws {

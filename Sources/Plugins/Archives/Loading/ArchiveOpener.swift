@@ -1,14 +1,14 @@
 import Foundation
 import LoadingKit
 
-/// An archive whose directory is known.
+/// An archive with a known directory.
 struct OpenArchive: Sendable {
     var directory: CentralDirectory
     var version: ArchiveVersion
     var kept: KeptBytes?
-    /// Whether no response of this load has shown yet that the directory is still right.
+    /// Whether no response of this load has confirmed yet that the directory is still valid.
     var needsValidation: Bool
-    /// Whether the session's cache does not answer.
+    /// Whether the session's cache is bypassed.
     var reloads: Bool
 }
 
@@ -17,9 +17,9 @@ struct ArchiveOpener {
     let source: ArchiveSource
     let limits: ArchiveLimits
 
-    /// In most archives the directory is within these; more are requested where it is not.
+    /// In most archives these last bytes contain the directory; otherwise more are requested.
     private static let tailSize: Int64 = 32 * 1024
-    /// The comment, and then the zip64 record, may be longer than the tail.
+    /// The number of searches: the comment, and then the zip64 record, may be longer than the tail.
     private static let searches = 4
 
     func open(reloads: Bool) async throws -> OpenArchive {
@@ -76,7 +76,7 @@ struct ArchiveOpener {
         return try CentralDirectory([UInt8](bytes), location)
     }
 
-    /// An archive that comes as a whole, into memory.
+    /// Opens an archive that is received as a whole, in memory.
     func open(_ whole: ArchiveSource.Whole) async throws -> OpenArchive {
         if let size = whole.version.total, size > Int64(limits.wholeArchive) {
             throw ArchiveError.rangesNotSupported(size: size)

@@ -1,7 +1,7 @@
 import Foundation
 import LoadingKit
 
-/// Bytes of an archive that are in memory already: its end, or all of it.
+/// Bytes of an archive that are already in memory: its end, or all of it.
 struct KeptBytes: Sendable {
     var start: Int64
     var bytes: Data
@@ -13,21 +13,21 @@ struct KeptBytes: Sendable {
     }
 }
 
-/// Reads an archive in order, from one range after the other. What was not asked for is not requested.
+/// Reads an archive in order, from consecutive ranges. Only requested bytes are loaded.
 struct ArchiveReader {
     private let source: ArchiveSource
     private let version: ArchiveVersion
     private let kept: KeptBytes?
     private let reloads: Bool
     private let largestWhole: Int
-    /// Where the next byte comes from.
+    /// The position of the next byte.
     private(set) var position: Int64 = 0
-    /// The rest of the range that was opened: what has come of it, and from where more comes.
+    /// The received and unread bytes of the open range.
     private var pending = Data()
     private var body: LoadedBody.Iterator?
     private var end: Int64 = 0
 
-    /// What is not read of a range is read and dropped, up to so many bytes, for the connection's sake.
+    /// The largest unread rest of a range, in bytes, that is read and dropped to keep the connection.
     private static let longestRest: Int64 = 16 * 1024
 
     init(_ source: ArchiveSource, _ version: ArchiveVersion, kept: KeptBytes?, reloads: Bool, _ limits: ArchiveLimits) {
@@ -38,9 +38,9 @@ struct ArchiveReader {
         largestWhole = limits.wholeArchive
     }
 
-    /// Requests a range, unless it is in memory. Returns when its response is there.
+    /// Requests a range, unless it is in memory. Returns when its response has arrived.
     ///
-    /// - Throws: `Restart` where the archive is not the known one any more.
+    /// - Throws: `Restart` where the archive is no longer the known one.
     mutating func open(_ range: Range<Int64>) async throws {
         (position, end, pending, body) = (range.lowerBound, range.upperBound, Data(), nil)
         if range.isEmpty { return }
@@ -57,12 +57,12 @@ struct ArchiveReader {
         }
     }
 
-    /// Opens what lies before this position, where the range that is open does not go on.
+    /// Opens the bytes before `limit`, where the open range has ended.
     mutating func prepare(upTo limit: Int64) async throws {
         if position >= end, position < limit { try await open(position..<limit) }
     }
 
-    /// The next bytes, at least one, and none from this position on.
+    /// The next bytes, at least one, and none from `limit` on.
     mutating func next(upTo limit: Int64) async throws -> Data {
         try await prepare(upTo: limit)
         while pending.isEmpty {
@@ -77,13 +77,13 @@ struct ArchiveReader {
         return piece
     }
 
-    /// Gives back bytes that were read last.
+    /// Returns the bytes that were read last.
     mutating func unread(_ bytes: Data) {
         pending = bytes + pending
         position -= Int64(bytes.count)
     }
 
-    /// Goes on at a later position.
+    /// Continues at a later position.
     mutating func skip(to target: Int64) async throws {
         while position < min(target, end) { _ = try await next(upTo: min(target, end)) }
         position = max(position, target)
@@ -98,11 +98,11 @@ struct ArchiveReader {
         return bytes
     }
 
-    /// Nothing more is read: lets the connection be used again.
+    /// Ends the reading, and lets the connection be reused.
     mutating func finish() async {
         guard body != nil, end - position <= Self.longestRest else { return }
         while position < end, (try? await next(upTo: end)) != nil {}
-        // The end of the body, which releases the connection, comes behind its last byte.
+        // The end of the body, which releases the connection, follows its last byte.
         _ = try? await body?.next()
     }
 }

@@ -1,15 +1,15 @@
 import Foundation
 import LoadingKit
 
-/// An archive as the handlers behind give it.
+/// An archive, loaded with the handlers after this one.
 struct ArchiveSource: Sendable {
     let next: NextHandlers
     let request: URLRequest
 
-    /// What a request for a range was answered with.
+    /// The response to a range request.
     enum Answer: Sendable {
         case part(Part)
-        /// The server does not answer ranges, or the archive is not the one of `If-Range`.
+        /// The server does not support ranges, or the archive is not the one of `If-Range`.
         case whole(Whole)
     }
 
@@ -26,7 +26,7 @@ struct ArchiveSource: Sendable {
 
     /// The archive's last bytes.
     ///
-    /// - Parameter reloads: Whether the session's cache is not to answer.
+    /// - Parameter reloads: Whether the session's cache is bypassed.
     func tail(_ count: Int64, reloads: Bool) async throws -> Answer {
         let loaded = try await load("bytes=-\(count)", reloads: reloads)
         guard let response = loaded.response as? HTTPURLResponse else {
@@ -45,7 +45,7 @@ struct ArchiveSource: Sendable {
         }
     }
 
-    /// A range of the archive of this version.
+    /// A range of this version of the archive.
     func part(_ range: Range<Int64>, of known: ArchiveVersion, reloads: Bool) async throws -> Answer {
         let field = "bytes=\(range.lowerBound)-\(range.upperBound - 1)"
         let loaded = try await load(field, ifRange: known.ifRange, reloads: reloads)
@@ -66,7 +66,7 @@ struct ArchiveSource: Sendable {
         }
     }
 
-    // MARK: Handlers that tell no status, such as that of files
+    // MARK: Handlers without status codes, such as that of files
 
     private func tailOfPlain(_ count: Int64, reloads: Bool) async throws -> Answer {
         var head = request
@@ -81,7 +81,7 @@ struct ArchiveSource: Sendable {
         return try await part(range, of: ArchiveVersion(total: size), reloads: reloads)
     }
 
-    /// Their response to a range has its length.
+    /// Such a handler's response to a range states its length.
     private func plain(_ loaded: LoadedResponse, _ range: Range<Int64>, _ total: Int64?) -> Answer {
         let length = loaded.response.expectedContentLength
         guard length == Int64(range.count) else {
@@ -130,12 +130,12 @@ struct ArchiveSource: Sendable {
     }
 }
 
-/// Why a load begins again with a new directory.
+/// The reason why a load restarts with a new directory.
 enum Restart: Error {
-    /// The archive is not the one whose directory is known.
+    /// The archive is not the one with the known directory.
     case changed
-    /// The same, or ranges are not answered; the whole archive is on its way.
+    /// The archive has changed, or ranges are not supported; the whole archive is being received.
     case whole(ArchiveSource.Whole)
-    /// The archive's server redirects to another request. The session goes on with that.
+    /// The archive's server redirects to another request, with which the session continues.
     case redirected(LoadedResponse, URLRequest)
 }

@@ -2,11 +2,11 @@ import Foundation
 import LoadingKit
 import Synchronization
 
-/// The directories of archives that were used last. Each use is preceded by a response that shows that the archive is
-/// still the same, and that this request may have it.
+/// The most recently used directories of archives. Before each use, a response must have confirmed that the archive is
+/// unchanged, and that this request may have it.
 final class DirectoryCache: Sendable {
     struct Key: Sendable, Hashable {
-        /// The session that it is for; nil where the cache belongs to few that have all in common.
+        /// The session of the entry; nil where only related sessions use the cache.
         private let session: SessionIdentity?
         private let archive: String
         /// Requests with different credentials, cookies or languages may get different archives.
@@ -37,7 +37,7 @@ final class DirectoryCache: Sendable {
 
     var count: Int { state.withLock { $0.entries.count } }
 
-    /// Bytes of all directories.
+    /// The number of bytes of all directories.
     var size: Int { state.withLock { $0.size } }
 
     func entry(for key: Key) -> Entry? {
@@ -55,7 +55,7 @@ final class DirectoryCache: Sendable {
         }
     }
 
-    /// Keeps a directory, unless nothing could show later that it is still right, or it is too large.
+    /// Stores a directory, unless it has no validator for later loads, or is too large.
     func store(_ entry: Entry, for key: Key) {
         guard entry.version.hasValidator, entry.directory.size <= limits.cachedDirectories,
             limits.cachedDirectoryCount > 0

@@ -3,7 +3,8 @@ import LoadingKit
 
 /// The requests for ranges of an archive.
 enum RangeRequest {
-    /// Fields that are about the member, or the loader's own. All others are the program's, and go along.
+    /// Fields about the member, or fields that the loader sets itself. All other fields are the program's, and are
+    /// sent.
     private static let ownFields: Set<String> = [
         "range", "if-range", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since",
         "accept-encoding", "content-length", "content-type", "transfer-encoding",
@@ -18,7 +19,7 @@ enum RangeRequest {
         return fields
     }
 
-    /// What all requests for the archive have in common: the request's fields, cache policy, timeout and networks.
+    /// The common part of all requests for the archive: the request's fields, cache policy, timeout and networks.
     static func base(_ request: URLRequest, _ archive: URL) -> URLRequest {
         var base = request
         base.url = archive
@@ -28,31 +29,32 @@ enum RangeRequest {
         for name in (request.allHTTPHeaderFields ?? [:]).keys where ownFields.contains(name.lowercased()) {
             base.setValue(nil, forHTTPHeaderField: name)
         }
-        // A range of a coded archive would be useless (RFC 9110 §14.2).
+        // A range of a coded archive would be unusable (RFC 9110 §14.2).
         base.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
         return base
     }
 }
 
-/// Which state of an archive a response is of.
+/// Identifies the version of an archive in a response.
 struct ArchiveVersion: Sendable, Equatable {
     var entityTag: String?
     var lastModified: String?
-    /// Bytes.
+    /// The size in bytes.
     var total: Int64?
 
     init(total: Int64?, entityTag: String? = nil, lastModified: String? = nil) {
         (self.total, self.entityTag, self.lastModified) = (total, entityTag, lastModified)
     }
 
-    /// Whether a later response can show that the archive is still the same.
+    /// Whether a later response can confirm that the archive is unchanged.
     var hasValidator: Bool { entityTag != nil || lastModified != nil }
 
-    /// A weak tag may not be sent there (RFC 9110 §13.1.5), and a date only where it is known to be exact. Both are
-    /// compared when the response is there.
+    /// A weak tag may not be sent in `If-Range` (RFC 9110 §13.1.5), and a date only where it is known to be exact. Both
+    /// are compared when the response has arrived.
     var ifRange: String? { entityTag.flatMap { $0.hasPrefix("W/") ? nil : $0 } }
 
-    /// Whether all that both responses tell is the same. A 206 that answers `If-Range` may tell little (RFC 9110 §15.3.7).
+    /// Whether all values that both responses have are equal. A 206 to `If-Range` may have few of them (RFC 9110
+    /// §15.3.7).
     func agrees(with other: ArchiveVersion) -> Bool {
         func isSame<Value: Equatable>(_ a: Value?, _ b: Value?) -> Bool { a == nil || b == nil || a == b }
         return isSame(entityTag, other.entityTag) && isSame(lastModified, other.lastModified)

@@ -14,7 +14,7 @@ final class Inflater: @unchecked Sendable {  // belongs to one decoder, which is
     init() throws(Failure) {
         stream = .allocate(capacity: 1)
         stream.initialize(to: z_stream())
-        // Negative: without a header and a checksum of its own.
+        // Negative: without zlib's header and checksum.
         let size = Int32(MemoryLayout<z_stream>.size)
         guard inflateInit2_(stream, -15, ZLIB_VERSION, size) == Z_OK else { throw .outOfMemory }
     }
@@ -25,7 +25,8 @@ final class Inflater: @unchecked Sendable {  // belongs to one decoder, which is
         stream.deallocate()
     }
 
-    /// Decodes from the input, whose first bytes are used up, at most so many bytes. None: it needs more input, or is complete.
+    /// Decodes at most `count` bytes from the input, and removes the used bytes from it. Empty: it needs more input, or
+    /// is complete.
     func inflate(_ input: inout Data, atMost count: Int) throws(Failure) -> Data {
         guard !isComplete, count > 0 else { return Data() }
         let given = min(input.count, 1 << 30)

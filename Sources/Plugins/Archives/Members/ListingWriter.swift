@@ -1,6 +1,6 @@
 import Foundation
 
-/// Writes a directory as JSON, a piece at a time.
+/// Writes a directory as JSON, piece by piece.
 struct ListingWriter {
     private static let pieceSize = 32 * 1024
 
@@ -15,11 +15,11 @@ struct ListingWriter {
     private var entries: CentralDirectory.Entries
     private var stage = Stage.start
 
-    /// - Parameter prefix: What the names begin with that are listed.
+    /// - Parameter prefix: The prefix of the listed names.
     init(_ directory: CentralDirectory, prefix: String, archive: URL) {
         entries = directory.entries
         self.prefix = Array(prefix.utf8)
-        // Not the password in it: a listing may be shown or kept.
+        // Without the URL's password: a listing may be displayed or stored.
         self.archive = Self.withoutUser(archive)
     }
 

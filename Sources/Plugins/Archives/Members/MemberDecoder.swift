@@ -1,17 +1,17 @@
 import Foundation
 
-/// Turns a member's data into its content, piece by piece, and checks size and CRC-32.
+/// Decodes a member's data to its content, piece by piece, and checks size and CRC-32.
 ///
-/// What it gives is never more than the size that the directory says.
+/// The content never exceeds the size in the directory.
 struct MemberDecoder: Sendable {
     private enum Method {
         case stored
         case deflate(Inflater)
     }
 
-    /// How many bytes it gives at once.
+    /// The number of bytes in a piece.
     private static let pieceSize = 64 * 1024
-    /// Up to here a member may expand as far as deflate can, as a body with a content coding may.
+    /// The size up to which a member may expand as far as deflate can, like a body with a content coding.
     private static let smallest: Int64 = 32 << 20
 
     private let entry: DirectoryEntry
@@ -22,7 +22,7 @@ struct MemberDecoder: Sendable {
     private var produced: Int64 = 0
     private var checksum = CRC32()
 
-    /// - Parameter ratio: how many bytes may be decoded from each that was received.
+    /// - Parameter ratio: the largest number of decoded bytes for each received byte.
     /// - Throws: ``ArchiveError/unsupportedCompression(member:method:)`` and ``ArchiveError/corruptMember(_:reason:)``.
     init(_ entry: DirectoryEntry, maximumRatio ratio: Int) throws(ArchiveError) {
         self.entry = entry
@@ -43,13 +43,13 @@ struct MemberDecoder: Sendable {
         }
     }
 
-    /// Takes a piece of the member's data, which ``next()`` decodes.
+    /// Adds a piece of the member's data, which ``next()`` decodes.
     mutating func receive(_ data: Data) {
         received += Int64(data.count)
         if pending.isEmpty { pending = data } else { pending.append(data) }
     }
 
-    /// The next piece of the content; nil when more data is needed, or all of the content was given.
+    /// The next piece of the content; nil when more data is needed, or the content is complete.
     mutating func next() throws(ArchiveError) -> Data? {
         let piece = try decode()
         guard !piece.isEmpty else { return nil }
@@ -70,7 +70,7 @@ struct MemberDecoder: Sendable {
             defer { pending = Data() }
             return pending
         case .deflate(let inflater):
-            // One byte beyond the stated size shows that there is more.
+            // One byte beyond the stated size reveals excess data.
             let room = min(Int64(Self.pieceSize), entry.size - produced) + 1
             do {
                 return try inflater.inflate(&pending, atMost: Int(clamping: room))
@@ -80,7 +80,7 @@ struct MemberDecoder: Sendable {
         }
     }
 
-    /// All data was received and decoded: compares what came with what the directory says.
+    /// All data was received and decoded: compares the content with the directory.
     func finish() throws(ArchiveError) {
         func corrupt(_ reason: String) -> ArchiveError { .corruptMember(entry.name, reason: reason) }
         if case .deflate(let inflater) = method {

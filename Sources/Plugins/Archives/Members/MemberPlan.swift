@@ -1,20 +1,22 @@
-/// Which bytes of an archive are read for a member.
+/// The bytes of an archive that are read for a member.
 struct MemberPlan: Sendable, Equatable {
-    /// What is requested first: the local header, and all of the data where its end can be told.
+    /// The first requested range: the local header, and all of the data where its end can be determined.
     let first: Range<Int64>
-    /// Which bytes of the member are delivered.
+    /// The bytes of the member that are delivered.
     let part: Range<Int64>
     private let member: CentralDirectory.Member
 
-    /// So many bytes more than the directory tells are allowed for in the local header's extra fields.
+    /// The number of additional bytes for the local header's extra fields, which may be longer than the directory's.
     private static let slack: Int64 = 64
-    /// Up to here the data before a range is read and dropped, which is faster than a request of its own.
+    /// The number of bytes before a range up to which they are read and dropped, which is faster than a separate
+    /// request.
     private static let shortestSkip: Int64 = 64 * 1024
-    /// So much behind a member's data (its descriptor, the header's surplus) is requested with it.
+    /// The number of bytes after a member's data (its descriptor, the header's surplus) up to which they are requested
+    /// with it.
     private static let longestRest: Int64 = 16 * 1024
 
-    /// - Parameter part: Nil for all of the member.
-    /// - Throws: An error for what the directory alone shows to be no member that can be loaded.
+    /// - Parameter part: Nil for the whole member.
+    /// - Throws: An error where the directory alone shows that the member cannot be loaded.
     init(_ member: CentralDirectory.Member, part: Range<Int64>?) throws(ArchiveError) {
         let entry = member.entry
         guard !entry.isEncrypted else { throw .encrypted(entry.name) }
@@ -41,7 +43,7 @@ struct MemberPlan: Sendable, Equatable {
         first = entry.headerOffset..<(takesAll ? member.end : entry.headerOffset + min(room, header + count))
     }
 
-    /// Where the data is that is read, once the header is known.
+    /// The range of the data to read, once the header is known.
     func data(behind header: LocalHeader) throws(ArchiveError) -> Range<Int64> {
         let entry = member.entry
         let start = entry.headerOffset + Int64(header.size)
@@ -52,6 +54,6 @@ struct MemberPlan: Sendable, Equatable {
         return start + part.lowerBound..<start + part.upperBound
     }
 
-    /// Whether bytes are delivered as they are, without what comes before them: the CRC-32 cannot be checked.
+    /// Whether a part is delivered without decoding, and without the bytes before it: the CRC-32 cannot be checked.
     var isStoredPart: Bool { member.entry.method == 0 && part != 0..<member.entry.size }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import LoadingKit
 
-/// What a program asks for besides the URL: the method, a range, and conditions (RFC 9110 §13 and §14).
+/// The properties of a program's request besides the URL: the method, a range, and conditions (RFC 9110 §13 and §14).
 struct MemberRequest: Sendable, Equatable {
     var isHead = false
     var range: String?
@@ -9,7 +9,7 @@ struct MemberRequest: Sendable, Equatable {
     var ifNoneMatch: String?
     var ifModifiedSince: String?
 
-    /// What is delivered.
+    /// The kind of response.
     enum Answer: Equatable {
         case whole
         case part(Range<Int64>)
@@ -29,7 +29,7 @@ struct MemberRequest: Sendable, Equatable {
         ifModifiedSince = request.value(forHTTPHeaderField: "If-Modified-Since")
     }
 
-    /// The answer for a member of this size. A date is compared as text: it is one that an earlier response had.
+    /// The answer for a member of this size. A date is compared as text: clients send the date of an earlier response.
     func answer(size: Int64, entityTag: String, lastModified: String?) -> Answer {
         if let ifNoneMatch {
             let tags = ifNoneMatch.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
@@ -41,7 +41,7 @@ struct MemberRequest: Sendable, Equatable {
         return Self.resolve(range, size)
     }
 
-    /// Several ranges, and what is no range of bytes, get the whole member, as RFC 9110 §14.2 allows.
+    /// Several ranges, and values that are not byte ranges, get the whole member, as RFC 9110 §14.2 permits.
     private static func resolve(_ field: String, _ size: Int64) -> Answer {
         guard let wanted = URLRequest.ByteRange(field) else { return .whole }
         guard let part = wanted.resolved(total: size), !part.isEmpty else { return .unsatisfiable }

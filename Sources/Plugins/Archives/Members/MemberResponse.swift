@@ -1,11 +1,11 @@
 import Foundation
 import LoadingKit
 
-/// The responses of members and listings, which are those of HTTP.
+/// The responses for members and listings, which are HTTP responses.
 struct MemberResponse {
     let url: URL
 
-    /// Of a member. The entity tag is strong: it holds what the whole directory says.
+    /// The response for a member. The entity tag is strong: it depends on the complete directory.
     func member(
         _ entry: DirectoryEntry, _ answer: MemberRequest.Answer, entityTag: String, lastModified: String?
     ) throws -> HTTPURLResponse {

@@ -6,7 +6,7 @@ struct EventStreamConnector: Sendable {
     enum Response: Sendable {
         case stream(URLSession.AsyncBytes)
         case noContent
-        /// A status that is tried again.
+        /// A status that is retried.
         case unavailable(EventStreamError, retryAfter: Double?)
     }
 
@@ -34,7 +34,7 @@ struct EventStreamConnector: Sendable {
 
     var method: String { request.httpMethod ?? "GET" }
 
-    /// - Throws: `EventStreamError` for a response that is no event stream; `URLError`.
+    /// - Throws: `EventStreamError` for a response that is not an event stream; `URLError`.
     func connect(lastEventID: String) async throws -> Response {
         var request = request
         if !lastEventID.isEmpty { request.setValue(lastEventID, forHTTPHeaderField: "Last-Event-ID") }
@@ -62,7 +62,7 @@ struct EventStreamConnector: Sendable {
 }
 
 extension URLError {
-    /// Whether to connect again may help: the request may be as it is, and the network or the server was not.
+    /// Whether a retry may succeed: the request may be valid, and the network or the server was not ready.
     var mayPass: Bool {
         switch code {
         case .cancelled, .badURL, .unsupportedURL, .userAuthenticationRequired, .userCancelledAuthentication,

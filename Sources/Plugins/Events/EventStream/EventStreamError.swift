@@ -1,14 +1,15 @@
 import Foundation
 import LoadingKit
 
-/// Why an event stream has ended for good. Errors of the network are `URLError`s, and limits ``EventStreamParseError``s.
+/// The error that ends an event stream for good. Errors of the network are `URLError`s, and limits
+/// ``EventStreamParseError``s.
 public enum EventStreamError: Error, Sendable, Hashable, LocalizedError, CustomStringConvertible {
     /// The response has another status than 200, and the first bytes of its body (1,024 at most).
     case status(Int, firstBytes: Data)
-    /// The response is no event stream: its type, and the first bytes of its body (1,024 at most).
+    /// The response is not an event stream: its type, and the first bytes of its body (1,024 at most).
     case mimeType(String?, firstBytes: Data)
 
-    /// In plain words.
+    /// The description in plain words.
     public var description: String {
         switch self {
         case .status(let status, let bytes): "the server answers with status \(status), not 200\(Self.quote(bytes))"
@@ -25,11 +26,11 @@ public enum EventStreamError: Error, Sendable, Hashable, LocalizedError, CustomS
     }
 }
 
-/// The beginning of a body that is not what it should be, for an error.
+/// The beginning of an unexpected body, for an error.
 enum FirstBytes {
     static let limit = 1024
 
-    /// Reads until there are enough; what fails meanwhile is not the error that the caller has.
+    /// Reads until there are enough bytes; a failure of the read does not replace the caller's error.
     static func read(_ bytes: URLSession.AsyncBytes) async -> Data {
         var first = Data()
         do {
@@ -43,7 +44,7 @@ enum FirstBytes {
         return first
     }
 
-    /// As text without control characters, at most 200 bytes of it.
+    /// The bytes as text without control characters, at most 200 of them.
     static func text(_ bytes: Data) -> String {
         String(decoding: bytes.prefix(200), as: UTF8.self).unicodeScalars
             .map { $0.value < 0x20 || $0.value == 0x7f ? " " : String($0) }.joined()

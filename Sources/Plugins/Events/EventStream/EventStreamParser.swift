@@ -1,25 +1,26 @@
 import Foundation
 
-/// Turns the bytes of an event stream into events, wherever they are cut (HTML §9.2.5 and §9.2.6). It does no I/O.
+/// Parses the bytes of an event stream to events, regardless of their division (HTML §9.2.5 and §9.2.6). It does no
+/// I/O.
 ///
 ///     var parser = EventStreamParser()
 ///     for event in try parser.receive(piece) { … }
 ///
-/// At the stream's end there is nothing to do: an event that is not complete is dropped, as the standard has it.
+/// Nothing has to be called at the stream's end: an incomplete event is dropped, as the standard requires.
 public struct EventStreamParser: Sendable {
     /// The limits.
     public let limits: EventStreamLimits
-    /// The ID that a request to go on with the stream has: of the last event that was complete, also without data.
+    /// The ID for a request that continues the stream: that of the last complete event, even one without data.
     public private(set) var lastEventID: String
-    /// The last reconnection time that the server gave, in milliseconds; nil where it gave none.
+    /// The last reconnection time from the server, in milliseconds; nil where it sent none.
     public private(set) var reconnectionTime: Int?
 
-    /// Where the next byte belongs.
+    /// The position of the next byte.
     private enum Position {
-        /// At the stream's beginning, after so many bytes of a byte order mark.
+        /// At the stream's start, after this number of bytes of a byte order mark.
         case start(Int)
         case line
-        /// After CR, which ends a line: LF belongs to it.
+        /// After CR, which ends a line: a following LF belongs to it.
         case afterCarriageReturn
     }
 
@@ -33,25 +34,25 @@ public struct EventStreamParser: Sendable {
     private var id: String
     private var retry: Int?
 
-    /// - Parameter lastEventID: the ID that the request had. It stays that of the stream until the server gives another, as
-    ///   browsers have it.
+    /// - Parameter lastEventID: the ID in the request. It remains the stream's ID until the server sends another, as in
+    ///   browsers.
     public init(lastEventID: String = "", limits: EventStreamLimits = EventStreamLimits()) {
         self.limits = limits
         self.lastEventID = lastEventID
         id = lastEventID
     }
 
-    /// Takes the next bytes, and gives the events that they complete.
+    /// Parses the next bytes, and returns the events that they complete.
     ///
-    /// - Throws: a limit that is exceeded. Events before it in these bytes are lost then: use ``receive(_:into:)`` to have
-    ///   them. The parser is not to be used afterwards.
+    /// - Throws: an exceeded limit. Events before it in these bytes are lost; ``receive(_:into:)`` returns them. The
+    ///   parser must not be used afterwards.
     public mutating func receive(_ bytes: Data) throws(EventStreamParseError) -> [ServerSentEvent] {
         var events: [ServerSentEvent] = []
         try receive(bytes, into: &events)
         return events
     }
 
-    /// Takes the next bytes, and appends the events that they complete; also those before a limit that is exceeded.
+    /// Parses the next bytes, and appends the events that they complete, including those before an exceeded limit.
     public mutating func receive(
         _ bytes: Data, into events: inout [ServerSentEvent]
     ) throws(EventStreamParseError) {
@@ -90,8 +91,8 @@ public struct EventStreamParser: Sendable {
         }
     }
 
-    /// Where the line ends that `start` is in; the bytes' end where it does not. memchr looks at many bytes at once, but
-    /// would look for the CR that most streams do not have to their end, again and again.
+    /// The end of the line that contains `start`; the end of the bytes where there is none. memchr processes many bytes
+    /// at once, but would repeatedly search to the end for a CR, which most streams do not have.
     private static func lineEnd(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
         guard let base = bytes.baseAddress else { return start }
         let found = memchr(base + start, 0x0a, bytes.count - start)
@@ -99,7 +100,7 @@ public struct EventStreamParser: Sendable {
         return memchr(base + start, 0x0d, limit - start).map { base.distance(to: $0) } ?? limit
     }
 
-    /// Gives where the text begins. Bytes that only began as the mark are put back.
+    /// Returns the start of the text. Bytes that only resembled the start of the mark are restored.
     private mutating func passByteOrderMark(_ bytes: UnsafeRawBufferPointer) -> Int {
         guard case .start(var matched) = position else { return 0 }
         let before = matched
@@ -163,7 +164,7 @@ public struct EventStreamParser: Sendable {
             if !value.contains(0) { id = String(decoding: value, as: UTF8.self) }
         } else if Self.matches(name, "retry") {
             guard !value.isEmpty, value.allSatisfy({ (0x30...0x39).contains($0) }) else { return }
-            // More than an integer can hold is as long as it can say.
+            // A number beyond the range of `Int` becomes the largest one.
             let time = Int(String(decoding: value, as: UTF8.self)) ?? .max
             retry = time
             reconnectionTime = time

@@ -1,12 +1,12 @@
 import Foundation
 import LoadingKit
 
-/// Reads one event after the other, and connects where there is no connection. Used by one task at a time.
+/// Reads events in sequence, and connects where there is no connection. Used by one task at a time.
 final class EventStreamReader {
     private enum Connection {
         case none
         case open(LoadedBody.Iterator, EventStreamParser)
-        /// The events that are left are the last; the error comes behind them.
+        /// The remaining events are the last; the error follows them.
         case over((any Error)?)
     }
 
@@ -18,7 +18,7 @@ final class EventStreamReader {
     private var attempt = 0
     /// Seconds to wait before the next connection.
     private var pause: Double?
-    /// Received and not yet given, in order; those before `given` were.
+    /// The received events, in order; those before `given` were delivered.
     private var events: [ServerSentEvent] = []
     private var given = 0
 
@@ -46,7 +46,7 @@ final class EventStreamReader {
         }
     }
 
-    /// What the program has not got does not count as received: the next request asks for it again.
+    /// An undelivered event does not count as received: the next request asks for it again.
     private func takeEvent() -> ServerSentEvent? {
         guard given < events.count else { return nil }
         let event = events[given]
@@ -100,7 +100,7 @@ final class EventStreamReader {
         _ body: LoadedBody.Iterator, _ parser: EventStreamParser, isolation actor: isolated (any Actor)?
     ) async {
         var (body, parser) = (body, parser)
-        connection = .none  // the parser's buffers are not to be copied
+        connection = .none  // avoids a copy of the parser's buffers
         do {
             guard let piece = try await body.next(isolation: actor) else { return streamDidEnd(.streamEnded, nil) }
             defer { learn(from: parser) }
@@ -115,7 +115,7 @@ final class EventStreamReader {
 
     private func learn(from parser: EventStreamParser) {
         if let time = parser.reconnectionTime { policy.setReconnectionTime(milliseconds: time) }
-        // Without events the ID may have changed, too.
+        // The ID may also change without an event.
         if events.isEmpty {
             monitor.note(lastEventID: parser.lastEventID, reconnectionTime: parser.reconnectionTime)
         }

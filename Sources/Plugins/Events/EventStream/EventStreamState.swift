@@ -1,24 +1,24 @@
 import Foundation
 import Synchronization
 
-/// Where an event stream stands.
+/// The state of an event stream.
 public enum EventStreamState: Sendable, Hashable {
-    /// A request is under way; which one it is, from 1.
+    /// A request is in progress; the number of the attempt, from 1.
     case connecting(attempt: Int)
-    /// The server has answered, and events may come.
+    /// The server has responded, and events may arrive.
     case open
-    /// The stream has ended or failed, and is connected to again after so many seconds.
+    /// The stream has ended or failed, and reconnects after `seconds`.
     case waiting(seconds: Double)
-    /// The stream is over, or is not read any more.
+    /// The stream has ended, or is no longer read.
     case closed
 }
 
-/// What the iterators of one sequence share. Used from any thread.
+/// The state that the iterators of one sequence share. Used from any thread.
 final class EventStreamMonitor: Sendable {
     private struct Shared {
         var state = EventStreamState.closed
         var lastEventID: String
-        /// Milliseconds.
+        /// In milliseconds.
         var reconnectionTime: Int?
         var observers: [UInt64: AsyncStream<EventStreamState>.Continuation] = [:]
         var nextObserver: UInt64 = 0
@@ -48,7 +48,7 @@ final class EventStreamMonitor: Sendable {
         }
     }
 
-    /// Begins with the state of now. A reader that is more than 64 changes behind misses the oldest.
+    /// Starts with the current state. A reader that is more than 64 changes behind misses the oldest.
     func observe() -> AsyncStream<EventStreamState> {
         AsyncStream(bufferingPolicy: .bufferingNewest(64)) { continuation in
             let number = shared.withLock { shared -> UInt64 in

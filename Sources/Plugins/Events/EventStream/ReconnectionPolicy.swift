@@ -1,55 +1,55 @@
-/// When an event stream is connected to again.
+/// The options for the reconnection of an event stream.
 public struct ReconnectionOptions: Sendable {
-    /// Whether the stream is connected to again at all, when it has ended or failed. Nil, the default: where the request's
-    /// method is `GET`. Another may do something on the server that is not to be done twice.
+    /// Whether the stream reconnects at all, when it has ended or failed. Nil, the default: only where the request's
+    /// method is `GET`. Any other method may have an effect on the server that must not be repeated.
     public var isEnabled: Bool?
-    /// Seconds to wait before a connection, until the server gives another time. Default 3.
+    /// Seconds to wait before a reconnection, until the server sends another time. Default 3.
     public var reconnectionTime = 3.0
-    /// Seconds that are waited at least, whatever the server gives. Default 0.1.
+    /// The shortest wait in seconds, regardless of the server's time. Default 0.1.
     public var minimumTime = 0.1
-    /// Seconds to which the time grows that a server or the doubling gives. Default 300.
+    /// The longest wait in seconds, for the server's times and for doubled times. Default 300.
     public var maximumTime = 300.0
-    /// Seconds to which the time doubles when connections fail one after the other. Default 60. A longer time that the
-    /// server gives stays.
+    /// The limit in seconds for doubling the time when consecutive connections fail. Default 60. It does not reduce a
+    /// longer time from the server.
     public var maximumBackoff = 60.0
-    /// By how much a time is made longer at random, as a share of it: 0.25, the default, for up to a quarter more.
+    /// The largest random extension of a time, as a fraction: 0.25, the default, for up to a quarter more.
     public var jitter = 0.25
-    /// Connections that may fail one after the other before the stream fails with the last one's error; the first counts.
-    /// Nil, the default: any number. 1: the stream fails with the first failure.
+    /// The number of consecutive failed connections after which the stream fails with the last one's error. Nil, the
+    /// default: no limit. 1: the stream fails with the first failure.
     public var maximumAttempts: Int?
-    /// Statuses after which the stream is connected to again, as after a failure: such as 429, 502, 503. A `Retry-After`
-    /// of theirs in seconds is respected. Default none, as the standard has it.
+    /// Statuses after which the stream reconnects, as after a failure: such as 429, 502, 503. Their `Retry-After` in
+    /// seconds is respected. Default none, as in the standard.
     public var retriedStatuses: Set<Int> = []
-    /// Gives numbers from 0 up to 1 for the jitter.
+    /// Returns numbers from 0 up to 1 for the jitter.
     public var random: @Sendable () -> Double = { Double.random(in: 0..<1) }
-    /// Waits for some seconds. Throws when the task is cancelled.
+    /// Waits for a number of seconds. Throws when the task is cancelled.
     public var sleep: @Sendable (_ seconds: Double) async throws -> Void = { seconds in
-        // A duration of seconds that do not fit into it would end the process.
+        // A `Duration` whose seconds overflow would end the process.
         try await Task.sleep(for: .seconds(seconds > 0 ? min(seconds, 1e9) : 0))
     }
 
-    /// The default options.
+    /// Makes the default options.
     public init() {}
 }
 
-/// Decides what follows the end of a connection. Pure: time and chance are the caller's.
+/// Decides about the end of a connection. Pure: the caller supplies time and random numbers.
 struct ReconnectionPolicy: Sendable {
-    /// How a connection has ended.
+    /// The way in which a connection has ended.
     enum Outcome: Sendable, Hashable {
         /// The server has ended the stream.
         case streamEnded
-        /// The server has answered 204: there is no more to come.
+        /// The server has sent 204: no more events follow.
         case noContent
         /// The connection was lost after it had been open.
         case connectionLost
-        /// There was no response, or one with a status that is tried again, and the seconds of its `Retry-After`.
+        /// There was no response, or one with a retried status, and the seconds of its `Retry-After`.
         case attemptFailed(retryAfter: Double?)
-        /// Another response than one of an event stream, or an error that does not pass.
+        /// A response that is not an event stream, or a permanent error.
         case refused
     }
 
     enum Decision: Sendable, Hashable {
-        /// Connect again after so many seconds.
+        /// Reconnect after this number of seconds.
         case reconnect(after: Double)
         /// The sequence ends.
         case finish
@@ -59,7 +59,7 @@ struct ReconnectionPolicy: Sendable {
 
     private let options: ReconnectionOptions
     private let isEnabled: Bool
-    /// Seconds.
+    /// In seconds.
     private var reconnectionTime: Double
     private var failures = 0
 
@@ -71,10 +71,10 @@ struct ReconnectionPolicy: Sendable {
 
     mutating func connectionDidOpen() { failures = 0 }
 
-    /// The server gives another time.
+    /// The server has sent another time.
     mutating func setReconnectionTime(milliseconds: Int) { reconnectionTime = Double(milliseconds) / 1000 }
 
-    /// - Parameter random: from 0 up to 1.
+    /// - Parameter random: a number from 0 up to 1.
     mutating func decide(after outcome: Outcome, random: Double) -> Decision {
         switch outcome {
         case .noContent: return .finish

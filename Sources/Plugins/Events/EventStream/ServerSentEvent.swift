@@ -2,17 +2,17 @@ import Foundation
 
 /// An event of a stream of type `text/event-stream` (HTML §9.2).
 public struct ServerSentEvent: Sendable, Hashable {
-    /// The last event ID of the stream, as of this event: that of an earlier event where this one sets none. Empty where
-    /// there was none.
+    /// The stream's last event ID at this event: that of an earlier event where this one sets none. Empty where there
+    /// was none.
     public var id: String
-    /// The event's type; `message` where the server gives none.
+    /// The event's type; `message` where the server sends none.
     public var event: String
     /// The data: the lines of all `data` fields, with line feeds between them.
     public var data: String
-    /// The reconnection time in milliseconds that came with this event; nil where none did.
+    /// The reconnection time in milliseconds sent with this event; nil where there was none.
     public var retry: Int?
 
-    /// An event with these properties.
+    /// Makes an event with these properties.
     public init(id: String = "", event: String = "message", data: String, retry: Int? = nil) {
         self.id = id
         self.event = event
@@ -21,16 +21,16 @@ public struct ServerSentEvent: Sendable, Hashable {
     }
 }
 
-/// What a server may have an event stream take into memory. Beyond a limit the stream fails.
+/// Limits for the memory that a server can make an event stream use. Beyond a limit the stream fails.
 public struct EventStreamLimits: Sendable, Hashable {
-    /// Bytes of a line, without its end. Default 4 MiB.
+    /// The largest number of bytes in a line, without its end. Default 4 MiB.
     public var maximumLineSize = 4 << 20
-    /// Bytes of an event's data. Default 16 MiB.
+    /// The largest number of bytes of an event's data. Default 16 MiB.
     public var maximumEventSize = 16 << 20
-    /// Bytes of an event's ID, which the next request has in a field. Default 4 KiB.
+    /// The largest number of bytes in an event's ID, which the next request has in a field. Default 4 KiB.
     public var maximumIDSize = 4 << 10
 
-    /// The default limits.
+    /// Makes the default limits.
     public init() {}
 }
 
@@ -43,7 +43,7 @@ public enum EventStreamParseError: Error, Sendable, Hashable, LocalizedError, Cu
     /// An event's ID has more bytes than ``EventStreamLimits/maximumIDSize``.
     case idTooLong(limit: Int)
 
-    /// In plain words, with the limit's name.
+    /// The description in plain words, with the limit's name.
     public var description: String {
         switch self {
         case .lineTooLong(let limit):

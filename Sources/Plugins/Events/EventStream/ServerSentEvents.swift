@@ -2,11 +2,11 @@ import Foundation
 import LoadingKit
 
 extension URLSession {
-    /// The events of a server (`text/event-stream`), as they are received. Nothing is loaded before they are asked for.
+    /// The events of a server (`text/event-stream`), as they are received. Loading starts with the first read.
     ///
     ///     for try await event in session.events(for: URLRequest(url: url)) { print(event.event, event.data) }
     ///
-    /// - Parameter delegate: a delegate for these loads alone, asked before the session's: for challenges, for instance.
+    /// - Parameter delegate: a delegate for these loads only, called before the session's, for example for challenges.
     public func events(
         for request: URLRequest, options: EventStreamOptions = EventStreamOptions(),
         delegate: (any URLSessionTaskDelegate)? = nil
@@ -20,29 +20,30 @@ extension URLSession {
     }
 }
 
-/// How an event stream is read.
+/// The options of an event stream.
 public struct EventStreamOptions: Sendable {
-    /// When the stream is connected to again.
+    /// The options for reconnection.
     public var reconnection = ReconnectionOptions()
-    /// What the server may have the stream take into memory.
+    /// The limits for memory.
     public var limits = EventStreamLimits()
-    /// The ID of the last event that the program has seen earlier; the server may go on behind it. Default empty: none.
+    /// The ID of the last event that the program has received earlier; the server may continue after it. Default empty:
+    /// none.
     public var lastEventID = ""
-    /// Seconds without a byte, also of a comment, after which the connection counts as lost. Default 300. A request whose
-    /// `timeoutInterval` is not 60 keeps that.
+    /// Seconds without a byte, even of a comment, after which the connection counts as lost. Default 300. A request
+    /// whose `timeoutInterval` is not 60 keeps its own timeout.
     public var idleTimeout = 300.0
 
-    /// The default options.
+    /// Makes the default options.
     public init() {}
 }
 
-/// The events of a server, over as many connections as it takes, by HTML §9.2.
+/// The events of a server, over as many connections as necessary (HTML §9.2).
 ///
-/// While events are not read, neither is the connection. When the iterator is let go, or the task that reads is cancelled,
-/// the connection ends.
+/// While events are not read, the connection is not read either. When the iterator is released, or the reading task is
+/// cancelled, the connection ends.
 ///
-/// Each iterator has connections of its own. One that is made after another has been let go goes on behind the last event
-/// that was read.
+/// Each iterator has its own connections. An iterator made after the release of another one continues after the last
+/// event that was read.
 public struct ServerSentEvents: AsyncSequence, Sendable {
     /// An event.
     public typealias Element = ServerSentEvent
@@ -64,18 +65,18 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         monitor = EventStreamMonitor(lastEventID: options.lastEventID)
     }
 
-    /// Where the stream stands now.
+    /// The current state of the stream.
     public var state: EventStreamState { monitor.state }
 
-    /// Where the stream stands, and each change from now on, for as long as the sequence exists. Of more than 64 changes that
-    /// were not read the oldest are lost.
+    /// The state of the stream, and each later change, for as long as the sequence exists. Of more than 64 unread
+    /// changes the oldest are lost.
     public var states: AsyncStream<EventStreamState> { monitor.observe() }
 
-    /// The ID of the last event that was received; empty where there is none. For ``EventStreamOptions/lastEventID`` of a
-    /// later run of the program.
+    /// The ID of the last received event; empty where there is none. For ``EventStreamOptions/lastEventID`` in a later
+    /// run of the program.
     public var lastEventID: String { monitor.lastEventID }
 
-    /// Begins to read; the connection is made when the first event is asked for.
+    /// Starts to read; the connection is made for the first event.
     public func makeAsyncIterator() -> Iterator {
         Iterator(
             EventStreamReader(
@@ -83,19 +84,20 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
                 monitor: monitor))
     }
 
-    /// Gives the events.
+    /// Iterates over the events.
     public struct Iterator: AsyncIteratorProtocol {
         private let reader: EventStreamReader
 
         init(_ reader: EventStreamReader) { self.reader = reader }
 
-        /// The next event; nil when the server has ended the stream by 204, or by its end where it is not connected to again.
+        /// The next event; nil when the server has ended the stream with 204, or by closing it where there is no
+        /// reconnection.
         ///
-        /// - Throws: `URLError`, ``EventStreamError`` and ``EventStreamParseError``. `URLError.cancelled` when the task is
-        ///   cancelled. After that there are no more events.
+        /// - Throws: `URLError`, ``EventStreamError`` and ``EventStreamParseError``. `URLError.cancelled` when the task
+        ///   is cancelled. No more events follow an error.
         public mutating func next() async throws -> ServerSentEvent? { try await next(isolation: nil) }
 
-        /// The next event, without leaving the caller's actor where one is there already.
+        /// The next event, without leaving the caller's actor where an event is already available.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> ServerSentEvent? {
             try await reader.next(isolation: actor)
         }

@@ -1,13 +1,13 @@
 import Foundation
 
-/// A line has more bytes than the limit.
+/// The error for a line that has more bytes than the limit.
 public struct LineTooLong: Error, Sendable, Hashable, LocalizedError, CustomStringConvertible {
-    /// Bytes that a line may have.
+    /// The largest number of bytes in a line.
     public var limit: Int
     /// The line's number, from 1. Empty lines count.
     public var line: Int
 
-    /// In plain words.
+    /// The description in plain words.
     public var description: String {
         "line \(line) has more than \(limit) bytes: give a larger maximumLineSize where the server is trusted"
     }
@@ -16,8 +16,8 @@ public struct LineTooLong: Error, Sendable, Hashable, LocalizedError, CustomStri
     public var errorDescription: String? { description }
 }
 
-/// Cuts bytes into lines, wherever the pieces are cut, as LoadingKit's and Apple's `AsyncLineSequence` do: a line ends with
-/// LF, CR, CR LF, VT, FF, NEL (U+0085), LS (U+2028) or PS (U+2029). Pure.
+/// Divides bytes into lines, regardless of how they are divided into pieces, like LoadingKit's and Apple's
+/// `AsyncLineSequence`: a line ends with LF, CR, CR LF, VT, FF, NEL (U+0085), LS (U+2028) or PS (U+2029). Pure.
 struct LineSplitter: Sendable {
     private let limit: Int
     private let keepsEmpty: Bool
@@ -38,7 +38,7 @@ struct LineSplitter: Sendable {
         try result.get()
     }
 
-    /// The last line, which nothing ends; nil where the text ends with a line's end.
+    /// The last line, if it has no end; nil where the text ends with a line end.
     mutating func finish() throws(LineTooLong) -> String? {
         guard !line.isEmpty else { return nil }
         defer { line.removeAll() }
@@ -58,7 +58,7 @@ struct LineSplitter: Sendable {
                 continue
             }
             isAfterCarriageReturn = false
-            // Most bytes end nothing.
+            // Most bytes do not end a line.
             guard Self.mayEnd(byte) else { continue }
             let ending = endingLength(bytes, start, position)
             guard ending > 0 else { continue }
@@ -67,7 +67,7 @@ struct LineSplitter: Sendable {
             start = position
         }
         line.append(contentsOf: bytes[start...])
-        // Three bytes may be the beginning of a line's end.
+        // Three bytes may be the start of a line end.
         guard line.count <= limit + 3 else { throw LineTooLong(limit: limit, line: count + 1) }
     }
 
@@ -75,7 +75,7 @@ struct LineSplitter: Sendable {
         (0x0a...0x0d).contains(byte) || byte == 0x85 || byte == 0xa8 || byte == 0xa9
     }
 
-    /// How many bytes before `position` are a line's end.
+    /// The number of bytes of the line end before `position`; 0 where there is none.
     private func endingLength(_ bytes: UnsafeRawBufferPointer, _ start: Int, _ position: Int) -> Int {
         func byte(_ back: Int) -> UInt8? {
             let index = position - back

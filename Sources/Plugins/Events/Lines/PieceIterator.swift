@@ -1,11 +1,11 @@
 import Foundation
 import LoadingKit
 
-/// Cuts the pieces of a body into elements. Pure.
+/// Divides the pieces of a body into elements. Pure.
 protocol Splitter {
     associatedtype Element
     associatedtype Failure: Error
-    /// Appends the elements that these bytes complete; also those before an error.
+    /// Appends the elements that these bytes complete, including those before an error.
     mutating func receive(_ bytes: Data, into elements: inout [Element]) throws(Failure)
     /// The element that the end of the bytes completes.
     mutating func finish() throws(Failure) -> Element?
@@ -13,14 +13,14 @@ protocol Splitter {
 
 extension LineSplitter: Splitter {}
 
-/// Gives the elements of a body one by one, and reads its next piece when there are none left.
+/// Returns the elements of a body one by one, and reads the next piece when none are left.
 struct PieceIterator<Base: Splitter> {
     private var body: LoadedBody.Iterator
     private var splitter: Base
     private var elements: [Base.Element] = []
     private var given = 0
     private var isOver = false
-    /// Comes behind the elements that are left.
+    /// Thrown after the remaining elements.
     private var failure: (any Error)?
 
     init(_ body: LoadedBody.Iterator, _ splitter: Base) {

@@ -1,21 +1,21 @@
 import Foundation
 import LoadingKit
 
-/// A record of a sequence of JSON texts that cannot be given.
+/// A record of a sequence of JSON texts that cannot be returned.
 public struct JSONRecordError: Error, Sendable, LocalizedError, CustomStringConvertible {
-    /// What is wrong with the record.
+    /// The reason for the error.
     public enum Kind: Sendable {
-        /// It has more bytes than the limit.
+        /// The record has more bytes than the limit.
         case tooLong(limit: Int)
-        /// It cannot be decoded; the decoder's error.
+        /// The record cannot be decoded; the decoder's error.
         case undecodable(any Error)
-        /// It has no end (RFC 7464 §2.4): the text was cut off, or something stands outside of records.
+        /// The record has no end (RFC 7464 §2.4): the text was truncated, or there is text outside of records.
         case truncated
     }
 
-    /// What is wrong.
+    /// The reason for the error.
     public let kind: Kind
-    /// The record's number in the body, from 1. Empty ones do not count.
+    /// The record's number in the body, from 1. Empty records do not count.
     public let record: Int
     /// The record's first 1,024 bytes.
     public let firstBytes: Data
@@ -26,7 +26,7 @@ public struct JSONRecordError: Error, Sendable, LocalizedError, CustomStringConv
         firstBytes = Data(bytes.prefix(FirstBytes.limit))
     }
 
-    /// In plain words, with the record's beginning as text.
+    /// The description in plain words, with the record's beginning as text.
     public var description: String {
         let problem =
             switch kind {
@@ -41,14 +41,14 @@ public struct JSONRecordError: Error, Sendable, LocalizedError, CustomStringConv
     public var errorDescription: String? { description }
 }
 
-/// A response whose status is no success.
+/// The error for a response whose status is not a success.
 public struct JSONRecordsStatusError: Error, Sendable, Hashable, LocalizedError, CustomStringConvertible {
     /// The HTTP status.
     public let status: Int
     /// The first 1,024 bytes of the body.
     public let firstBytes: Data
 
-    /// In plain words.
+    /// The description in plain words.
     public var description: String { "the response has status \(status): \(FirstBytes.text(firstBytes))" }
 
     /// The description.

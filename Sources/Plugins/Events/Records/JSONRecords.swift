@@ -1,34 +1,35 @@
 import Foundation
 import LoadingKit
 
-/// How a sequence of JSON texts is read.
+/// The options for reading a sequence of JSON texts.
 public struct JSONRecordOptions: Sendable {
-    /// How records are marked. Default: one on each line.
+    /// The framing of records. Default: one on each line.
     public var framing = JSONRecordFraming.lines
-    /// Bytes of a record; one of more ends the sequence with an error. Default 16 MiB.
+    /// The largest number of bytes in a record; a larger one ends the sequence with an error. Default 16 MiB.
     public var maximumRecordSize = 16 << 20
     /// Decodes the records.
     public var decoder = JSONDecoder()
-    /// Is told of records that cannot be decoded, or are cut off, which are then passed over. Nil, the default: the first
-    /// ends the sequence with its error. One that is too long always does.
+    /// Called for records that cannot be decoded, or are truncated, which are then skipped. Nil, the default: the first
+    /// such record ends the sequence with its error. A record that is too long always ends the sequence.
     public var didSkip: (@Sendable (JSONRecordError) -> Void)?
 
-    /// These options; the others have their defaults.
+    /// Makes options with this framing; the others have their defaults.
     public init(_ framing: JSONRecordFraming = .lines) { self.framing = framing }
 }
 
 extension URLSession {
-    /// Loads a request, and gives the values of its response as they are received: one on each line (NDJSON), or by RFC 7464.
+    /// Loads a request, and returns the values of its response as they are received: one on each line (NDJSON), or by
+    /// RFC 7464.
     ///
     ///     let (users, _) = try await session.lines(of: User.self, for: request)
     ///     for try await user in users { … }
     ///
-    /// Returns when the response's head is there. While values are not read, neither is the connection.
+    /// Returns when the response's head has arrived. While values are not read, the connection is not read either.
     ///
     /// - Parameters:
-    ///   - type: a type to decode, or `Data` for the records' bytes as they are.
-    ///   - delegate: a delegate for this load alone, asked before the session's.
-    /// - Throws: ``JSONRecordsStatusError`` for a status that is not 200 to 299; else what `bytes(for:)` throws.
+    ///   - type: a type to decode, or `Data` for the records' unchanged bytes.
+    ///   - delegate: a delegate for this load only, called before the session's.
+    /// - Throws: ``JSONRecordsStatusError`` for a status that is not 200 to 299; otherwise the errors of `bytes(for:)`.
     public func lines<Value: Decodable & Sendable>(
         of type: Value.Type, for request: URLRequest, options: JSONRecordOptions = JSONRecordOptions(),
         delegate: (any URLSessionTaskDelegate)? = nil
@@ -40,7 +41,7 @@ extension URLSession {
         return (bytes.records(of: type, options: options), response)
     }
 
-    /// Loads a URL, and gives the values of its response; see ``lines(of:for:options:delegate:)``.
+    /// Loads a URL, and returns the values of its response; see ``lines(of:for:options:delegate:)``.
     public func lines<Value: Decodable & Sendable>(
         of type: Value.Type, from url: URL, options: JSONRecordOptions = JSONRecordOptions()
     ) async throws -> (JSONRecords<Value>, URLResponse) {
@@ -51,7 +52,7 @@ extension URLSession {
 extension URLSession.AsyncBytes {
     /// The body's JSON texts, as they are received.
     ///
-    /// - Parameter type: a type to decode, or `Data` for the records' bytes as they are.
+    /// - Parameter type: a type to decode, or `Data` for the records' unchanged bytes.
     public func records<Value: Decodable & Sendable>(
         of type: Value.Type, options: JSONRecordOptions = JSONRecordOptions()
     ) -> JSONRecords<Value> {
@@ -59,18 +60,18 @@ extension URLSession.AsyncBytes {
     }
 }
 
-/// The JSON texts of a response's body, to be read once.
+/// The JSON texts of a response's body, which can be read once.
 public struct JSONRecords<Element: Decodable & Sendable>: AsyncSequence, Sendable {
     let body: LoadedBody
     let options: JSONRecordOptions
 
-    /// Begins to read. The body is read once: of several iterators each gets what the others do not.
+    /// Starts to read. The body is read once: each of several iterators gets different values.
     public func makeAsyncIterator() -> Iterator {
         let splitter = RecordSplitter(options.framing, limit: Swift.max(0, options.maximumRecordSize))
         return Iterator(base: PieceIterator(body.makeAsyncIterator(), splitter), options: options)
     }
 
-    /// Gives the values.
+    /// Iterates over the values.
     public struct Iterator: AsyncIteratorProtocol {
         private var base: PieceIterator<RecordSplitter>
         private let options: JSONRecordOptions
@@ -81,11 +82,11 @@ public struct JSONRecords<Element: Decodable & Sendable>: AsyncSequence, Sendabl
             self.options = options
         }
 
-        /// The next value; nil at the end. Throws what the load failed with, and ``JSONRecordError``, after which there are no
+        /// The next value; nil at the end. Throws the load's error, and ``JSONRecordError``, after which there are no
         /// more values.
         public mutating func next() async throws -> Element? { try await next(isolation: nil) }
 
-        /// The next value, without leaving the caller's actor where one is there already.
+        /// The next value, without leaving the caller's actor where a value is already available.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Element? {
             while !isOver, let record = try await base.next(isolation: actor) {
                 do {

@@ -1,12 +1,12 @@
 import Foundation
 
-/// How records are marked.
+/// The framing of records.
 public enum JSONRecordFraming: Sendable, Hashable {
-    /// One on each line (NDJSON, JSON Lines): LF ends it, and a CR before that is white space. Empty lines are passed over,
-    /// and the last record needs no end.
+    /// One record on each line (NDJSON, JSON Lines): LF ends it, and a CR before the LF is white space. Empty lines are
+    /// skipped, and the last record needs no end.
     case lines
-    /// JSON text sequences (RFC 7464): RS begins a record, and LF ends it. A record without LF is cut off, unless it is an
-    /// object, an array or a string, which show their end themselves.
+    /// JSON text sequences (RFC 7464): RS starts a record, and LF ends it. A record without LF is truncated, unless it
+    /// is an object, an array or a string, whose own syntax shows the end.
     case sequence
 
     var separator: UInt8 {
@@ -17,7 +17,7 @@ public enum JSONRecordFraming: Sendable, Hashable {
     }
 }
 
-/// Cuts bytes into records, wherever the pieces are cut. Pure.
+/// Divides bytes into records, regardless of how they are divided into pieces. Pure.
 struct RecordSplitter: Splitter, Sendable {
     struct Record: Sendable, Hashable {
         let number: Int
@@ -29,11 +29,11 @@ struct RecordSplitter: Splitter, Sendable {
 
     private let framing: JSONRecordFraming
     private let limit: Int
-    /// What has been received of a record that is not complete.
+    /// The received part of an incomplete record.
     private var record: [UInt8] = []
     private var count = 0
     private var isFirst = true
-    /// Of a text sequence: whether an RS was there.
+    /// For a text sequence: whether an RS has been found.
     private var hasBegun = false
 
     init(_ framing: JSONRecordFraming, limit: Int) {
@@ -73,7 +73,7 @@ struct RecordSplitter: Splitter, Sendable {
         record.append(contentsOf: rest)
     }
 
-    /// What is passed over at both ends does not count, as far as it is usual.
+    /// The usual skipped bytes at both ends do not count.
     private func checkSize(_ run: UnsafeRawBufferPointer) throws(JSONRecordError) {
         let (size, overflows) = limit.addingReportingOverflow(isFirst ? 5 : 2)
         guard !overflows, record.count + run.count > size else { return }
@@ -104,7 +104,7 @@ struct RecordSplitter: Splitter, Sendable {
         let isTruncated: Bool
         switch framing {
         case .lines: isTruncated = false
-        // What stands before the first RS is no record (§2.1), and a number may have lost its last digits (§2.4).
+        // Text before the first RS is not a record (§2.1), and a number may have lost its last digits (§2.4).
         case .sequence: isTruncated = !hasBegun || (bytes.last != 0x0a && !Self.showsEnd(text))
         }
         return Record(number: count, bytes: Data(text), isTruncated: isTruncated)
@@ -118,7 +118,7 @@ struct RecordSplitter: Splitter, Sendable {
         }
     }
 
-    /// Without JSON's white space at both ends.
+    /// The text without JSON's white space at both ends.
     private static func trimmed(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0a || byte == 0x0d }
         var (start, end) = (0, bytes.count)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Replaces what others must not see.
+/// Replaces secrets in a request.
 struct SecretHiding {
     private let isOff: Bool
     private let placeholder: String
@@ -14,7 +14,7 @@ struct SecretHiding {
         names = Set(options.secretNames.map { $0.lowercased() })
     }
 
-    /// A field's value. Of a URL in `Referer` the same is hidden as of the request's.
+    /// A field's value. In the URL of a `Referer`, the same parts are hidden as in the request's URL.
     func field(_ name: String, _ value: String) -> String {
         if isOff { return value }
         if fields.contains(name.lowercased()) { return placeholder }
@@ -39,7 +39,7 @@ struct SecretHiding {
         return text
     }
 
-    /// A query, or a form's body: as it is, but for the values of secret names.
+    /// A query, or a form's body: unchanged, except for the values of secret names.
     func pairs(_ text: String) -> String {
         if isOff { return text }
         return text.split(separator: "&", omittingEmptySubsequences: false).map { pair in

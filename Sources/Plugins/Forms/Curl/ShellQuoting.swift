@@ -1,9 +1,9 @@
-/// Words of a POSIX shell's command line.
+/// Quotes words for a POSIX shell's command line.
 enum ShellQuoting {
-    /// The text as one word, which the shell takes as it is. It must not have NUL, which no argument can have.
+    /// The text as one word, which the shell does not interpret. It must not contain NUL, which no argument can have.
     static func word(_ text: String) -> String {
         if !text.isEmpty, text.utf8.allSatisfy(isPlain) { return text }
-        // Within apostrophes nothing is special but the apostrophe.
+        // Within apostrophes only the apostrophe is special.
         return "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
     }
 

@@ -2,19 +2,19 @@ import Foundation
 import LoadingKit
 
 extension URLRequest {
-    /// The request as a command line that sends the same with curl from a POSIX shell.
+    /// The request as a command line that sends the same request with curl from a POSIX shell.
     ///
     ///     curl --compressed -H 'Authorization: HIDDEN' --data-raw '{"a":1}' https://h.example/
     ///
-    /// Secrets are hidden unless ``CurlOptions/showsSecrets`` is set: credential fields, user and password in the URL, and
-    /// values in the query by name. Fields that cannot be sent, as LoadingKit refuses them too, are left out, and named in
-    /// a comment at the end. A body stream is not read: the command takes it from the standard input.
+    /// Secrets are hidden unless ``CurlOptions/showsSecrets`` is set: credential fields, user and password in the URL,
+    /// and named values in the query. Fields that cannot be sent, which LoadingKit refuses, too, are left out, and
+    /// named in a comment at the end. A body stream is not read: the command reads it from the standard input.
     public func curlDescription(_ options: CurlOptions = CurlOptions()) -> String {
         CurlCommand(self, options).text
     }
 }
 
-/// Puts a command together.
+/// Composes a command.
 private struct CurlCommand {
     private var groups: [[String]] = []
     private var comments: [String] = []
@@ -54,7 +54,7 @@ private struct CurlCommand {
         }
     }
 
-    /// The request's own, and the session's behind them.
+    /// The request's own fields, followed by the session's.
     private static func fields(_ request: URLRequest, _ options: CurlOptions) -> [(name: String, value: String)] {
         var fields = (request.allHTTPHeaderFields ?? [:]).map { (name: $0.key, value: $0.value) }
         var names = Set(fields.map { $0.name.lowercased() })
@@ -62,7 +62,7 @@ private struct CurlCommand {
             let name = String(describing: name.base)
             if names.insert(name.lowercased()).inserted { fields.append((name, String(describing: value))) }
         }
-        // curl sends the length of what it sends.
+        // curl sends the length itself.
         return fields.filter { $0.name.lowercased() != "content-length" }.sorted { $0.name < $1.name }
     }
 
@@ -72,7 +72,7 @@ private struct CurlCommand {
         }
         guard !value.utf8.contains(where: { $0 == 0 || $0 == 0x0a || $0 == 0x0d }) else { return comments.append(name) }
         let shown = secrets.field(name, value)
-        // Of a field without a value curl wants a semicolon: a colon takes a field away.
+        // curl requires a semicolon for a field without a value: a colon removes the field.
         groups.append(["-H", shown.allSatisfy { $0 == " " || $0 == "\t" } ? "\(name);" : "\(name): \(shown)"])
     }
 
@@ -92,7 +92,7 @@ private struct CurlCommand {
         guard let url else { return comments.append("the URL, which the request does not have") }
         let text = secrets.url(url)
         guard !text.utf8.contains(0) else { return comments.append("the URL, which is not valid") }
-        // curl would take these for patterns, and dots for folders.
+        // curl would interpret these characters as patterns.
         if text.contains(where: { "[]{}".contains($0) }) { groups.append(["--globoff"]) }
         let path = url.path(percentEncoded: true)
         if path.contains("/./") || path.contains("/../") || path.hasSuffix("/.") || path.hasSuffix("/..") {
@@ -103,7 +103,7 @@ private struct CurlCommand {
     }
 }
 
-/// How curl gets the body.
+/// The body's argument for curl.
 private struct BodyArgument {
     let option: String
     let value: String
@@ -120,7 +120,7 @@ private struct BodyArgument {
                 let isForm = request.value(forHTTPHeaderField: "Content-Type").map {
                     $0.lowercased().hasPrefix(FormURLEncoded.contentType)
                 }
-                // `--data` takes a body that begins with @ for a file's name.
+                // `--data` interprets a body that begins with @ as a file name.
                 (option, value) = ("--data-raw", isForm == true ? secrets.pairs(text) : text)
             } else {
                 (option, value) = ("--data-binary", "@-")
@@ -128,7 +128,7 @@ private struct BodyArgument {
         }
     }
 
-    /// The body as an argument can have it: Linux has at most 128 KiB for one.
+    /// The body in a form that is possible for an argument: Linux limits an argument to 128 KiB.
     private static func text(_ data: Data) -> String? {
         guard data.count <= 64 << 10, !data.contains(0) else { return nil }
         return String(validating: data, as: UTF8.self)

@@ -2,10 +2,10 @@ import Foundation
 import LoadingKit
 
 extension URLRequest {
-    /// Makes a value's JSON the request's body, and sets `Content-Type: application/json`. A request of method `GET`
-    /// becomes one of `POST`; `Accept` becomes `application/json` where the request has none.
+    /// Sets the request's body to a value's JSON, and `Content-Type: application/json`. The method `GET` becomes
+    /// `POST`; `Accept` becomes `application/json` where the request has none.
     ///
-    /// - Throws: what the encoder throws. The request is not changed then.
+    /// - Throws: the encoder's errors. The request is then unchanged.
     public mutating func setJSON(_ value: some Encodable, encoder: JSONEncoder = JSONEncoder()) throws {
         let body = try encoder.encode(value)
         if httpMethod == "GET" { httpMethod = "POST" }

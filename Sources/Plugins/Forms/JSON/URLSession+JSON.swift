@@ -6,14 +6,15 @@ extension URLSession {
     ///
     ///     let user = try await session.json(User.self, for: request)
     ///
-    /// `Accept` becomes `application/json` where the request has none. The type that the server gives the response is not
-    /// looked at. How much of a body is taken into memory is `URLSessionConfiguration.maximumCollectedBodySize`.
+    /// `Accept` becomes `application/json` where the request has none. The response's content type is not checked.
+    /// `URLSessionConfiguration.maximumCollectedBodySize` limits the body in memory.
     ///
     /// - Parameters:
-    ///   - statuses: which statuses are a success; 200 to 299 by default. Responses of other schemes than HTTP have none,
-    ///     and are successes.
-    ///   - delegate: a delegate for this load alone, asked before the session's.
-    /// - Throws: ``JSONLoadError`` for another status, or a body that cannot be decoded; else what `data(for:)` throws.
+    ///   - statuses: the statuses that are a success; 200 to 299 by default. Responses of other schemes than HTTP have
+    ///     none, and are successes.
+    ///   - delegate: a delegate for this load only, called before the session's.
+    /// - Throws: ``JSONLoadError`` for another status, or a body that cannot be decoded; otherwise the errors of
+    ///   `data(for:)`.
     public func json<Value: Decodable>(
         _ type: Value.Type = Value.self, for request: URLRequest, decoder: JSONDecoder = JSONDecoder(),
         statuses: Range<Int> = 200..<300, delegate: (any URLSessionTaskDelegate)? = nil
@@ -42,30 +43,30 @@ extension URLSession {
     }
 }
 
-/// A response that is not the JSON that was asked for.
+/// The error for a response that is not the requested JSON.
 public struct JSONLoadError: Error, Sendable, LocalizedError, CustomStringConvertible {
-    /// What is wrong with the response.
+    /// The reason for the error.
     public enum Kind: Sendable {
-        /// Its status is no success.
+        /// The status is not a success.
         case status
-        /// Its body is not JSON, or not that of the type; the decoder's error.
+        /// The body is not JSON, or does not match the type; the decoder's error.
         case undecodable(any Error)
     }
 
-    /// Bytes of the body that an error holds at most.
+    /// The largest number of the body's bytes in an error.
     public static let maximumBodySize = 1024
 
-    /// What is wrong.
+    /// The reason for the error.
     public let kind: Kind
     /// The HTTP status; nil for another scheme.
     public let status: Int?
-    /// Where the response comes from, after redirects.
+    /// The URL of the response, after redirects.
     public let url: URL?
-    /// The type that the server gives.
+    /// The response's content type.
     public let mimeType: String?
     /// The first 1,024 bytes of the body.
     public let firstBytes: Data
-    /// Bytes of the whole body.
+    /// The number of bytes in the complete body.
     public let bodySize: Int
 
     init(_ kind: Kind, _ data: Data, _ response: URLResponse) {
@@ -77,7 +78,7 @@ public struct JSONLoadError: Error, Sendable, LocalizedError, CustomStringConver
         bodySize = data.count
     }
 
-    /// In plain words, with the body's beginning as text, without control characters.
+    /// The description in plain words, with the body's beginning as text, without control characters.
     public var description: String {
         let source = status.map { "the response with status \($0)" } ?? "the response"
         let problem =

@@ -1,17 +1,17 @@
 import Foundation
 
-/// What separates the parts of a multipart body (RFC 2046 §5.1.1).
+/// The separator of the parts of a multipart body (RFC 2046 §5.1.1).
 enum Boundary {
     private static let alphabet = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
 
-    /// 32 characters of 62: some 190 bits, from the system's random numbers.
+    /// 32 of 62 characters: about 190 bits, from the system's random numbers.
     static func random() -> String {
         var generator = SystemRandomNumberGenerator()
         let characters = (0..<32).compactMap { _ in alphabet.randomElement(using: &generator) }
         return String(decoding: characters, as: UTF8.self)
     }
 
-    /// Whether the text may be a boundary: 1 to 70 `bchars`, of which the last is no space.
+    /// Whether the text is a valid boundary: 1 to 70 `bchars`, of which the last is not a space.
     static func isValid(_ text: String) -> Bool {
         (1...70).contains(text.utf8.count) && text.utf8.allSatisfy(isBoundaryCharacter) && text.utf8.last != 0x20
     }
@@ -20,13 +20,13 @@ enum Boundary {
         alphabet.contains(byte) || "'()+_,-./:=? ".utf8.contains(byte)
     }
 
-    /// `multipart/form-data` with the boundary, which is quoted where it is no token.
+    /// `multipart/form-data` with the boundary, which is quoted where it is not a token.
     static func contentType(_ boundary: String) -> String {
         let isToken = boundary.utf8.allSatisfy(PartHead.isTokenCharacter)
         return "multipart/form-data; boundary=" + (isToken ? boundary : "\"\(boundary)\"")
     }
 
-    /// Whether the boundary is somewhere in the data.
+    /// Whether the boundary occurs in the data.
     static func occurs(_ boundary: String, in data: Data) -> Bool {
         let pattern = Array(boundary.utf8)
         return data.withUnsafeBytes { data in

@@ -43,7 +43,7 @@ final class FormBodyStream: InputStream {
         _ buffer: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>, length len: UnsafeMutablePointer<Int>
     ) -> Bool { false }
 
-    /// There are no events: a reader waits.
+    /// The stream has no events: a reader waits.
     override func schedule(in aRunLoop: RunLoop, forMode mode: RunLoop.Mode) {}
 
     override func remove(from aRunLoop: RunLoop, forMode mode: RunLoop.Mode) {}

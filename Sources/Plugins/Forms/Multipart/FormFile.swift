@@ -1,18 +1,18 @@
 import Foundation
 
-/// A file of a form while it is sent: as many bytes as it had when the body was made, or an error.
+/// A file of a form while it is sent: exactly the bytes that it had when the body was made, or an error.
 final class FormFile: FormSource {
     private let path: String
     private let size: Int64
     private var remaining: Int64
     private let descriptor: Int32
 
-    /// - Parameter size: bytes, as they were when the body was made.
+    /// - Parameter size: the size in bytes when the body was made.
     init(path: String, size: Int64) throws(MultipartFormError) {
         self.path = path
         self.size = size
         remaining = size
-        // What has become a pipe since must not hold the thread up.
+        // A path that has become a pipe must not block the thread.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw .unreadableFile(path: path, errno: errno) }
         self.descriptor = descriptor
@@ -43,7 +43,8 @@ final class FormFile: FormSource {
 
     let mayBlock = false
 
-    /// The boundary that follows is not sent when the check at the end fails: the server never gets a body that looks whole.
+    /// When the check at the end fails, the next boundary is not sent: the server never gets a body that looks
+    /// complete.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         guard remaining > 0 else {
             try checkSize()

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Reads a body's segments one after the other. Used by one thread at a time.
+/// Reads a body's segments in sequence. Used by one thread at a time.
 final class FormReader {
     private var segments: ArraySlice<FormSegment>
     private var source: (any FormSource)?
@@ -12,7 +12,7 @@ final class FormReader {
         self.transmission = transmission
     }
 
-    /// Fills the buffer as far as it can without waiting for code of the program's; gives 0 at the end.
+    /// Fills the buffer as far as possible without waiting for the program's code; returns 0 at the end.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         do {
             let count = try fill(buffer)
@@ -58,7 +58,7 @@ final class FormReader {
     }
 }
 
-/// What became of the streams of one upload. Used from any thread.
+/// The outcome of the streams of one upload. Used from any thread.
 final class FormTransmission: Sendable {
     private struct State {
         var failure: MultipartFormError?
@@ -69,10 +69,10 @@ final class FormTransmission: Sendable {
 
     private let state = Mutex(State())
 
-    /// Why a stream failed, if one did.
+    /// The error of a stream that failed, if there is one.
     var failure: MultipartFormError? { state.withLock { $0.failure } }
 
-    /// Whether all of the body was handed over at least once.
+    /// Whether the complete body was delivered at least once.
     var isComplete: Bool { state.withLock { $0.isComplete } }
 
     func bodyWasReadToItsEnd() { state.withLock { $0.isComplete = true } }
@@ -82,7 +82,7 @@ final class FormTransmission: Sendable {
         state.withLock { if $0.failure == nil, !$0.isOver { $0.failure = error } }
     }
 
-    /// A sequence is about to be read; the one before, if there is one, is not needed any more.
+    /// A sequence is about to be read; an earlier one is not needed any longer.
     func willWait(for bridge: PieceBridge) {
         let unneeded = state.withLock { state -> PieceBridge? in
             defer { state.bridge = bridge }
@@ -91,7 +91,7 @@ final class FormTransmission: Sendable {
         unneeded?.cancel()
     }
 
-    /// The upload is over: a thread that waits for a sequence waits no longer.
+    /// The upload has ended: a thread that waits for a sequence stops waiting.
     func end() {
         let bridge = state.withLock { state in
             state.isOver = true

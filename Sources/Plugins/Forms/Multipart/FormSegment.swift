@@ -1,6 +1,6 @@
 import Foundation
 
-/// A run of a body's bytes, and where they come from.
+/// A run of a body's bytes, and their source.
 enum FormSegment: Sendable {
     case bytes(Data)
     /// A file that had this size when the body was made.
@@ -8,7 +8,7 @@ enum FormSegment: Sendable {
     case stream(part: String, length: Int64?, make: @Sendable () throws -> InputStream)
     case pieces(part: String, length: Int64?, produce: PieceBridge.Producer)
 
-    /// Looks at the file, where the content is one.
+    /// Determines a file's size, where the content is a file.
     init(_ part: MultipartForm.Part) throws(MultipartFormError) {
         switch part.content {
         case .data(let data): self = .bytes(data)
@@ -20,7 +20,7 @@ enum FormSegment: Sendable {
         }
     }
 
-    /// Bytes; nil where it is not known.
+    /// The number of bytes; nil where it is not known.
     var length: Int64? {
         switch self {
         case .bytes(let data): Int64(data.count)
@@ -30,11 +30,11 @@ enum FormSegment: Sendable {
     }
 }
 
-/// Gives the bytes of one segment. Used by one thread at a time.
+/// The source of the bytes of one segment. Used by one thread at a time.
 protocol FormSource: AnyObject {
-    /// Whether `read` may wait for code of the program's.
+    /// Whether `read` may wait for the program's code.
     var mayBlock: Bool { get }
-    /// Puts bytes into the buffer, which is not empty, and gives how many; 0 at the end.
+    /// Reads bytes into the buffer, which is not empty, and returns their number; 0 at the end.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int
 }
 
@@ -57,7 +57,7 @@ final class DataSource: FormSource {
     }
 }
 
-/// A stream of the program's.
+/// A stream of the program.
 final class StreamSource: FormSource {
     private let part: String
     private let stream: InputStream
@@ -76,7 +76,7 @@ final class StreamSource: FormSource {
         guard let base = buffer.bindMemory(to: UInt8.self).baseAddress else { return 0 }
         let count = stream.read(base, maxLength: buffer.count)
         if count >= 0, stream.streamStatus != .error { return min(count, buffer.count) }
-        // Asked for where there is none, it ends the process.
+        // Reading `streamError` where there is no error ends the process.
         let error = stream.streamStatus == .error ? stream.streamError : nil
         throw MultipartFormError.sourceFailed(
             part: part, reason: error.map { String(describing: $0) } ?? "the stream gives no reason")
@@ -112,7 +112,7 @@ final class PieceSource: FormSource {
     }
 }
 
-/// Checks that another source gives as many bytes as it is to give.
+/// Checks that another source delivers the expected number of bytes.
 final class CountedSource: FormSource {
     private let part: String
     private let expected: Int64

@@ -2,22 +2,23 @@ import Foundation
 import LoadingKit
 import Synchronization
 
-/// Gives a form's body anew where it has to be sent again. All else goes to the program's delegate for the load, or
-/// else to the session's.
+/// Supplies a form's body again where it has to be sent again. All other calls go to the program's delegate for the
+/// load, or otherwise to the session's.
 final class FormTaskDelegate: NSObject, URLSessionTaskDelegate {
     private let body: MultipartBody
     private let transmission: FormTransmission
     private let own: (any URLSessionTaskDelegate)?
     private let last = Mutex<URLSessionTaskTransactionMetrics?>(nil)
 
-    /// - Parameter own: the program's delegate for the load. What it does not implement it passes on to the session's.
+    /// - Parameter own: the program's delegate for the load. Methods that it does not implement are called on the
+    ///   session's delegate.
     init(_ body: MultipartBody, _ transmission: FormTransmission, next own: (any URLSessionTaskDelegate)?) {
         self.body = body
         self.transmission = transmission
         self.own = own
     }
 
-    /// The last transaction of the task that is over.
+    /// The last transaction of the task, after its end.
     var transaction: URLSessionTaskTransactionMetrics? { last.withLock { $0 } }
 
     private func next(_ session: URLSession) -> (any URLSessionTaskDelegate)? {
@@ -36,7 +37,7 @@ final class FormTaskDelegate: NSObject, URLSessionTaskDelegate {
         next(session)?.urlSession(session, task: task, didFinishCollecting: metrics)
     }
 
-    // MARK: What is passed on
+    // MARK: Forwarded calls
 
     func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask) {
         next(session)?.urlSession(session, didCreateTask: task)

@@ -1,28 +1,29 @@
 import Foundation
 
-/// A form's body, ready to be sent, as often as that is needed: each stream gives the same bytes.
+/// A form's body, ready to be sent, as often as necessary: each stream has the same bytes.
 ///
-/// Made by ``MultipartForm/makeBody(allowsUnknownLength:)``, at which time the sizes of files are taken.
+/// Made by ``MultipartForm/makeBody(allowsUnknownLength:)``, which determines the sizes of files.
 public struct MultipartBody: Sendable {
-    /// What separates the parts.
+    /// The separator of the parts.
     public let boundary: String
-    /// Bytes; nil where the length of a part is not known.
+    /// The number of bytes; nil where the length of a part is not known.
     public let contentLength: Int64?
     let segments: [FormSegment]
 
     /// The value of `Content-Type`.
     public var contentType: String { Boundary.contentType(boundary) }
 
-    /// A stream of all bytes, to be read once, on one thread at a time. Its `streamError` is a ``MultipartFormError``.
+    /// Makes a stream of all bytes, which can be read once, on one thread at a time. Its `streamError` is a
+    /// ``MultipartFormError``.
     ///
-    /// Reading blocks while a stream or sequence of the program's has nothing to give.
+    /// Reading blocks while a stream or sequence of the program has no bytes.
     public func makeStream() -> InputStream { makeStream(FormTransmission()) }
 
     func makeStream(_ transmission: FormTransmission) -> InputStream {
         FormBodyStream(FormReader(segments, transmission))
     }
 
-    /// Whether all bytes are in memory: there are no files, streams and sequences.
+    /// Whether all bytes are in memory: the body has no files, streams and sequences.
     public var isInMemory: Bool {
         segments.allSatisfy { segment in
             switch segment {
@@ -32,7 +33,7 @@ public struct MultipartBody: Sendable {
         }
     }
 
-    /// The whole body, where it is in memory and has at most so many bytes; else nil.
+    /// The complete body, where it is in memory and has at most `limit` bytes; otherwise nil.
     func data(upTo limit: Int) -> Data? {
         guard isInMemory, let contentLength, contentLength <= Int64(limit) else { return nil }
         var whole = Data(capacity: Int(clamping: contentLength))
@@ -42,7 +43,7 @@ public struct MultipartBody: Sendable {
 }
 
 extension MultipartForm {
-    /// Takes the sizes of files, and puts the body together. Blocks for as long as the file system takes.
+    /// Determines the sizes of files, and composes the body. Blocks for file system calls.
     ///
     /// - Parameter allowsUnknownLength: whether streams and sequences may be of unknown length. Default false.
     /// - Throws: ``MultipartFormError``.
@@ -71,7 +72,7 @@ extension MultipartForm {
 }
 
 extension MultipartForm.Part {
-    /// Whether the text is in the part's data. Other content is not known before it is sent.
+    /// Whether the text occurs in the part's data. Other content is not known before it is sent.
     fileprivate func contains(_ boundary: String) -> Bool {
         switch content {
         case .data(let data): Boundary.occurs(boundary, in: data)
@@ -80,12 +81,12 @@ extension MultipartForm.Part {
     }
 }
 
-/// What a body consists of, as it is put together.
+/// The segments of a body while it is composed.
 private struct FormLayout {
     private(set) var segments: [FormSegment] = []
-    /// Nil from the first part of unknown length on.
+    /// Nil after the first part of unknown length.
     private(set) var length: Int64? = 0
-    /// Text that is not in `segments` yet: what stands between two contents is one segment.
+    /// Text that is not in `segments` yet: the text between two contents is one segment.
     private var text = Data()
 
     mutating func append(_ string: String, of part: MultipartForm.Part) throws(MultipartFormError) {
@@ -109,7 +110,7 @@ private struct FormLayout {
     mutating func finish(_ string: String) {
         text.append(contentsOf: string.utf8)
         flush()
-        // `add` keeps room for it.
+        // `add` reserves room for it.
         length = length.map { $0 &+ Int64(string.utf8.count) }
     }
 

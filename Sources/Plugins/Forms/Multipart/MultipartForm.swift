@@ -1,31 +1,31 @@
 import Foundation
 import LoadingKit
 
-/// A form as a browser sends it with files: `multipart/form-data` (RFC 7578), of any size.
+/// A form like a browser's form with files: `multipart/form-data` (RFC 7578), of any size.
 ///
 ///     var form = MultipartForm()
 ///     form.append("title", text: "Holidays")
 ///     form.append("photo", file: URL(fileURLWithPath: "beach.jpg"))
 ///     let (answer, response) = try await session.upload(for: request, form: form)
 ///
-/// The form is a description: nothing is read before the body is sent, and files and streams are never in memory as a
-/// whole. It is a value that may be sent again and again.
+/// The form is a description: nothing is read before the body is sent, and files and streams are never completely in
+/// memory. It is a value that may be sent repeatedly.
 public struct MultipartForm: Sendable {
     /// The parts, in the order in which they are sent.
     public var parts: [Part] = []
 
-    /// What separates the parts; nil, the default, for a new random one of 32 characters (190 bits) for each body.
+    /// The separator of the parts; nil, the default, for a new random one of 32 characters (190 bits) for each body.
     ///
-    /// A boundary given here has 1 to 70 characters that RFC 2046 §5.1.1 allows. It must not occur in the content: that
-    /// is checked for data and text, and not for files and streams.
+    /// A boundary set here must have 1 to 70 characters that RFC 2046 §5.1.1 permits. It must not occur in the content:
+    /// this is checked for data and text, and not for files and streams.
     public var boundary: String?
 
-    /// A form without parts.
+    /// Makes a form without parts.
     public init(boundary: String? = nil) { self.boundary = boundary }
 
-    /// Appends a text field, in UTF-8. The text is sent as it is: its line ends are not changed.
+    /// Appends a text field, in UTF-8. The text is sent unchanged, including its line ends.
     ///
-    /// - Parameter contentType: `Content-Type` of the part; none by default, as browsers have it.
+    /// - Parameter contentType: `Content-Type` of the part; none by default, as in browsers.
     public mutating func append(_ name: String, text: String, contentType: String? = nil) {
         parts.append(Part(name: name, contentType: contentType, content: .data(Data(text.utf8))))
     }
@@ -33,8 +33,8 @@ public struct MultipartForm: Sendable {
     /// Appends data.
     ///
     /// - Parameters:
-    ///   - filename: makes the part a file for the server.
-    ///   - contentType: by default that of the file name's extension; without a file name, none.
+    ///   - filename: a file name, which marks the part as a file for the server.
+    ///   - contentType: by default the type of the file name's extension; without a file name, none.
     public mutating func append(_ name: String, data: Data, filename: String? = nil, contentType: String? = nil) {
         let type = contentType ?? filename.map { Self.contentType(ofFile: $0) }
         parts.append(Part(name: name, filename: filename, contentType: type, content: .data(data)))
@@ -42,23 +42,23 @@ public struct MultipartForm: Sendable {
 
     /// Appends a file, which is read while it is sent.
     ///
-    /// Its size is taken when the body is made (``makeBody(allowsUnknownLength:)``), and checked when the file is opened
-    /// and when its end is reached. A file that has changed its size ends the upload with an error.
+    /// Its size is determined when the body is made (``makeBody(allowsUnknownLength:)``), and checked when the file is
+    /// opened and when its end is reached. A changed size ends the upload with an error.
     ///
     /// - Parameters:
-    ///   - filename: the name that the server gets; by default the last component of the path.
-    ///   - contentType: by default that of the file name's extension, or `application/octet-stream`.
+    ///   - filename: the file name for the server; by default the last component of the path.
+    ///   - contentType: by default the type of the file name's extension, or `application/octet-stream`.
     public mutating func append(_ name: String, file: URL, filename: String? = nil, contentType: String? = nil) {
         let filename = filename ?? file.lastPathComponent
         let type = contentType ?? Self.contentType(ofFile: filename)
         parts.append(Part(name: name, filename: filename, contentType: type, content: .file(file)))
     }
 
-    /// Appends what a stream gives.
+    /// Appends the bytes of a stream.
     ///
     /// - Parameters:
-    ///   - length: how many bytes the stream has. Without it the body is sent in chunks, where that is allowed. A stream
-    ///     of another length ends the upload with an error.
+    ///   - length: the number of bytes of the stream. Without it the body is sent in chunks, where that is permitted. A
+    ///     stream of another length ends the upload with an error.
     ///   - makeStream: called for each body, on the thread that reads it: the body may have to be sent again.
     public mutating func append(
         _ name: String, length: Int64? = nil, filename: String? = nil, contentType: String? = nil,
@@ -69,13 +69,13 @@ public struct MultipartForm: Sendable {
             Part(name: name, filename: filename, contentType: type, content: .stream(length: length, makeStream)))
     }
 
-    /// Appends the pieces of an asynchronous sequence. The next piece is asked for when the one before was taken.
+    /// Appends the pieces of an asynchronous sequence. The next piece is requested after the previous one was taken.
     ///
-    /// While the body waits for a piece it occupies one of the 512 threads that LoadingKit has for code of the program's.
+    /// While the body waits for a piece it occupies one of the 512 threads that LoadingKit has for the program's code.
     ///
     /// - Parameters:
-    ///   - length: how many bytes the pieces have together. Without it the body is sent in chunks, where that is allowed.
-    ///     Pieces of another length end the upload with an error.
+    ///   - length: the total number of bytes of the pieces. Without it the body is sent in chunks, where that is
+    ///     permitted. Pieces of another length end the upload with an error.
     ///   - makePieces: called for each body: the body may have to be sent again.
     public mutating func append<Pieces: AsyncSequence>(
         _ name: String, length: Int64? = nil, filename: String? = nil, contentType: String? = nil,
@@ -94,31 +94,31 @@ extension MultipartForm {
 
     /// One entry of the form.
     public struct Part: Sendable {
-        /// What gives the part's bytes.
+        /// The source of the part's bytes.
         public enum Content: Sendable {
             /// Bytes in memory.
             case data(Data)
             /// A regular file.
             case file(URL)
-            /// What a new stream gives for each body; its length in bytes, where it is known.
+            /// A new stream for each body; its length in bytes, where it is known.
             case stream(length: Int64?, @Sendable () throws -> InputStream)
-            /// What the function hands over, piece by piece; the length of all in bytes, where it is known.
+            /// The pieces that the function delivers; their total length in bytes, where it is known.
             case pieces(
                 length: Int64?, @Sendable (_ deliver: @Sendable (Data) async throws -> Void) async throws -> Void)
         }
 
-        /// The entry's name. Any text: line ends and quotation marks are percent-encoded as the WHATWG has it.
+        /// The entry's name. Any text: line ends and quotation marks are percent-encoded as in the HTML standard.
         public var name: String
-        /// The file name for the server; nil for an entry that is no file.
+        /// The file name for the server; nil for an entry that is not a file.
         public var filename: String?
-        /// `Content-Type`; nil for none, which stands for `text/plain` (RFC 7578 §4.4).
+        /// `Content-Type`; nil for none, which means `text/plain` (RFC 7578 §4.4).
         public var contentType: String?
-        /// Further fields of the part's head. RFC 7578 §4.8 has servers ignore them.
+        /// Further fields of the part's head. Servers ignore them (RFC 7578 §4.8).
         public var fields: [(name: String, value: String)]
-        /// What gives the part's bytes.
+        /// The source of the part's bytes.
         public var content: Content
 
-        /// A part with these properties.
+        /// Makes a part with these properties.
         public init(
             name: String, filename: String? = nil, contentType: String? = nil,
             fields: [(name: String, value: String)] = [], content: Content

@@ -1,29 +1,30 @@
 import Foundation
 
-/// Why a form's body cannot be made, or could not be sent.
+/// The error when a form's body cannot be made, or could not be sent.
 public enum MultipartFormError: Error, Sendable, Equatable, LocalizedError, CustomStringConvertible {
     /// The boundary is empty, has more than 70 characters, ends with a space or has a character that is not allowed.
     case invalidBoundary(String)
-    /// The boundary that the form gives occurs in the content of this part.
+    /// The form's boundary occurs in the content of this part.
     case boundaryOccurs(part: String)
-    /// A field of this part's head, `Content-Type` among them, cannot be sent: a line end in its value, or no valid name.
+    /// A field of this part's head, possibly `Content-Type`, cannot be sent: its value has a line end, or its name is
+    /// not valid.
     case invalidField(part: String, field: String)
-    /// The length of this part is not known, and chunks were not asked for (``MultipartOptions/allowsUnknownLength``).
+    /// The length of this part is not known, and chunks are not permitted (``MultipartOptions/allowsUnknownLength``).
     case unknownLength(part: String)
     /// A given length is negative, or the body has more than `Int64.max` bytes.
     case invalidLength(part: String)
-    /// The file cannot be opened or read, with this `errno`: it has vanished, for instance.
+    /// The file cannot be opened or read, with this `errno`, for example because it was deleted.
     case unreadableFile(path: String, errno: Int32)
-    /// What is at this path is a folder, a pipe or something else that has no length.
+    /// The object at this path is a folder, a pipe or something else without a length.
     case notARegularFile(path: String)
-    /// The file had this size when the body was made, and another when it was sent. Bytes.
+    /// The file had the size `expected` when the body was made, and `found` when it was sent, in bytes.
     case fileChanged(path: String, expected: Int64, found: Int64)
-    /// The stream or sequence gave more or fewer bytes than its length. `found` is at least so many where it gave more.
+    /// The stream or sequence had more or fewer bytes than its length. Where it had more, `found` is a lower bound.
     case wrongLength(part: String, expected: Int64, found: Int64)
-    /// The part's stream or sequence failed; the text says how.
+    /// The part's stream or sequence failed; the text has the reason.
     case sourceFailed(part: String, reason: String)
 
-    /// In plain words.
+    /// The description in plain words.
     public var description: String {
         switch self {
         case .invalidBoundary(let boundary): "the form's boundary is not valid (RFC 2046, section 5.1.1): \(boundary)"

@@ -17,11 +17,11 @@ enum PartHead {
         return head + "\r\n"
     }
 
-    /// HTML §4.10.21.8: line ends become CR LF, and then CR, LF and the quotation mark are percent-encoded. The percent
-    /// sign is not.
+    /// Encodes a name by HTML §4.10.21.8: line ends become CR LF, and then CR, LF and the quotation mark are
+    /// percent-encoded. The percent sign is not encoded.
     static func encodedName(_ name: String) -> String { escaped(withLineEndsNormalized(name)) }
 
-    /// As a file name is encoded: without a change of its line ends.
+    /// Encodes a file name: like a name, but its line ends are not changed.
     static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {
@@ -49,7 +49,7 @@ enum PartHead {
         return String(result)
     }
 
-    /// RFC 9110 §5.6.2.
+    /// Whether the byte is a `tchar` (RFC 9110 §5.6.2).
     static func isTokenCharacter(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true

@@ -1,11 +1,11 @@
 import Foundation
 
-/// Hands the pieces of an asynchronous sequence to a thread that waits for them, one at a time.
+/// Passes the pieces of an asynchronous sequence to a waiting thread, one at a time.
 ///
-/// A condition, as `InputStream.read` blocks the thread that it is called on. That thread is never one of Swift's own: a
-/// session reads streams on threads for code that blocks.
+/// It uses a condition, because `InputStream.read` blocks its calling thread. This thread never belongs to Swift's task
+/// pool: a session reads streams on threads for blocking code.
 final class PieceBridge: @unchecked Sendable {  // all state is guarded by `condition`
-    /// Hands over each piece by `deliver`, which returns when the piece was taken.
+    /// Passes each piece to `deliver`, which returns when the piece was taken.
     typealias Producer = @Sendable (_ deliver: @Sendable (Data) async throws -> Void) async throws -> Void
 
     private let condition = NSCondition()
@@ -13,7 +13,7 @@ final class PieceBridge: @unchecked Sendable {  // all state is guarded by `cond
     private var producer: Task<Void, Never>?
     private var piece: Data?
     private var end: Result<Void, any Error>?
-    /// The producer, as long as its piece was not taken.
+    /// The continuation of the producer, until its piece is taken.
     private var delivery: CheckedContinuation<Void, any Error>?
 
     init(_ produce: @escaping Producer) { self.produce = produce }
@@ -31,7 +31,7 @@ final class PieceBridge: @unchecked Sendable {  // all state is guarded by `cond
         return next
     }
 
-    /// The rest is not wanted: ends the sequence, and the wait for its next piece.
+    /// The rest is not needed: ends the sequence, and the wait for its next piece.
     func cancel() { finish(.failure(CancellationError())) }
 
     private func start() {
@@ -52,7 +52,7 @@ final class PieceBridge: @unchecked Sendable {  // all state is guarded by `cond
         guard !new.isEmpty else { return try Task.checkCancellation() }
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             let isOver = condition.withLock {
-                // A second call while one waits: from two tasks of the program's.
+                // A second call while one waits: from two tasks of the program.
                 guard end == nil, delivery == nil else { return true }
                 piece = new
                 delivery = continuation
@@ -63,7 +63,7 @@ final class PieceBridge: @unchecked Sendable {  // all state is guarded by `cond
         }
     }
 
-    /// The first end counts.
+    /// Only the first end counts.
     private func finish(_ result: Result<Void, any Error>) {
         let waiting = condition.withLock { () -> CheckedContinuation<Void, any Error>? in
             guard end == nil else { return nil }
@@ -77,7 +77,7 @@ final class PieceBridge: @unchecked Sendable {  // all state is guarded by `cond
     }
 }
 
-/// Makes an asynchronous sequence, and hands over its pieces.
+/// Iterates over an asynchronous sequence, and passes on its pieces.
 struct PieceProducer<Pieces: AsyncSequence>: Sendable where Pieces.Element: DataProtocol {
     let make: @Sendable () async throws -> Pieces
 

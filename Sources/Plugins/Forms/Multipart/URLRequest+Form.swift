@@ -2,19 +2,19 @@ import Foundation
 import LoadingKit
 
 extension URLRequest {
-    /// Makes a form the request's body: sets `Content-Type`, and `Content-Length` where the length is known. A request of
-    /// method `GET` becomes one of `POST`; every other method stays.
+    /// Sets the request's body to a form: sets `Content-Type`, and `Content-Length` where the length is known. The
+    /// method `GET` becomes `POST`; every other method is kept.
     ///
     /// A small form of data and text (``MultipartOptions/inMemoryLimit``) becomes ``httpBody``. Any other becomes
     /// ``httpBodyStream``, which can be read once: for a redirect of 307 or 308, or an authentication challenge, the
-    /// delegate has to give `needNewBodyStream` a new one, by ``MultipartBody/makeStream()`` of the result.
-    /// `session.upload(for:form:)` does all of that, and more: prefer it where there is a choice.
+    /// delegate has to supply a new stream in `needNewBodyStream`, with ``MultipartBody/makeStream()`` of the result.
+    /// `session.upload(for:form:)` does all of this, and more: prefer it where there is a choice.
     ///
-    /// A stream that fails, for a file that has changed for instance, fails the load with
-    /// `URLError.requestBodyStreamExhausted`, and says in its text why.
+    /// A stream that fails, for example because a file has changed, fails the load with
+    /// `URLError.requestBodyStreamExhausted`, whose text has the reason.
     ///
-    /// - Returns: the body, whose ``MultipartBody/makeStream()`` gives it anew.
-    /// - Throws: ``MultipartFormError``. The request is not changed then.
+    /// - Returns: the body, whose ``MultipartBody/makeStream()`` returns a new stream.
+    /// - Throws: ``MultipartFormError``. The request is then unchanged.
     @discardableResult
     public mutating func setForm(
         _ form: MultipartForm, options: MultipartOptions = MultipartOptions()

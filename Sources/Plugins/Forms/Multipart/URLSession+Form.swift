@@ -2,23 +2,23 @@ import Foundation
 import LoadingKit
 
 extension URLSession {
-    /// Sends a form as the request's body, and gives the response whole.
+    /// Sends a form as the request's body, and returns the complete response.
     ///
-    /// The body is sent anew where a redirect (307, 308) or an authentication challenge needs it. Where a connection is lost
-    /// before any byte of a response, the request is sent again by the rules that LoadingKit has for other bodies: up to
-    /// three times with an idempotent method (`PUT`) or an `Idempotency-Key`; once with another, where the connection had
-    /// served before and `URLSessionConfiguration.retriesUnansweredRequests` is set. Each time is a task of its own, which
-    /// a delegate sees.
+    /// The body is sent again where a redirect (307, 308) or an authentication challenge requires it. Where a
+    /// connection is lost before any byte of a response, the request is sent again by LoadingKit's rules for other
+    /// bodies: up to three times with an idempotent method (`PUT`) or an `Idempotency-Key`; once with any other method,
+    /// where the connection had served a request before and `URLSessionConfiguration.retriesUnansweredRequests` is set.
+    /// Each attempt is a separate task, which a delegate sees.
     ///
-    /// Cancelling the calling task cancels the load, which then throws `URLError.cancelled`, and the sequences that the
-    /// form reads.
+    /// Cancelling the calling task cancels the load, which then throws `URLError.cancelled`, and also the sequences
+    /// that the form reads.
     ///
     /// - Parameters:
-    ///   - request: the method `GET` becomes `POST`. Its own body is ignored.
-    ///   - delegate: a delegate for this load alone, asked before the session's. Not asked for body streams.
-    /// - Returns: the response's body, and the response. A server's error status is a success.
-    /// - Throws: ``MultipartFormError`` where the body cannot be made, or fails while it is sent. The server then has got no
-    ///   body that looks whole. Else what `data(for:)` throws.
+    ///   - request: the request; its method `GET` becomes `POST`. Its own body is ignored.
+    ///   - delegate: a delegate for this load only, called before the session's. Not called for body streams.
+    /// - Returns: the response's body, and the response. A response with an error status is a success.
+    /// - Throws: ``MultipartFormError`` where the body cannot be made, or fails while it is sent. The server has then
+    ///   received no body that looks complete. Otherwise the errors of `data(for:)`.
     public func upload(
         for request: URLRequest, form: MultipartForm, options: MultipartOptions = MultipartOptions(),
         delegate: (any URLSessionTaskDelegate)? = nil
@@ -47,7 +47,7 @@ extension URLSession {
     }
 }
 
-/// An attempt to send a form that has failed.
+/// A failed attempt to send a form.
 struct FormAttempt {
     private let isConnectionLost: Bool
     private let hasResponse: Bool
@@ -70,9 +70,9 @@ struct FormAttempt {
             || request.value(forHTTPHeaderField: "Idempotency-Key") != nil
     }
 
-    /// RFC 9110 §9.2.2, as LoadingKit has it for bodies that it can send again by itself.
+    /// RFC 9110 §9.2.2, by LoadingKit's rules for bodies that it can send again by itself.
     ///
-    /// - Parameter sent: how often the form was sent, this attempt included.
+    /// - Parameter sent: the number of times that the form was sent, including this attempt.
     func mayRepeat(sent: Int, maySendUnsafe: Bool) -> Bool {
         guard isConnectionLost, !hasResponse else { return false }
         return isIdempotent ? sent <= 3 : sent <= 1 && isReusedConnection && maySendUnsafe

@@ -3,11 +3,11 @@ import Foundation
 extension FormURLEncoded {
     /// The pairs of a value with named properties.
     ///
-    /// Properties of properties are `outer[inner]`. The elements of an array repeat the name. Booleans are `true` and
-    /// `false`, dates and other types what they encode themselves as, data is Base64, and URLs their text. Nil is left out
-    /// where the type's coding leaves it out (`encodeIfPresent`, as the compiler writes it), and else is empty.
+    /// Nested properties are `outer[inner]`. The elements of an array repeat the name. Booleans are `true` and `false`,
+    /// dates and other types have their own coding, data is Base64, and URLs are text. Nil is omitted where the type's
+    /// coding omits it (`encodeIfPresent`, which the compiler generates), and otherwise empty.
     ///
-    /// - Throws: `EncodingError` where the value has no names, such as a number or an array alone.
+    /// - Throws: `EncodingError` where the value has no names, such as a single number or an array.
     public init(_ value: some Encodable) throws {
         let collector = PairCollector()
         try collector.encode(value, at: [])
@@ -15,7 +15,7 @@ extension FormURLEncoded {
     }
 }
 
-/// What the containers of one value write to. Used by one thread.
+/// Collects the pairs of one value's containers. Used by one thread.
 private final class PairCollector {
     var pairs: [FormURLEncoded.Pair] = []
 
@@ -81,7 +81,7 @@ private struct KeyedPairs<Key: CodingKey>: KeyedEncodingContainerProtocol {
     }
 }
 
-/// Values without a name of their own: an array's elements, and single values.
+/// Values without their own name: an array's elements, and single values.
 private struct PairValues: UnkeyedEncodingContainer, SingleValueEncodingContainer {
     let collector: PairCollector
     let codingPath: [any CodingKey]

@@ -1,8 +1,8 @@
 import Foundation
 import LoadingKit
 
-/// Names and values in the order in which they are sent: `application/x-www-form-urlencoded`, as the URL standard of the
-/// WHATWG has it (§5). Names may repeat.
+/// Names and values in the order in which they are sent: `application/x-www-form-urlencoded`, by the WHATWG's URL
+/// standard (§5). Names may repeat.
 ///
 ///     request.setForm(FormURLEncoded(["q": "a b", "page": "2"]))      // q=a+b&page=2
 public struct FormURLEncoded: Sendable, Hashable, ExpressibleByDictionaryLiteral {
@@ -26,17 +26,17 @@ public struct FormURLEncoded: Sendable, Hashable, ExpressibleByDictionaryLiteral
     /// The pairs, in order.
     public var pairs: [Pair]
 
-    /// These pairs; none by default.
+    /// Makes a form with these pairs; none by default.
     public init(_ pairs: [Pair] = []) { self.pairs = pairs }
 
-    /// These pairs, in their order.
+    /// Makes a form with these pairs, in their order.
     public init(_ pairs: KeyValuePairs<String, String>) { self.init(pairs.map { Pair($0.key, $0.value) }) }
 
-    /// The literal's pairs, in their order.
+    /// Makes a form with the literal's pairs, in their order.
     public init(dictionaryLiteral elements: (String, String)...) { self.init(elements.map { Pair($0.0, $0.1) }) }
 
-    /// Parses text of this form. Never fails: each piece between two `&` that is not empty is a pair, whose value is what
-    /// follows the first `=`; bytes that are not UTF-8 become U+FFFD.
+    /// Parses text of this form. Never fails: each non-empty piece between two `&` is a pair, whose value is the part
+    /// after the first `=`; bytes that are not UTF-8 become U+FFFD.
     public init(parsing text: some StringProtocol) { self.init(parsing: Data(text.utf8)) }
 
     /// Parses bytes of this form; see ``init(parsing:)-(StringProtocol)``.
@@ -57,7 +57,7 @@ public struct FormURLEncoded: Sendable, Hashable, ExpressibleByDictionaryLiteral
     /// The first value of a name; nil where there is none.
     public subscript(name: String) -> String? { pairs.first { $0.name == name }?.value }
 
-    /// As it is sent.
+    /// The encoded text, as it is sent.
     public var encoded: String {
         var result: [UInt8] = []
         for (index, pair) in pairs.enumerated() {
@@ -74,7 +74,7 @@ public struct FormURLEncoded: Sendable, Hashable, ExpressibleByDictionaryLiteral
 enum PercentCoding {
     private static let digits = Array("0123456789ABCDEF".utf8)
 
-    /// Letters, digits and `*-._` stay, a space becomes `+`, and all else is percent-encoded UTF-8.
+    /// Letters, digits and `*-._` are kept, a space becomes `+`, and everything else is percent-encoded UTF-8.
     static func append(_ text: String, to result: inout [UInt8]) {
         for byte in text.utf8 {
             switch byte {
@@ -85,7 +85,7 @@ enum PercentCoding {
         }
     }
 
-    /// A percent sign without two hexadecimal digits behind it stays.
+    /// A percent sign without two hexadecimal digits after it is kept.
     static func decoded(_ bytes: some Sequence<UInt8>) -> String {
         let bytes = Array(bytes)
         var result: [UInt8] = []
@@ -116,7 +116,7 @@ enum PercentCoding {
 }
 
 extension URLRequest {
-    /// Makes the pairs the request's body, and sets `Content-Type`. A request of method `GET` becomes one of `POST`.
+    /// Sets the request's body to the pairs, and `Content-Type`. The method `GET` becomes `POST`.
     public mutating func setForm(_ form: FormURLEncoded) {
         if httpMethod == "GET" { httpMethod = "POST" }
         setValue(FormURLEncoded.contentType, forHTTPHeaderField: "Content-Type")

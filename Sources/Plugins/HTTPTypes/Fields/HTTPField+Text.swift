@@ -2,7 +2,8 @@
     import HTTPTypes
 
     extension HTTPField {
-        /// The value as LoadingKit reads one: UTF-8 where the bytes are that, else ISO-8859-1, so that none is lost.
+        /// The value as LoadingKit decodes it: UTF-8 where the bytes are valid, otherwise ISO-8859-1, so that no byte
+        /// is lost.
         var text: String {
             withUnsafeBytesOfValue { bytes in
                 if let text = String(validating: bytes, as: UTF8.self) { return text }

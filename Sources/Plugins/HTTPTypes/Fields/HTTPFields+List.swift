@@ -2,11 +2,11 @@
     import HTTPTypes
 
     extension HTTPFields {
-        /// `HTTPFields` traps beyond it.
+        /// The limit beyond which `HTTPFields` traps.
         static let maximumCount = Int(UInt16.max) - 1
 
-        /// Fields as LoadingKit has them; those whose names HTTP does not allow are left out. Nil where there are more than
-        /// ``maximumCount``.
+        /// Fields from LoadingKit's list; those with names that HTTP does not permit are left out. Nil where there are
+        /// more than ``maximumCount``.
         init?(list: [(name: String, value: String)]) {
             let fields = list.compactMap { name, value in
                 HTTPField.Name(name).map { HTTPField(name: $0, value: value) }
@@ -15,7 +15,8 @@
             self.init(fields)
         }
 
-        /// As LoadingKit has them. Several `Cookie` fields are one (RFC 9113 §8.2.3), in the first one's place.
+        /// The fields in LoadingKit's form. Several `Cookie` fields become one (RFC 9113 §8.2.3), in the place of the
+        /// first.
         var list: [(name: String, value: String)] {
             var list: [(name: String, value: String)] = []
             var cookies: Int?

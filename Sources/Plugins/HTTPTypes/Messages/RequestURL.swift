@@ -2,10 +2,10 @@
     import Foundation
     import HTTPTypes
 
-    /// The URL that a request's pseudo-fields stand for. They are checked first: put together without that, a path could
-    /// become part of the host.
+    /// The URL of a request's pseudo-header fields. They are checked first: if they were joined without checks, a path
+    /// could become part of the host.
     enum RequestURL {
-        /// The URL, and the method by which it is loaded.
+        /// The URL, and the method with which it is loaded.
         static func make(
             _ request: HTTPRequest
         ) throws(HTTPTypeConversionError) -> (url: URL, method: HTTPRequest.Method) {
@@ -21,12 +21,12 @@
             }
             guard path.utf8.first == UInt8(ascii: "/") else { throw .invalidPath(path) }
             guard let url = request.url else { throw .invalidURL("\(scheme)://\(authority)\(path)") }
-            // Such as a port without a host.
+            // For example a port without a host.
             if isHTTP(scheme), url.host?.isEmpty != false { throw .invalidAuthority(authority) }
             return (url, request.method)
         }
 
-        /// A WebSocket's request becomes what a session has for one: `GET`, and `ws` or `wss` (RFC 8441 §5).
+        /// Converts a WebSocket's request to a session's form: `GET`, and `ws` or `wss` (RFC 8441 §5).
         private static func replaceConnect(_ request: inout HTTPRequest) throws(HTTPTypeConversionError) {
             switch (request.method, request.extendedConnectProtocol) {
             case (.connect, nil): throw .connect
@@ -49,7 +49,7 @@
             ["http", "https", "ws", "wss"].contains(scheme.lowercased())
         }
 
-        /// RFC 3986 §3.1.
+        /// Whether the text is a valid scheme (RFC 3986 §3.1).
         private static func isScheme(_ text: String) -> Bool {
             guard let first = text.utf8.first, isLetter(first) else { return false }
             return text.utf8.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || "+-.".utf8.contains($0) }
@@ -57,7 +57,7 @@
 
         private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7a).contains(byte | 0x20) }
 
-        /// Whether nothing in it ends a URL's host, or is a user. The rest is for `URL` to judge.
+        /// Whether the text has no character that ends a URL's host, and no user. `URL` validates the rest.
         private static func isAuthority(_ text: String) -> Bool {
             !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7f && !"/?#@\\".utf8.contains($0) }
         }

@@ -4,15 +4,15 @@
     import LoadingKit
 
     extension URLRequest {
-        /// Makes a request of an `HTTPRequest`.
+        /// Makes a request from an `HTTPRequest`.
         ///
-        /// Fields keep their order and the case of their names, and stay as often as they are there, but for those of `Cookie`,
-        /// which become one. A value that is not UTF-8 is read as ISO-8859-1, and sent as UTF-8. Indexing
-        /// strategies are not kept. An extended `CONNECT` for a WebSocket becomes `GET` of a `ws` or `wss` URL.
+        /// Fields keep their order, repetitions and the case of their names, except `Cookie` fields, which become one.
+        /// A value that is not UTF-8 is interpreted as ISO-8859-1, and sent as UTF-8. Indexing strategies are not kept.
+        /// An extended `CONNECT` for a WebSocket becomes `GET` of a `ws` or `wss` URL.
         ///
-        /// Nil where the pseudo-fields are no URL: without scheme, authority or path, for `OPTIONS` of `*`, for `CONNECT`,
-        /// and where they are malformed. The session's methods for an `HTTPRequest` throw ``HTTPTypeConversionError``, which
-        /// says what is wrong.
+        /// Nil where the pseudo-header fields do not form a URL: without scheme, authority or path, for `OPTIONS` of
+        /// `*`, for `CONNECT`, and where they are malformed. The session's methods for an `HTTPRequest` throw
+        /// ``HTTPTypeConversionError``, which has the reason.
         public init?(httpRequest: HTTPRequest) {
             guard let request = try? URLRequest(converting: httpRequest) else { return nil }
             self = request
@@ -28,11 +28,11 @@
 
         /// The request as an `HTTPRequest`, without its body and its rules for caching, cookies and time.
         ///
-        /// Fields keep their order. Those whose names HTTP does not allow are left out; in values, bytes that
-        /// HTTP does not allow become spaces. The URL's user and fragment are left out. A `GET` of a `ws` or `wss` URL
+        /// Fields keep their order. Those with names that HTTP does not permit are left out; in values, bytes that HTTP
+        /// does not permit become spaces. The URL's user and fragment are left out. A `GET` of a `ws` or `wss` URL
         /// becomes an extended `CONNECT` for a WebSocket.
         ///
-        /// Nil without a URL, for a URL without a scheme, and for a method that HTTP does not allow.
+        /// Nil without a URL, for a URL without a scheme, and for a method that HTTP does not permit.
         public var httpRequest: HTTPRequest? {
             guard let method = HTTPRequest.Method(httpMethod ?? "GET"), let url, url.hasComponents,
                 let fields = HTTPFields(list: headerFields)
@@ -49,7 +49,7 @@
     }
 
     extension URL {
-        /// Whether `HTTPRequest(url:)` takes it: that traps for others.
+        /// Whether `HTTPRequest(url:)` accepts the URL: it traps for others.
         fileprivate var hasComponents: Bool {
             guard let components = URLComponents(url: self, resolvingAgainstBaseURL: true), components.string != nil
             else {

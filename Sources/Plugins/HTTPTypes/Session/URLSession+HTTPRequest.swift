@@ -4,16 +4,16 @@
     import LoadingKit
 
     extension URLSession {
-        /// Loads a request whole.
+        /// Loads a request, and returns the complete body.
         ///
         /// Cancelling the calling task cancels the load, which then throws `URLError.cancelled`.
         ///
         /// - Parameters:
-        ///   - request: see ``LoadingKit/URLRequest/init(httpRequest:)`` for how it is sent.
-        ///   - delegate: a delegate for this load alone, asked before the session's.
-        /// - Returns: the body, and the response. A server's error status is a success.
-        /// - Throws: ``HTTPTypeConversionError`` where the request has no URL, or the response is not one of HTTP; else what
-        ///   `data(for:delegate:)` of a `URLRequest` throws.
+        ///   - request: the request; ``LoadingKit/URLRequest/init(httpRequest:)`` describes how it is sent.
+        ///   - delegate: a delegate for this load only, called before the session's.
+        /// - Returns: the body, and the response. A response with an error status is a success.
+        /// - Throws: ``HTTPTypeConversionError`` where the request has no URL, or the response is not an HTTP response;
+        ///   otherwise the errors of `data(for:delegate:)` with a `URLRequest`.
         public func data(
             for request: HTTPRequest, delegate: (any URLSessionTaskDelegate)? = nil
         ) async throws -> (Data, HTTPResponse) {
@@ -21,7 +21,7 @@
             return (data, try response.converted())
         }
 
-        /// Sends data as the request's body, and gives the response whole; see ``data(for:delegate:)``.
+        /// Sends data as the request's body, and returns the complete response; see ``data(for:delegate:)``.
         public func upload(
             for request: HTTPRequest, from bodyData: Data, delegate: (any URLSessionTaskDelegate)? = nil
         ) async throws -> (Data, HTTPResponse) {
@@ -30,7 +30,7 @@
             return (data, try response.converted())
         }
 
-        /// Sends a file as the request's body, and gives the response whole; see ``data(for:delegate:)``.
+        /// Sends a file as the request's body, and returns the complete response; see ``data(for:delegate:)``.
         public func upload(
             for request: HTTPRequest, fromFile fileURL: URL, delegate: (any URLSessionTaskDelegate)? = nil
         ) async throws -> (Data, HTTPResponse) {
@@ -39,7 +39,7 @@
             return (data, try response.converted())
         }
 
-        /// Loads a request into a file, which is the caller's to move or delete; see ``data(for:delegate:)``.
+        /// Loads a request into a file. The caller must move or delete the file; see ``data(for:delegate:)``.
         public func download(
             for request: HTTPRequest, delegate: (any URLSessionTaskDelegate)? = nil
         ) async throws -> (URL, HTTPResponse) {
@@ -47,16 +47,16 @@
             do {
                 return (file, try response.converted())
             } catch {
-                // The caller gets no name by which to delete it.
+                // The caller does not get the name, and could not delete the file.
                 try? FileManager.default.removeItem(at: file)
                 throw error
             }
         }
 
-        /// Loads a request, and gives its body byte by byte as it is received; see ``data(for:delegate:)``.
+        /// Loads a request, and returns its body byte by byte as it is received; see ``data(for:delegate:)``.
         ///
-        /// Returns when the response's head has been received. While the program does not read the bytes, they are not read
-        /// from the connection. When the sequence is released, the load is cancelled.
+        /// Returns when the response's head has been received. While the program does not read the bytes, they are not
+        /// read from the connection. When the sequence is released, the load is cancelled.
         public func bytes(
             for request: HTTPRequest, delegate: (any URLSessionTaskDelegate)? = nil
         ) async throws -> (AsyncBytes, HTTPResponse) {

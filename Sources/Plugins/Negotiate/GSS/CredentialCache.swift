@@ -1,9 +1,9 @@
 import Foundation
 import LoadingKit
 
-/// The tickets that a session has got with users' passwords, so that not each request asks the KDC.
+/// The tickets that a session has acquired with users' passwords, so that not every request contacts the KDC.
 final class CredentialCache: @unchecked Sendable {  // the variable is guarded by `lock`
-    /// The users of most programs are few. The one that was used the longest ago is forgotten.
+    /// Most programs have few users. The least recently used one is removed.
     private static let maximumCount = 8
 
     private struct User: Hashable {
@@ -14,9 +14,10 @@ final class CredentialCache: @unchecked Sendable {  // the variable is guarded b
     private let lock = NSLock()
     private var known: [(user: User, tickets: GSSCredential)] = []
 
-    /// The tickets that a credential stands for; nil for all that the user who runs the program has. May ask the KDC.
+    /// The tickets of a credential; nil for all tickets of the user who runs the program. May contact the KDC.
     ///
-    /// - Parameter mayBeOther: whether the user's own may be something else than tickets of Kerberos, as NTLM's password is.
+    /// - Parameter mayBeOther: whether the user's own credential may be of another kind than Kerberos tickets, such as
+    ///   NTLM's password.
     func find(_ credential: URLCredential, mayBeOther: Bool) throws(GSSError) -> GSSCredential? {
         guard let name = credential.user, !name.isEmpty else { return mayBeOther ? nil : try GSSCredential() }
         let principal = Self.principal(name)
@@ -43,7 +44,7 @@ final class CredentialCache: @unchecked Sendable {  // the variable is guarded b
         }
     }
 
-    /// `DOMAIN\user` is the user of a realm, too.
+    /// `DOMAIN\user` is also the user of a realm.
     private static func principal(_ name: String) -> String {
         guard let separator = name.firstIndex(of: "\\") else { return name }
         return "\(name[name.index(after: separator)...])@\(name[..<separator])"

@@ -1,10 +1,10 @@
 import CLoadingKitGSS
 
-/// A user's tickets, or what gets them.
-final class GSSCredential: @unchecked Sendable {  // the library has locks of its own for it
+/// A user's tickets, or the means to acquire them.
+final class GSSCredential: @unchecked Sendable {  // the library synchronises its use
     let handle: gss_cred_id_t
 
-    /// The tickets of the user who runs the program, and nothing else that would speak for that user.
+    /// The tickets of the user who runs the program, and no other kind of credential of this user.
     init() throws(GSSError) {
         var mechanisms = gss_OID_set_desc(count: 1, elements: loadingkit_gss_spnego())
         var (minor, credential): (UInt32, gss_cred_id_t?) = (0, nil)
@@ -18,7 +18,7 @@ final class GSSCredential: @unchecked Sendable {  // the library has locks of it
         try GSSError.check(limited, minor)
     }
 
-    /// - Parameter password: nil for the tickets that the user has.
+    /// - Parameter password: nil for the tickets that the user already has.
     init(user: String, password: String?) throws(GSSError) {
         let name = try GSSName(user: user)
         var mechanisms = gss_OID_set_desc(count: 1, elements: loadingkit_gss_spnego())
@@ -43,7 +43,7 @@ final class GSSCredential: @unchecked Sendable {  // the library has locks of it
         gss_release_cred(&minor, &credential)
     }
 
-    /// Whether its tickets can still be used.
+    /// Whether the tickets are still valid.
     var isValid: Bool {
         var (minor, lifetime): (UInt32, UInt32) = (0, 0)
         return gss_inquire_cred(&minor, handle, nil, &lifetime, nil, nil) == GSS_S_COMPLETE && lifetime > 60

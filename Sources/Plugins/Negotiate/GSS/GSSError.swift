@@ -1,20 +1,20 @@
 import CLoadingKitGSS
 
-/// What GSS-API has refused, in the words of the library.
+/// An error of GSS-API, with the library's text.
 struct GSSError: Error {
     let text: String
 
     init(_ text: String) { self.text = text }
 
     /// - Parameters:
-    ///   - major: what a function has returned.
+    ///   - major: the status that a function has returned.
     ///   - minor: the mechanism's own code.
     init(_ major: UInt32, _ minor: UInt32) {
         let words = Self.words(major, GSS_C_GSS_CODE) + (minor == 0 ? [] : Self.words(minor, GSS_C_MECH_CODE))
         text = words.isEmpty ? "GSS-API status \(major)" : words.joined(separator: ": ")
     }
 
-    /// An error is in the upper half of a status (RFC 2744 §3.9.1).
+    /// The upper half of a status has the error (RFC 2744 §3.9.1).
     static func check(_ major: UInt32, _ minor: UInt32) throws(GSSError) {
         if major & 0xFFFF_0000 != 0 { throw GSSError(major, minor) }
     }
@@ -33,7 +33,7 @@ struct GSSError: Error {
 }
 
 extension gss_buffer_desc {
-    /// Its bytes; the library's memory is given back.
+    /// Returns the bytes, and releases the library's memory.
     mutating func takeBytes() -> [UInt8] {
         let bytes = Array(UnsafeRawBufferPointer(start: value, count: value == nil ? 0 : length))
         var minor: UInt32 = 0
@@ -43,7 +43,7 @@ extension gss_buffer_desc {
 }
 
 extension Array<UInt8> {
-    /// Calls a function with the bytes as GSS-API wants them.
+    /// Calls a function with the bytes in the form that GSS-API requires.
     func withGSSBuffer<Result>(_ body: (gss_buffer_t) -> Result) -> Result {
         var copy = self
         return copy.withUnsafeMutableBytes { bytes in

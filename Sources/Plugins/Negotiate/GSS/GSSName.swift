@@ -1,12 +1,12 @@
 import CLoadingKitGSS
 
 /// A name of a service or a user.
-final class GSSName: @unchecked Sendable {  // the library's names do not change
+final class GSSName: @unchecked Sendable {  // the library's names are immutable
     let handle: gss_name_t
 
     /// A service on a host.
     convenience init(service: String, host: String, _ form: Negotiate.ServiceName) throws(GSSError) {
-        // What has a meaning in a principal's name, or ends a string of C.
+        // Characters with a meaning in a principal's name, or that end a C string.
         guard !host.isEmpty, !host.utf8.contains(where: { $0 <= 0x20 || "/@\\".utf8.contains($0) }) else {
             throw GSSError("no service has such a host")
         }
@@ -35,7 +35,7 @@ final class GSSName: @unchecked Sendable {  // the library's names do not change
         gss_release_name(&minor, &name)
     }
 
-    /// The realm of a host by `krb5.conf`; empty where the KDC is to know it.
+    /// The realm of a host by `krb5.conf`; empty where the KDC has to determine it.
     private static func realm(of host: String) -> String {
         var context: krb5_context?
         guard krb5_init_context(&context) == 0, let context else { return "" }

@@ -2,18 +2,18 @@ import Foundation
 
 /// A bearer token (RFC 6750).
 public struct BearerToken: Sendable, Hashable, CustomStringConvertible {
-    /// What the field `Authorization` has after `Bearer`.
+    /// The value after `Bearer` in the field `Authorization`.
     public let value: String
-    /// When it is no longer good; nil where that is not known.
+    /// The time at which the token expires; nil where it is not known.
     public let expiry: Date?
 
-    /// A token.
+    /// Makes a token.
     public init(_ value: String, expiry: Date? = nil) {
         self.value = value
         self.expiry = expiry
     }
 
-    /// Whether it is of the characters that a token may have (RFC 6750 §2.1): no other goes into a field.
+    /// Whether the token has only permitted characters (RFC 6750 §2.1): a token with any other is not sent.
     public var isWellFormed: Bool {
         let body = value.utf8.reversed().drop { $0 == UInt8(ascii: "=") }
         return !body.isEmpty
@@ -28,18 +28,18 @@ public struct BearerToken: Sendable, Hashable, CustomStringConvertible {
             }
     }
 
-    /// Without its value, which belongs in no log.
+    /// The description without the token's value, which must not be logged.
     public var description: String { "a bearer token" + (expiry.map { " until \($0)" } ?? "") }
 }
 
-/// No token could be had.
+/// The error when there is no token.
 public enum BearerTokenError: LocalizedError, Sendable {
     /// The token source failed.
     case refreshFailed(any Error)
-    /// The token source gave a token with characters that no token may have.
+    /// The token source returned a token with characters that are not permitted.
     case malformedToken
 
-    /// What happened, in plain words.
+    /// The error in plain words.
     public var errorDescription: String? {
         switch self {
         case .refreshFailed(let error): "no bearer token could be had: \(error.localizedDescription)"

@@ -1,14 +1,14 @@
 import Foundation
 
-/// Which token is good, and whether a new one is being asked for: a value.
+/// The state of the current token and of the request for a new one: a value.
 struct BearerTokenState: Sendable {
     enum Step: Equatable {
         case use(BearerToken)
-        /// A new one is asked for, by this caller or an earlier one.
+        /// A new token is being requested, by this caller or an earlier one.
         case wait(begins: Bool)
     }
 
-    /// How many earlier tokens are known as this object's own.
+    /// The number of earlier tokens that are recognised as this object's own.
     private static let rememberedCount = 8
 
     private(set) var current: BearerToken?
@@ -31,7 +31,7 @@ struct BearerTokenState: Sendable {
         return .wait(begins: !isRefreshing)
     }
 
-    /// A server has refused a token. Of an earlier token that says nothing about the current one.
+    /// A server has refused a token. The refusal of an earlier token does not affect the current one.
     mutating func reject(_ value: String) {
         if current?.value == value { isRejected = true }
     }
@@ -46,7 +46,7 @@ struct BearerTokenState: Sendable {
         isRejected = false
     }
 
-    /// Whether a field's value has a token that this object gave out.
+    /// Whether a field's value has a token that this object has issued.
     func isOwn(_ field: String) -> Bool {
         guard field.hasPrefix("Bearer ") else { return false }
         let value = field.dropFirst("Bearer ".count)

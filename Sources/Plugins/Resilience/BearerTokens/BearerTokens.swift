@@ -3,12 +3,13 @@ import LoadingKit
 
 /// Sends a user's bearer token with requests to certain origins, and has it refreshed when it expires or is refused.
 ///
-/// However many requests need a new token, the source is asked once, and all wait. When it fails, all of them fail with
-/// ``BearerTokenError``, and the next request asks again. A request that was answered with 401 is sent once more with a new
-/// token, unless its body is a stream. A token goes to no other origin than those given, also not after a redirect: each
-/// hop passes here anew. One object is for one user.
+/// Regardless of the number of requests that need a new token, the source is called once, and all of them wait. When it
+/// fails, all of them fail with ``BearerTokenError``, and the next request calls the source again. A request that was
+/// answered with 401 is sent once more with a new token, unless its body is a stream. A token is sent to no other
+/// origin than the given ones, even after a redirect: each redirected request passes through this interceptor again.
+/// One object is for one user.
 ///
-/// A request that has an `Authorization` of the program's own keeps it.
+/// A request with the program's own `Authorization` keeps it.
 public final class BearerTokens: Interceptor {
     private typealias Waiter = CheckedContinuation<BearerToken, any Error>
 
@@ -23,14 +24,15 @@ public final class BearerTokens: Interceptor {
     private let refresh: @Sendable (BearerToken?) async throws -> BearerToken
     private let state: Locked<State>
 
-    /// Tokens of one user.
+    /// Makes an interceptor for the tokens of one user.
     ///
     /// - Parameters:
-    ///   - origins: Where tokens may be sent. A scheme, host and port each: `https` is not `http`.
-    ///   - token: The first token; nil: the source is asked for it.
-    ///   - refreshesBefore: Seconds before a token's expiry from which on a new one is asked for. Default 30.
-    ///   - refresh: Gives a new token in place of the last one. Runs in a task of its own, which goes on when those who
-    ///     wait are cancelled: a refresh token may be good for once. It should not load through this stack.
+    ///   - origins: The origins to which tokens may be sent. A scheme, host and port each: `https` is not `http`.
+    ///   - token: The first token; nil: it is requested from the source.
+    ///   - refreshesBefore: Seconds before a token's expiry from which on a new one is requested. Default 30.
+    ///   - refresh: Returns a new token in place of the last one. It runs in a separate task, which continues when the
+    ///     waiting requests are cancelled: a refresh token may be valid for one use only. It should not load through
+    ///     this stack.
     public init(
         origins: Set<RequestOrigin>, token: BearerToken? = nil, refreshesBefore: TimeInterval = 30,
         clock: ResilienceClock = .system, refresh: @escaping @Sendable (BearerToken?) async throws -> BearerToken
@@ -41,10 +43,11 @@ public final class BearerTokens: Interceptor {
         state = Locked(State(tokens: BearerTokenState(margin: refreshesBefore, current: token)))
     }
 
-    /// How many requests wait for a token.
+    /// The number of requests that wait for a token.
     public var waitingCount: Int { state.withLock { $0.waiters.count } }
 
-    /// Whether the request's origin may have a token, or a redirect took one along that it may not have.
+    /// Whether the request's origin may get a token, or the request has a token from before a redirect that its origin
+    /// must not get.
     public func canIntercept(_ request: URLRequest) -> Bool {
         if let present = request.value(forHTTPHeaderField: "Authorization") {
             return state.withLock { $0.tokens.isOwn(present) }
@@ -56,12 +59,12 @@ public final class BearerTokens: Interceptor {
         request.url.flatMap { RequestOrigin($0) }.map { origins.contains($0) } ?? false
     }
 
-    /// Forwards the request with a token, where its origin may have one.
+    /// Forwards the request with a token, where its origin may get one.
     public func load(_ request: URLRequest, _ next: NextInterceptors) async throws -> InterceptedResponse {
         var request = request
         if let present = request.value(forHTTPHeaderField: "Authorization") {
             guard state.withLock({ $0.tokens.isOwn(present) }) else { return try await next.load(request) }
-            // A redirect took it along.
+            // The redirected request still has the token.
             request.setValue(nil, forHTTPHeaderField: "Authorization")
         }
         guard mayHaveToken(request) else { return try await next.load(request) }
@@ -128,7 +131,7 @@ public final class BearerTokens: Interceptor {
 }
 
 extension BearerTokenState {
-    /// The current token where it can be used; nothing is asked for.
+    /// The current token where it is valid; no new one is requested.
     fileprivate func usable(rejected: String?, at date: Date) -> BearerToken? {
         var copy = self
         guard case .use(let token) = copy.next(rejected: rejected, at: date) else { return nil }

@@ -1,22 +1,23 @@
 import Foundation
 import LoadingKit
 
-/// Makes no requests to an origin of which too many have failed, until some time has passed.
+/// Sends no requests to an origin with too many failures, until some time has passed.
 ///
-/// A refused request fails with ``CircuitOpenError`` at once. A call succeeds when its response's head is there with a status
-/// that is no failure; one whose body breaks off afterwards also counts as a failure. Cancelled calls, and those that a
-/// redirect ended, do not count.
+/// A refused request fails with ``CircuitOpenError`` at once. A call succeeds when its response's head has arrived with
+/// a status that is not a failure; a later interruption of the body also counts as a failure. Cancelled calls, and
+/// those that a redirect ended, do not count.
 public final class CircuitBreaker: Interceptor {
     private let policy: CircuitBreakerState.Policy
     private let clock: ResilienceClock
     private let isFailure: @Sendable (Result<URLResponse, any Error>) -> Bool
     private let states: Locked<OriginTable<CircuitBreakerState>>
 
-    /// A breaker for each origin, closed. The object holds their states.
+    /// Makes a closed breaker for each origin. This object holds their states.
     ///
     /// - Parameters:
-    ///   - maximumHosts: The most origins that are kept in mind; those used longest ago without failures go first.
-    ///   - isFailure: Whether what came of a call is the server's failure. Default ``isServerFailure(_:)``.
+    ///   - maximumHosts: The largest number of recorded origins; the least recently used ones without failures are
+    ///     removed first.
+    ///   - isFailure: Whether the result of a call is the server's failure. Default ``isServerFailure(_:)``.
     public init(
         _ policy: CircuitBreakerState.Policy = .init(), maximumHosts: Int = 1_000, clock: ResilienceClock = .system,
         isFailure: @escaping @Sendable (Result<URLResponse, any Error>) -> Bool = CircuitBreaker.isServerFailure
@@ -28,7 +29,7 @@ public final class CircuitBreaker: Interceptor {
         states = Locked(OriginTable(limit: maximumHosts) { $0.isIdle(at: now()) })
     }
 
-    /// Statuses 500, 502, 503 and 504, and the `URLError`s of ``RetryPolicy/defaultErrorCodes``.
+    /// True for statuses 500, 502, 503 and 504, and for the `URLError`s of ``RetryPolicy/defaultErrorCodes``.
     public static func isServerFailure(_ result: Result<URLResponse, any Error>) -> Bool {
         switch result {
         case .success(let response):
@@ -38,7 +39,7 @@ public final class CircuitBreaker: Interceptor {
         }
     }
 
-    /// Where the breaker of an origin stands.
+    /// The current phase of an origin's breaker.
     public func phase(of origin: RequestOrigin) -> CircuitBreakerState.Phase {
         states.withLock { $0[origin]?.phase ?? .closed }
     }
@@ -61,7 +62,7 @@ public final class CircuitBreaker: Interceptor {
             }
             return loaded
         } catch {
-            // A load that is over says nothing of the server, whatever it ended with.
+            // The end of a cancelled load does not characterise the server.
             let isOver = Task.isCancelled || error is CancellationError
             record(!isOver && isFailure(.failure(error)) ? .failure : .unknown, ticket, origin)
             throw error
@@ -78,14 +79,14 @@ public final class CircuitBreaker: Interceptor {
     }
 }
 
-/// A request was not sent, as too many before it failed.
+/// The error for a request that was not sent, because too many before it failed.
 public struct CircuitOpenError: LocalizedError, Sendable, Hashable {
-    /// Where it would have gone.
+    /// The origin of the request.
     public let origin: RequestOrigin
-    /// Seconds until a request may be sent again; 0 while a probe is under way.
+    /// Seconds until a request may be sent again; 0 while a probe is in progress.
     public let wait: TimeInterval
 
-    /// What happened, in plain words.
+    /// The error in plain words.
     public var errorDescription: String? {
         "too many requests to \(origin) have failed: none is sent for \(wait) seconds, or until a probe has succeeded"
     }

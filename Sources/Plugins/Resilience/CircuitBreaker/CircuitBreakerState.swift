@@ -7,20 +7,20 @@ import Foundation
 ///     halfOpen ── as many probes succeed as there are to be ──▶ closed
 ///     halfOpen ── a probe fails ──▶ open
 public struct CircuitBreakerState: Sendable, Hashable {
-    /// When the breaker opens and closes.
+    /// The thresholds and times of the breaker.
     public struct Policy: Sendable, Hashable {
-        /// The part of the calls in the window that must fail for the breaker to open, from 0 to 1. Default 0.5.
+        /// The fraction of the calls in the window that must fail for the breaker to open, from 0 to 1. Default 0.5.
         public var failureRatio: Double
-        /// With fewer calls in the window it does not open. Default 20.
+        /// The number of calls in the window below which the breaker does not open. Default 20.
         public var minimumCalls: Int
         /// The window's length in seconds. Default 30.
         public var window: TimeInterval
-        /// How long it stays open, in seconds. Default 10.
+        /// The time for which the breaker stays open, in seconds. Default 10.
         public var openTime: TimeInterval
-        /// How many calls are let through when that is over, and must succeed. Default 1.
+        /// The number of calls that are admitted after that time, and must succeed. Default 1.
         public var probes: Int
 
-        /// A policy; see the properties.
+        /// Makes a policy; see the properties.
         public init(
             failureRatio: Double = 0.5, minimumCalls: Int = 20, window: TimeInterval = 30, openTime: TimeInterval = 10,
             probes: Int = 1
@@ -33,50 +33,50 @@ public struct CircuitBreakerState: Sendable, Hashable {
         }
     }
 
-    /// What is done with a call.
+    /// The decision about a call.
     public enum Admission: Sendable, Hashable {
-        /// It is made, and its outcome recorded with this ticket.
+        /// The call is made, and its outcome recorded with this ticket.
         case goes(Ticket)
-        /// It is not made; so many seconds are left until one may be.
+        /// The call is not made; the seconds until a call may be made.
         case refused(TimeInterval)
     }
 
-    /// Which phase a call was let through in: outcomes of an earlier phase do not count in a later one.
+    /// The phase in which a call was admitted: outcomes of an earlier phase do not count in a later one.
     public struct Ticket: Sendable, Hashable { let phase: UInt64 }
 
-    /// What became of a call.
+    /// The outcome of a call.
     public enum Outcome: Sendable, Hashable {
-        /// The server did its work.
+        /// The server has processed the request.
         case success
         /// The server failed, or could not be reached.
         case failure
-        /// Nothing is known of the server: the call was cancelled, for example.
+        /// The state of the server is unknown, for example because the call was cancelled.
         case unknown
     }
 
-    /// Where the breaker stands.
+    /// The phase of the breaker.
     public enum Phase: Sendable, Hashable {
         /// Calls are made.
         case closed
-        /// No call is made until then.
+        /// No call is made until that time.
         case open(until: TimeInterval)
-        /// So many probes are under way, and so many have succeeded.
+        /// The numbers of running and of successful probes.
         case halfOpen(running: Int, succeeded: Int)
     }
 
-    /// Where the breaker stands. An open one whose time is over becomes half-open with the next call.
+    /// The phase of the breaker. An open breaker whose time has passed becomes half-open with the next call.
     public private(set) var phase = Phase.closed
     private let policy: Policy
     private var counts: SlidingCounts
     private var phaseNumber: UInt64 = 0
 
-    /// A closed breaker.
+    /// Makes a closed breaker.
     public init(_ policy: Policy = Policy()) {
         self.policy = policy
         counts = SlidingCounts(window: policy.window)
     }
 
-    /// A call is to be made.
+    /// Decides about a call.
     public mutating func admit(at now: TimeInterval) -> Admission {
         switch phase {
         case .closed: return .goes(Ticket(phase: phaseNumber))
@@ -91,7 +91,7 @@ public struct CircuitBreakerState: Sendable, Hashable {
         }
     }
 
-    /// A call that was let through is over.
+    /// Records the outcome of an admitted call.
     public mutating func record(_ outcome: Outcome, _ ticket: Ticket, at now: TimeInterval) {
         guard ticket.phase == phaseNumber else { return }
         switch (phase, outcome) {
@@ -118,7 +118,7 @@ public struct CircuitBreakerState: Sendable, Hashable {
         }
     }
 
-    /// Whether it is as a new one, as far as calls can see.
+    /// Whether the breaker behaves like a new one.
     func isIdle(at now: TimeInterval) -> Bool { phase == .closed && counts.counts(at: now).failures == 0 }
 
     private mutating func enter(_ next: Phase) {

@@ -1,6 +1,7 @@
 import Foundation
 
-/// How many calls succeeded and failed in the last seconds: in ten slots, the oldest of which goes as time passes.
+/// The numbers of successful and failed calls in the last seconds: in ten slots, of which the oldest are removed with
+/// time.
 struct SlidingCounts: Sendable, Hashable {
     private struct Slot: Hashable {
         var number = Int.min
@@ -12,7 +13,7 @@ struct SlidingCounts: Sendable, Hashable {
     private let slotLength: TimeInterval
     private var slots = [Slot](repeating: Slot(), count: slotCount)
 
-    /// - Parameter window: seconds.
+    /// - Parameter window: the length in seconds.
     init(window: TimeInterval) { slotLength = window.bounded(0.001, 1e9) / Double(Self.slotCount) }
 
     mutating func record(isFailure: Bool, at now: TimeInterval) {
@@ -22,7 +23,7 @@ struct SlidingCounts: Sendable, Hashable {
         if isFailure { slots[index].failures &+= 1 } else { slots[index].successes &+= 1 }
     }
 
-    /// Calls within the window, and how many of them failed.
+    /// The number of calls within the window, and the number of those that failed.
     func counts(at now: TimeInterval) -> (calls: Int, failures: Int) {
         let latest = number(at: now)
         let current = slots.filter { $0.number > latest - Self.slotCount && $0.number <= latest }

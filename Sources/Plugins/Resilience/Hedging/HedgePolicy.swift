@@ -1,31 +1,31 @@
 import Foundation
 import LoadingKit
 
-/// When a further attempt of a request is begun while the earlier ones are under way.
+/// The conditions for a further attempt of a request while earlier attempts are in progress.
 public struct HedgePolicy: Sendable {
-    /// After how long a further attempt is begun.
+    /// The delay before a further attempt.
     public enum Delay: Sendable, Hashable {
-        /// After so many seconds.
+        /// A fixed number of seconds.
         case fixed(TimeInterval)
-        /// After the time that so large a part of the last 256 requests to the origin took until their response's head;
-        /// after `otherwise` seconds while fewer than `minimum` are known.
+        /// The given quantile of the times until the response's head for the last 256 requests to the origin;
+        /// `otherwise` seconds while fewer than `minimum` times are known.
         case quantile(Double, otherwise: TimeInterval, minimum: Int = 20)
     }
 
-    /// The wait before each further attempt. Default: the 95th percentile, at first 1 second.
+    /// The delay before each further attempt. Default: the 95th percentile, at first 1 second.
     public var delay: Delay
-    /// The most attempts under way, with the first one. Default 2.
+    /// The largest number of simultaneous attempts, including the first. Default 2.
     public var maximumAttempts: Int
     /// The methods whose requests are hedged: the safe ones (RFC 9110 §9.2.1).
     public var methods: Set<String> = ["GET", "HEAD", "OPTIONS", "TRACE"]
-    /// Statuses that do not win while another attempt is under way. Default 408, 425, 429, 500, 502, 503, 504.
+    /// Statuses that do not win while another attempt is in progress. Default 408, 425, 429, 500, 502, 503, 504.
     public var failedStatuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
-    /// How many further attempts there may be for the requests. Nil is no bound.
+    /// The budget for further attempts. Nil: no limit.
     public var budget: RetryBudget? = RetryBudget(ratio: 0.1)
-    /// The most origins whose latencies are kept. Default 1,000.
+    /// The largest number of origins with recorded latencies. Default 1,000.
     public var maximumHosts = 1_000
 
-    /// A policy; see the properties.
+    /// Makes a policy; see the properties.
     public init(
         delay: Delay = .quantile(0.95, otherwise: 1), maximumAttempts: Int = 2, budget: RetryBudget? = .init(ratio: 0.1)
     ) {
@@ -34,7 +34,7 @@ public struct HedgePolicy: Sendable {
         self.budget = budget
     }
 
-    /// Whether a request may be under way more than once.
+    /// Whether a request may have several simultaneous attempts.
     public func mayHedge(_ request: URLRequest) -> Bool {
         maximumAttempts > 1 && methods.contains(request.httpMethod ?? "GET") && request.httpBodyStream == nil
     }

@@ -1,8 +1,8 @@
 import Foundation
 import LoadingKit
 
-/// Begins a further attempt of a safe request when the first takes long. The first good response wins, and the other attempts
-/// are cancelled.
+/// Starts a further attempt of a safe request when the first is slow. The first good response wins, and the other
+/// attempts are cancelled.
 ///
 /// A cancelled attempt costs an HTTP/1.1 connection, and a stream of an HTTP/2 connection.
 public final class Hedging: Interceptor {
@@ -20,14 +20,14 @@ public final class Hedging: Interceptor {
     private let clock: ResilienceClock
     private let state: Locked<State>
 
-    /// Hedging with a policy. The object holds the latencies and the budget.
+    /// Makes an interceptor with a policy. The object holds the latencies and the budget.
     public init(_ policy: HedgePolicy = HedgePolicy(), clock: ResilienceClock = .system) {
         self.policy = policy
         self.clock = clock
         state = Locked(State(budget: policy.budget, latencies: OriginTable(limit: policy.maximumHosts)))
     }
 
-    /// Whether the policy lets the request be sent more than once.
+    /// Whether the policy permits sending the request more than once.
     public func canIntercept(_ request: URLRequest) -> Bool { policy.mayHedge(request) }
 
     /// Forwards the request, again after each delay until one attempt has a good response.
@@ -85,7 +85,7 @@ public final class Hedging: Interceptor {
         return loaded.statusCode.map { !policy.failedStatuses.contains($0) } ?? true
     }
 
-    /// Loads the request, and notes how long a good response took.
+    /// Loads the request, and records the time until a good response.
     private func result(
         _ request: URLRequest, _ next: NextInterceptors, _ origin: RequestOrigin
     ) async -> Result<InterceptedResponse, any Error> {

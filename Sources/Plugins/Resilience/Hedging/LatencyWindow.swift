@@ -1,19 +1,19 @@
 import Foundation
 
-/// The last latencies, and their quantiles.
+/// The most recent latencies, and their quantiles.
 public struct LatencyWindow: Sendable, Hashable {
     private let size: Int
     private var latest: [TimeInterval] = []
     private var oldest = 0
     private var sorted: [TimeInterval] = []
 
-    /// - Parameter size: How many are kept, at least 1.
+    /// - Parameter size: The number of latencies that are kept, at least 1.
     public init(size: Int = 256) { self.size = max(1, size) }
 
-    /// How many there are.
+    /// The number of recorded latencies.
     public var count: Int { sorted.count }
 
-    /// Adds one, in place of the oldest when there are enough.
+    /// Adds a latency, and removes the oldest when the window is full.
     public mutating func record(_ latency: TimeInterval) {
         let latency = latency.bounded(0, 1e9)
         if latest.count < size {
@@ -27,7 +27,7 @@ public struct LatencyWindow: Sendable, Hashable {
         sorted.insert(latency, at: position(of: latency))
     }
 
-    /// The smallest latency that so large a part of them does not exceed; nil when there are none.
+    /// The smallest latency that is not exceeded by the given part of the latencies; nil when there are none.
     ///
     /// - Parameter part: From 0 to 1: 0.95 for the 95th percentile.
     public func quantile(_ part: Double) -> TimeInterval? {
@@ -36,7 +36,7 @@ public struct LatencyWindow: Sendable, Hashable {
         return sorted[min(max(rank - 1, 0), sorted.count - 1)]
     }
 
-    /// The first place whose value is not smaller.
+    /// The first position whose value is not smaller.
     private func position(of latency: TimeInterval) -> Int {
         var (low, high) = (0, sorted.count)
         while low < high {

@@ -1,25 +1,26 @@
 import Foundation
 
-/// How many requests a second go to a host.
+/// The rate of requests to a host.
 public struct RateLimit: Sendable, Hashable {
-    /// Requests a second, on average.
+    /// Requests per second, on average.
     public var rate: Double
-    /// Requests that may go at once after a pause. Default 1.
+    /// The number of requests that may be sent at once after a pause. Default 1.
     public var burst: Double
-    /// The longest that a request waits for its turn, in seconds; one that would wait for longer fails at once. Default 30.
+    /// The longest wait of a request for its turn, in seconds. A request with a longer wait fails at once. Default 30.
     ///
     /// The session's `timeoutIntervalForRequest` (60 seconds unless set) runs while a request waits.
     public var maximumWait: TimeInterval
-    /// The most requests that wait for one host; others fail at once. Default 10,000.
+    /// The largest number of waiting requests for one host; others fail at once. Default 10,000.
     public var maximumWaiting: Int
     /// Whether a response 429 or 503 with `Retry-After` pauses all requests to its host. Default true.
     public var heedsRetryAfter = true
     /// The longest such pause, in seconds. Default 60.
     public var maximumPause: TimeInterval = 60
-    /// The most hosts that are kept in mind; those used longest ago, for which nothing waits, are forgotten. Default 1,000.
+    /// The largest number of recorded hosts; the least recently used ones without waiting requests are removed. Default
+    /// 1,000.
     public var maximumHosts = 1_000
 
-    /// A limit; see the properties.
+    /// Makes a limit; see the properties.
     public init(
         rate: Double, burst: Double = 1, maximumWait: TimeInterval = 30, maximumWaiting: Int = 10_000
     ) {
@@ -30,14 +31,14 @@ public struct RateLimit: Sendable, Hashable {
     }
 }
 
-/// A request was not sent, as its turn would not come in time.
+/// The error for a request that was not sent, because its wait would exceed the limit.
 public struct RateLimitError: LocalizedError, Sendable, Hashable {
-    /// Where it would have gone.
+    /// The origin of the request.
     public let origin: RequestOrigin
-    /// Seconds until its turn, as far as is known; infinite where it never comes.
+    /// Seconds until its turn, as far as known; infinite where its turn would never come.
     public let wait: TimeInterval
 
-    /// What happened, in plain words.
+    /// The error in plain words.
     public var errorDescription: String? {
         "the rate limit for \(origin) is reached: the request would have to wait for \(wait) seconds"
     }

@@ -1,11 +1,11 @@
 import Foundation
 
-/// Those that wait for a host's tokens, in the order in which they came.
+/// The requests that wait for a host's tokens, in the order of their arrival.
 struct RateLimitQueue: Sendable {
     enum Arrival: Equatable {
         case goes
         case waits
-        /// The wait would be longer than is allowed: so many seconds.
+        /// The wait in seconds would exceed the limit.
         case refused(TimeInterval)
     }
 
@@ -16,7 +16,7 @@ struct RateLimitQueue: Sendable {
 
     private(set) var bucket: TokenBucket
     private var waiting: [(id: UInt64, deadline: TimeInterval)] = []
-    /// Those before it have left. An array is not made anew for each that leaves.
+    /// The entries before it have left the queue. It avoids a new array for each departure.
     private var head = 0
 
     init(_ bucket: TokenBucket) { self.bucket = bucket }
@@ -24,7 +24,7 @@ struct RateLimitQueue: Sendable {
     var count: Int { waiting.count - head }
     var isEmpty: Bool { count == 0 }
 
-    /// Whether one that comes now need not wait; it has its token then. It does not take that of one that waits.
+    /// Whether a new request need not wait; it then has its token. It does not take the token of a waiting request.
     mutating func goAtOnce(at now: TimeInterval) -> Bool { isEmpty && bucket.take(at: now) }
 
     mutating func arrive(_ id: UInt64, at now: TimeInterval, maximumWait: TimeInterval, maximumCount: Int) -> Arrival {
@@ -35,9 +35,9 @@ struct RateLimitQueue: Sendable {
         return .waits
     }
 
-    /// One that waited is cancelled: those behind it move up.
+    /// A waiting request is cancelled: the requests behind it move up.
     ///
-    /// - Returns: Whether it waited still.
+    /// - Returns: Whether it was still waiting.
     mutating func leave(_ id: UInt64) -> Bool {
         guard let index = waiting[head...].firstIndex(where: { $0.id == id }) else { return false }
         waiting.remove(at: index)
@@ -46,7 +46,8 @@ struct RateLimitQueue: Sendable {
 
     mutating func pause(until time: TimeInterval) { bucket.pause(until: time) }
 
-    /// Lets those go for whom there are tokens, and those whose time is over after a pause that came while they waited.
+    /// Releases the requests for which there are tokens, and those whose wait exceeds the limit because of a later
+    /// pause.
     mutating func advance(to now: TimeInterval) -> Departures {
         var departures = Departures()
         while head < waiting.count {
@@ -67,7 +68,7 @@ struct RateLimitQueue: Sendable {
         return departures
     }
 
-    /// Seconds until `advance` has something to do; nil where nobody waits.
+    /// Seconds until the next change by `advance`; nil where no request waits.
     func nextEvent(from now: TimeInterval) -> TimeInterval? {
         guard head < waiting.count else { return nil }
         return min(bucket.wait(for: 1, at: now), max(0, waiting[head].deadline - now))

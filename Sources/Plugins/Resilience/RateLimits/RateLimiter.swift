@@ -1,9 +1,9 @@
 import Foundation
 import LoadingKit
 
-/// Sends requests to each origin no faster than a ``RateLimit`` allows, in the order in which they came.
+/// Sends requests to each origin no faster than a ``RateLimit`` permits, in the order of their arrival.
 ///
-/// A request whose turn would come too late fails with ``RateLimitError``. A cancelled one leaves the queue, and those behind
+/// A request with too long a wait fails with ``RateLimitError``. A cancelled request leaves the queue, and those behind
 /// it move up.
 public final class RateLimiter: Interceptor {
     private typealias Waiter = CheckedContinuation<Void, any Error>
@@ -11,7 +11,7 @@ public final class RateLimiter: Interceptor {
     private struct State: Sendable {
         var queues: OriginTable<RateLimitQueue>
         var waiters: [UInt64: Waiter] = [:]
-        /// Origins for which a task waits until the next may go.
+        /// Origins with a task that waits until the next request may be sent.
         var pumped: [RequestOrigin: Task<Void, Never>] = [:]
         var lastIdentifier: UInt64 = 0
     }
@@ -20,22 +20,22 @@ public final class RateLimiter: Interceptor {
     private let clock: ResilienceClock
     private let state: Locked<State>
 
-    /// A limiter. The object holds the buckets.
+    /// Makes a limiter. The object holds the buckets.
     public init(_ limit: RateLimit, clock: ResilienceClock = .system) {
         self.limit = limit
         self.clock = clock
         let now = clock.now
         let queues = OriginTable<RateLimitQueue>(limit: limit.maximumHosts) {
-            // A bucket that is not full is still owed time.
+            // The refill time of a bucket that is not full must be kept.
             $0.isEmpty && $0.bucket.isFull(at: now())
         }
         state = Locked(State(queues: queues))
     }
 
-    /// How many requests wait.
+    /// The number of waiting requests.
     public var waitingCount: Int { state.withLock { $0.waiters.count } }
 
-    /// Forwards the request when it is its turn.
+    /// Forwards the request when its turn has come.
     public func load(_ request: URLRequest, _ next: NextInterceptors) async throws -> InterceptedResponse {
         guard let origin = request.url.flatMap({ RequestOrigin($0) }) else { return try await next.load(request) }
         try await waitForTurn(origin)
@@ -73,7 +73,7 @@ public final class RateLimiter: Interceptor {
         case .refused(let wait): waiter.resume(throwing: RateLimitError(origin: origin, wait: wait))
         case .waits:
             if !isPumped { pump(origin) }
-            // The cancellation may have come before there was anything to leave.
+            // The cancellation may have occurred before the request was in the queue.
             if Task.isCancelled { leave(id, origin) }
         }
     }
@@ -91,7 +91,7 @@ public final class RateLimiter: Interceptor {
         waiter?.resume(throwing: CancellationError())
     }
 
-    /// One task for each origin waits until the first may go.
+    /// For each origin one task waits until the first request may be sent.
     private func pump(_ origin: RequestOrigin) {
         let now = clock.now()
         let (released, expired) = state.withLock { state -> ([Waiter], [Waiter]) in

@@ -1,22 +1,22 @@
 import Foundation
 
-/// A bucket that fills with `rate` tokens a second, up to `burst`. What is done takes a token.
+/// A bucket that is filled with `rate` tokens per second, up to `burst`. Each request takes a token.
 public struct TokenBucket: Sendable, Hashable {
-    /// Tokens a second.
+    /// Tokens per second.
     public let rate: Double
-    /// The most tokens that the bucket holds. It is full at first.
+    /// The capacity of the bucket, which is full at first.
     public let burst: Double
-    /// The tokens at `updated`.
+    /// The number of tokens at `updated`.
     private var tokens: Double
     private var updated: TimeInterval
-    /// Until then no token may be taken.
+    /// No token may be taken before this time.
     private var pausedUntil: TimeInterval = -.infinity
 
-    /// A full bucket.
+    /// Makes a full bucket.
     ///
     /// - Parameters:
-    ///   - rate: Tokens a second, 0 or more.
-    ///   - burst: 1 or more.
+    ///   - rate: Tokens per second, 0 or more.
+    ///   - burst: The capacity, 1 or more.
     public init(rate: Double, burst: Double, at now: TimeInterval) {
         self.rate = rate.bounded(0, 1e9)
         self.burst = burst.bounded(1, 1e9)
@@ -29,13 +29,13 @@ public struct TokenBucket: Sendable, Hashable {
     /// - Returns: Whether there was one.
     public mutating func take(at now: TimeInterval) -> Bool {
         fill(at: now)
-        // What is a billionth short is a rounding of the time.
+        // A deficit of a billionth is a rounding error of the time.
         guard now >= pausedUntil, tokens >= 1 - 1e-9 else { return false }
         tokens = max(0, tokens - 1)
         return true
     }
 
-    /// Seconds until there are so many tokens for those who wait, in order; infinite where there never are.
+    /// Seconds until there are `count` tokens, for waiting requests in order; infinite where there never will be.
     public func wait(for count: Int, at now: TimeInterval) -> TimeInterval {
         let present = min(burst, tokens + (now - updated).bounded(0, 1e9) * rate)
         let missing = Double(count) - present
@@ -43,10 +43,10 @@ public struct TokenBucket: Sendable, Hashable {
         return max(filling, pausedUntil - now, 0)
     }
 
-    /// Gives no token until then, as a server asked. The pause is never made shorter.
+    /// Pauses until a time that a server requires. A pause is never shortened.
     public mutating func pause(until time: TimeInterval) { pausedUntil = max(pausedUntil, time) }
 
-    /// Whether it is as one that was just made.
+    /// Whether the bucket is in its initial state.
     public func isFull(at now: TimeInterval) -> Bool {
         now >= pausedUntil && tokens + (now - updated).bounded(0, 1e9) * rate >= burst
     }

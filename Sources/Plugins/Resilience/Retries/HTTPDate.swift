@@ -2,7 +2,7 @@ import Foundation
 
 /// Dates in HTTP's fields, in the three forms that a recipient must accept (RFC 9110 §5.6.7).
 enum HTTPDate {
-    /// - Parameter now: the date from which the century of a two-digit year follows.
+    /// - Parameter now: the date that determines the century of a two-digit year.
     static func parse(_ text: String, now: Date) -> Date? {
         var scanner = Scanner(bytes: Array(text.utf8))
         if let date = scanner.fixed() { return date }
@@ -42,13 +42,14 @@ enum HTTPDate {
             guard name(days) != nil, skip(", "), let day = number(2), skip("-"), let month = name(months), skip("-"),
                 let short = number(2), skip(" "), let time = time(), skip(" gmt"), position == bytes.count
             else { return nil }
-            // A year that would be more than 50 years from now is the last one in the past with these digits.
+            // A year more than 50 years in the future is the most recent past year with the same last two digits (RFC
+            // 9110 §5.6.7).
             let seconds = now.timeIntervalSince1970.bounded(0, 253_402_300_799)
             let latest = 1970 + Int(seconds / 31_556_952) + 50
             return date(latest - (latest - short) % 100, month + 1, day, time)
         }
 
-        /// Skips a text in lower case, whatever the case of the bytes.
+        /// Skips a text in lower case; the bytes may have any case.
         private mutating func skip(_ text: String) -> Bool {
             let expected = Array(text.utf8)
             guard bytes.count - position >= expected.count else { return false }
@@ -84,7 +85,7 @@ enum HTTPDate {
             return hour * 3600 + minute * 60 + second
         }
 
-        /// Nil for a day that the month does not have.
+        /// Nil for a day that does not exist in the month.
         private func date(_ year: Int, _ month: Int, _ day: Int, _ time: Int) -> Date? {
             let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
             let lengths = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]

@@ -1,20 +1,20 @@
 import Foundation
 import LoadingKit
 
-/// Tries requests again that failed, as a ``RetryPolicy`` says.
+/// Retries failed requests by a ``RetryPolicy``.
 ///
-/// The response of a failed attempt is not delivered: while the wait goes on its body is read, up to a bound, so that its
-/// connection can be used again. What the last attempt gives is the load's result. Once a response is delivered nothing is
-/// tried again. A redirect begins a new load, whose attempts are counted anew.
+/// The response of a failed attempt is not delivered. During the wait its body is read, up to a limit, so that its
+/// connection can be reused. The result of the last attempt is the load's result. Once a response is delivered, there
+/// are no further attempts. A redirect starts a new load, whose attempts are counted from 1.
 public final class Retries: Interceptor {
     private let policy: RetryPolicy
     private let clock: ResilienceClock
     private let random: @Sendable () -> Double
     private let budget: Locked<RetryBudget?>
 
-    /// Retries with a policy. The object holds the budget.
+    /// Makes an interceptor with a policy. The object holds the budget.
     ///
-    /// - Parameter random: Gives numbers from 0 up to 1, for the jitter.
+    /// - Parameter random: Returns numbers from 0 up to 1, for the jitter.
     public init(
         _ policy: RetryPolicy = RetryPolicy(), clock: ResilienceClock = .system,
         random: @escaping @Sendable () -> Double = { .random(in: 0..<1) }
@@ -25,7 +25,7 @@ public final class Retries: Interceptor {
         budget = Locked(policy.budget)
     }
 
-    /// Forwards the request until an attempt succeeds or none is left.
+    /// Forwards the request until an attempt succeeds or there are no attempts left.
     public func load(_ request: URLRequest, _ next: NextInterceptors) async throws -> InterceptedResponse {
         budget.withLock { $0?.deposit() }
         let start = clock.now()
@@ -38,7 +38,7 @@ public final class Retries: Interceptor {
             } catch {
                 result = .failure(error)
             }
-            // A load that is over is not tried again, whatever its last attempt says.
+            // A load that has ended is not retried, whatever the result of its last attempt.
             try Task.checkCancellation()
             guard let delay = delay(after: result, of: request, number: number, since: start) else {
                 return try result.get()
@@ -90,7 +90,7 @@ public final class Retries: Interceptor {
         return budget.withLock { $0?.withdraw(at: now) ?? true } ? delay : nil
     }
 
-    /// What is left of the body when the wait is over is not waited for.
+    /// The rest of the body at the end of the wait is not awaited.
     private func wait(_ delay: TimeInterval, discarding body: InterceptedBody?) async throws {
         guard let body else { return try await clock.sleep(delay) }
         try await body.discarding(upTo: policy.maximumDiscardedBytes) { try await clock.sleep(delay) }

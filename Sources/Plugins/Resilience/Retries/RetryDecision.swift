@@ -1,31 +1,31 @@
 import Foundation
 import LoadingKit
 
-/// What is done after an attempt.
+/// The action after an attempt.
 public enum RetryDecision: Sendable, Hashable {
-    /// Its result is the load's, for this reason.
+    /// The attempt's result is the load's result, for this reason.
     case deliver(Reason)
-    /// The request is tried again after so many seconds.
+    /// The request is retried after this number of seconds.
     case retry(after: TimeInterval)
 
-    /// Why there is no further attempt.
+    /// The reason why there is no further attempt.
     public enum Reason: Sendable, Hashable {
-        /// The attempt did not fail, or in no way that another attempt may change.
+        /// The attempt did not fail, or a retry would not change its failure.
         case noRetriableFailure
         /// The request may not be sent twice.
         case notRepeatable
         /// The body was a stream.
         case bodyCannotBeSentAgain
-        /// ``RetryPolicy/maximumAttempts`` were made.
+        /// The number of attempts has reached ``RetryPolicy/maximumAttempts``.
         case noAttemptLeft
         /// The wait would end after ``RetryPolicy/totalTimeout``.
         case noTimeLeft
-        /// The server asks for a longer wait than ``RetryPolicy/maximumRetryAfter``.
+        /// The server requires a longer wait than ``RetryPolicy/maximumRetryAfter``.
         case retryAfterIsTooLong
     }
 }
 
-/// What became of an attempt.
+/// The outcome of an attempt.
 public enum AttemptOutcome: Sendable, Hashable {
     /// A response with a status, and its `Retry-After`.
     case status(Int, retryAfter: RetryAfter? = nil)
@@ -36,12 +36,12 @@ public enum AttemptOutcome: Sendable, Hashable {
 }
 
 extension RetryPolicy {
-    /// What is done after an attempt, but for the budget.
+    /// The action after an attempt, without regard to the budget.
     ///
     /// - Parameters:
-    ///   - number: 1 for the first attempt.
-    ///   - elapsed: Seconds since the first attempt began.
-    ///   - random: From 0 up to 1, for the jitter.
+    ///   - number: The number of the attempt, from 1.
+    ///   - elapsed: Seconds since the start of the first attempt.
+    ///   - random: A random number from 0 up to 1, for the jitter.
     public func decision(
         after outcome: AttemptOutcome, of request: URLRequest, number: Int, elapsed: TimeInterval, now: Date,
         random: Double
@@ -55,7 +55,7 @@ extension RetryPolicy {
             let asked = retryAfter.delay(from: now)
             let longest = maximumRetryAfter.bounded(0, 1e9)
             if asked > longest, beyondMaximumRetryAfter == .delivers { return .deliver(.retryAfterIsTooLong) }
-            // The server's wait is the least: the jitter on top keeps those apart that it sent away together.
+            // The server's wait is the minimum: the added jitter separates clients that got the same wait.
             delay = min(longest, asked + delay)
         }
         if let totalTimeout, elapsed + delay >= totalTimeout { return .deliver(.noTimeLeft) }

@@ -3,16 +3,16 @@ import LoadingKit
 
 /// A load that several callers share.
 ///
-/// The first caller leads: the load is made with its context, in a task of its own. When the leader leaves before the
-/// response is there, the next caller leads, and begins anew; when it leaves later, the load goes on. When the last caller
-/// leaves, the load is cancelled.
+/// The first caller leads: the load is made with its context, in a separate task. When the leader leaves before the
+/// response has arrived, the next caller leads, and starts the load again; when the leader leaves later, the load
+/// continues. When the last caller leaves, the load is cancelled.
 final class Flight: Sendable {
     private let state: Locked<FlightState>
     private let clock: ResilienceClock
     private let maximumStall: TimeInterval
     private let didClose: @Sendable (Flight) -> Void
 
-    /// - Parameter didClose: called when no caller may join any more.
+    /// - Parameter didClose: called when no further caller may join.
     init(
         bufferLimit: Int, maximumStall: TimeInterval, clock: ResilienceClock,
         didClose: @escaping @Sendable (Flight) -> Void
@@ -23,13 +23,13 @@ final class Flight: Sendable {
         self.didClose = didClose
     }
 
-    /// A caller comes. Nil where the body has gone on too far, or the load is over.
+    /// Adds a caller. Nil where too much of the body has been read, or the load has ended.
     func join() -> UInt64? { state.withLock { $0.join() } }
 
-    /// How many callers there are.
+    /// The number of callers.
     var callers: Int { state.withLock { $0.present.count } }
 
-    /// Waits until the response is there, or the caller has something to do.
+    /// Waits until the response has arrived, or the caller has to act.
     func head(for id: UInt64) async throws -> FlightOutcome {
         try await withCheckedThrowingContinuation { waiter in change { $0.wait(id, forHead: waiter) } }
     }
@@ -39,7 +39,7 @@ final class Flight: Sendable {
         try await withCheckedThrowingContinuation { waiter in change { $0.wait(id, forPiece: waiter) } }
     }
 
-    /// The leader begins the load.
+    /// The leader starts the load.
     func begin(_ id: UInt64, _ request: URLRequest, _ next: NextInterceptors) {
         state.withLock { state in
             guard let generation = state.lead(id) else { return }
@@ -47,7 +47,7 @@ final class Flight: Sendable {
         }
     }
 
-    /// A caller is gone: it was cancelled, has read all, or let go of its response.
+    /// A caller leaves: it was cancelled, has read everything, or has released its response.
     func leave(_ id: UInt64, _ task: URLSessionTask) {
         let goesOn = task.goesOnLoading
         change { $0.leave(id, isRedirected: goesOn) }
@@ -69,7 +69,7 @@ final class Flight: Sendable {
         }
     }
 
-    /// Changes the state, and then wakes those that the change concerns.
+    /// Changes the state, and then wakes the callers that the change concerns.
     private func change(_ body: (inout FlightState) -> Void) {
         let (wakes, isClosed) = state.withLock { state -> (FlightState.Wakes, Bool) in
             body(&state)
@@ -95,7 +95,7 @@ final class Flight: Sendable {
 }
 
 extension URLSessionTask {
-    /// Whether the task itself goes on: a load of it that has ended was replaced, by a redirect.
+    /// Whether the task itself continues: when one of its loads has ended, a redirect has replaced it.
     fileprivate var goesOnLoading: Bool {
         switch state {
         case .running, .suspended: true

@@ -1,24 +1,24 @@
 import Foundation
 
-/// The pieces of a shared body between the load that brings them and callers that take them at their own pace.
+/// The pieces of a shared body between the load that delivers them and callers that take them at their own pace.
 ///
-/// A piece goes when all callers have taken it.
+/// A piece is removed when all callers have taken it.
 struct FlightBuffer: Sendable {
     enum Next: Equatable {
         case piece(Data)
-        /// There is none yet.
+        /// There is no piece yet.
         case none
-        /// The caller is not one of this buffer's.
+        /// The buffer does not have this caller.
         case gone
     }
 
     private struct Piece: Sendable {
         var data: Data
-        /// How many callers have not taken it.
+        /// The number of callers that have not taken the piece.
         var missing: Int
     }
 
-    /// Pieces smaller than this are joined, so that many small ones cost no more than few large ones.
+    /// Pieces smaller than this are joined, so that many small pieces cost no more than few large ones.
     private static let smallest = 16 << 10
 
     private var pieces: [Piece] = []
@@ -27,13 +27,13 @@ struct FlightBuffer: Sendable {
     /// The number of the piece that a caller takes next.
     private var positions: [UInt64: Int] = [:]
     private(set) var count = 0
-    /// Bytes that may wait for the slowest caller.
+    /// The number of bytes that may wait for the slowest caller.
     private let limit: Int
 
     init(limit: Int) { self.limit = max(1, limit) }
 
     var hasRoom: Bool { count < limit }
-    /// Whether a caller that comes now would get the body from its first byte.
+    /// Whether a new caller would get the body from its first byte.
     var isWhole: Bool { base == 0 }
     var callers: Int { positions.count }
 
@@ -70,7 +70,7 @@ struct FlightBuffer: Sendable {
         return .piece(data)
     }
 
-    /// Lets go of the callers that have taken least, if others have taken all.
+    /// Removes the callers that have taken the least, if others have taken everything.
     mutating func dropSlowest() -> [UInt64] {
         guard positions.values.contains(base + pieces.count) else { return [] }
         let slowest = positions.filter { $0.value == base && !pieces.isEmpty }.map(\.key).sorted()

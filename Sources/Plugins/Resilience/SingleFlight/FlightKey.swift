@@ -1,10 +1,10 @@
 import Foundation
 import LoadingKit
 
-/// What two requests have in common whose load can be shared.
+/// The common properties of two requests that can share a load.
 struct FlightKey: Hashable {
     private let installation: ObjectIdentifier
-    /// Each session has credentials, cookies and trust of its own.
+    /// Each session has its own credentials, cookies and trust.
     private let session: SessionIdentity
     private let url: String
     /// Names in lower case.
@@ -12,12 +12,12 @@ struct FlightKey: Hashable {
     private let cachePolicy: UInt
     private let handlesCookies: Bool
     private let mainDocument: URL?
-    /// What else decides what the caller gets, and by which networks.
+    /// Other settings that affect the response, or the networks used.
     private let rules: [Bool]
 
-    /// Nil for a request whose load is not shared: no GET, or one with a body.
+    /// Nil for a request whose load is not shared: its method is not GET, or it has a body.
     ///
-    /// - Parameter ignoredFields: in lower case; those that identify the user are never ignored.
+    /// - Parameter ignoredFields: names in lower case; fields that identify the user are never ignored.
     init?(
         _ request: URLRequest, hasBody: Bool, _ installation: InstallationIdentity, _ session: SessionIdentity,
         ignoredFields: Set<String>
@@ -33,7 +33,7 @@ struct FlightKey: Hashable {
         }
         self.installation = ObjectIdentifier(installation)
         self.session = session
-        // The fragment is not sent, but a response's URL has it.
+        // The fragment is not sent, but a response's URL contains it.
         self.url = url.absoluteString
         self.fields = fields
         cachePolicy = UInt(request.cachePolicy.rawValue)

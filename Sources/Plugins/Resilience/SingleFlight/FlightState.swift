@@ -1,17 +1,17 @@
 import Foundation
 import LoadingKit
 
-/// What a caller of a shared load is to do.
+/// The next action of a caller of a shared load.
 enum FlightOutcome: Sendable {
-    /// The response is there; its body comes by the flight.
+    /// The response has arrived; the flight delivers its body.
     case response(URLResponse)
-    /// The caller is to begin the load.
+    /// The caller has to start the load.
     case leads
-    /// The leader was redirected: each caller loads for itself, and follows its own redirect.
+    /// The leader was redirected: each caller loads separately, and follows its own redirect.
     case loadsAlone
 }
 
-/// What the callers of a shared load wait for. A change collects the callers that are to wake in `wakes`.
+/// The events for which the callers of a shared load wait. A change collects the callers to wake in `wakes`.
 struct FlightState: Sendable {
     typealias HeadWaiter = CheckedContinuation<FlightOutcome, any Error>
     typealias PieceWaiter = CheckedContinuation<Data?, any Error>
@@ -33,33 +33,33 @@ struct FlightState: Sendable {
 
     var wakes = Wakes()
     var carrier: Task<Void, Never>?
-    /// Waits until a caller is too slow.
+    /// Waits until a caller counts as too slow.
     var stall: Task<Void, Never>?
     /// Callers that have not left.
     private(set) var present: Set<UInt64> = []
     private var buffer: FlightBuffer
     private var lastIdentifier: UInt64 = 0
     private var leader: UInt64?
-    /// Tells a leader's load from that of an earlier one.
+    /// Distinguishes a leader's load from an earlier one.
     private var generation: UInt64 = 0
-    /// What all callers get.
+    /// The outcome for all callers.
     private var outcome: FlightOutcome?
     private var end: Result<Void, any Error>?
     private var headWaiters: [UInt64: HeadWaiter] = [:]
     private var pieceWaiters: [UInt64: PieceWaiter] = [:]
     private var roomWaiter: RoomWaiter?
-    /// Callers that were let go of as they were too slow.
+    /// Callers that were removed because they were too slow.
     private var dropped: Set<UInt64> = []
 
     init(bufferLimit: Int) { buffer = FlightBuffer(limit: bufferLimit) }
 
-    /// Whether no caller may join any more.
+    /// Whether no further caller may join.
     var isClosed: Bool {
         if case .loadsAlone? = outcome { return true }
         return end != nil || !buffer.isWhole || lastIdentifier > 0 && present.isEmpty
     }
 
-    /// Whether the load waits for a slow caller while another one waits for more.
+    /// Whether the load waits for a slow caller while another one waits for data.
     var isStalled: Bool { roomWaiter != nil && !pieceWaiters.isEmpty }
 
     mutating func join() -> UInt64? {
@@ -103,7 +103,7 @@ struct FlightState: Sendable {
         }
     }
 
-    /// Gives the number of the leader's load; nil where it is not to begin.
+    /// Returns the number of the leader's load; nil where it must not start one.
     mutating func lead(_ id: UInt64) -> UInt64? {
         guard leader == id, present.contains(id), outcome == nil, end == nil else { return nil }
         generation &+= 1
@@ -130,7 +130,7 @@ struct FlightState: Sendable {
         }
     }
 
-    /// The leader's load ends with it: the next caller leads, or each is on its own.
+    /// The leader's load ends with the leader: the next caller leads, or each caller loads separately.
     private mutating func replaceLeader(isRedirected: Bool) {
         wakes.cancelled = carrier
         carrier = nil
@@ -182,7 +182,7 @@ struct FlightState: Sendable {
             userInfo: [NSLocalizedDescriptionKey: "the load that is shared ended without a response"])
     }
 
-    /// Without its leader a load cannot go on before its response is there.
+    /// Without its leader a load cannot continue before its response has arrived.
     mutating func fail(_ error: any Error, _ generation: UInt64, isRedirected: Bool) {
         guard generation == self.generation, end == nil else { return }
         guard error is CancellationError, outcome == nil, let leader else {

@@ -1,15 +1,17 @@
 import Foundation
 import LoadingKit
 
-/// Equal GETs that are under way at the same time share one load.
+/// Lets equal GET requests that are in progress at the same time share one load.
 ///
-/// Requests are equal where they are of the same session, and have the same URL, the same fields (those of the program: `Authorization` and `Cookie` always
-/// count) and the same rules for cache, cookies and networks. Each caller gets the response and the whole body at its own
-/// pace. What the fastest is ahead of the slowest is kept, up to a bound: then the load waits for the slowest, and when
-/// another caller has waited for more for too long, the slowest fails with ``SingleFlightError/fellBehind``.
+/// Requests are equal where they belong to the same session, and have the same URL, the same fields (the program's;
+/// `Authorization` and `Cookie` always count) and the same rules for cache, cookies and networks. Each caller gets the
+/// response and the complete body at its own pace. Bytes that the fastest caller has read and the slowest has not are
+/// kept, up to a limit: then the load waits for the slowest. When another caller has waited too long for data, the
+/// slowest fails with ``SingleFlightError/fellBehind``.
 ///
-/// A cancelled caller does not end the load of the others; the last one does. Tasks with a delegate of their own do not
-/// share: it may answer challenges for its task alone. Put this behind ``BearerTokens``, so that tokens are compared.
+/// A cancelled caller does not end the load of the others; the last one does. Tasks with their own delegate do not
+/// share: the delegate may answer challenges for its task only. Put this interceptor after ``BearerTokens``, so that
+/// tokens are compared.
 public final class SingleFlight: Interceptor {
     private let ignoredFields: Set<String>
     private let bufferLimit: Int
@@ -17,13 +19,13 @@ public final class SingleFlight: Interceptor {
     private let clock: ResilienceClock
     private let flights = Locked<[FlightKey: Flight]>([:])
 
-    /// Sharing among the requests that pass this object.
+    /// Makes an interceptor that shares loads among the requests that pass it.
     ///
     /// - Parameters:
-    ///   - ignoredFields: Fields that may differ, such as `X-Request-ID`. Default none. Those that identify the user are
-    ///     never ignored.
-    ///   - bufferLimit: How many bytes the slowest caller may be behind. Default 1 MiB, for each load.
-    ///   - maximumStall: For how many seconds others wait for the slowest then. Default 10.
+    ///   - ignoredFields: Fields that may differ, such as `X-Request-ID`. Default none. Fields that identify the user
+    ///     are never ignored.
+    ///   - bufferLimit: The number of bytes by which the slowest caller may be behind. Default 1 MiB, for each load.
+    ///   - maximumStall: The seconds for which others then wait for the slowest. Default 10.
     public init(
         ignoredFields: Set<String> = [], bufferLimit: Int = 1 << 20, maximumStall: TimeInterval = 10,
         clock: ResilienceClock = .system
@@ -34,13 +36,13 @@ public final class SingleFlight: Interceptor {
         self.clock = clock
     }
 
-    /// How many loads are shared, or may be.
+    /// The number of loads that are shared, or may be.
     public var flightCount: Int { flights.withLock { $0.count } }
 
-    /// How many callers these loads have together.
+    /// The total number of callers of these loads.
     public var callerCount: Int { flights.withLock { Array($0.values) }.reduce(0) { $0 + $1.callers } }
 
-    /// Loads the request with those that are equal.
+    /// Loads the request together with equal requests.
     public func load(_ request: URLRequest, _ next: NextInterceptors) async throws -> InterceptedResponse {
         let task = next.context.task
         guard task.delegate == nil,
@@ -95,12 +97,12 @@ public final class SingleFlight: Interceptor {
     }
 }
 
-/// Why a caller of a shared load did not get it.
+/// The error of a caller that did not get a shared load.
 public enum SingleFlightError: LocalizedError, Sendable, Hashable {
-    /// The caller read the body so slowly that others would have had to wait for longer than is allowed.
+    /// The caller read the body too slowly: the others would have waited longer than permitted.
     case fellBehind
 
-    /// What happened, in plain words.
+    /// The error in plain words.
     public var errorDescription: String? {
         switch self {
         case .fellBehind: "the body was read too slowly for a load that others share"
@@ -108,7 +110,7 @@ public enum SingleFlightError: LocalizedError, Sendable, Hashable {
     }
 }
 
-/// One caller's way to a shared body. When it is let go of, the caller leaves.
+/// One caller's access to a shared body. When it is released, the caller leaves.
 private final class FlightReader: Sendable {
     private let flight: Flight
     private let id: UInt64

@@ -1,14 +1,14 @@
 import Foundation
 import LoadingKit
 
-/// A response on its way back through a stack: its head, and a body that is read as it comes.
+/// A response on its way back through a stack: its head, and a body that is read as it arrives.
 public struct InterceptedResponse: Sendable {
     /// The response's head.
     public var response: URLResponse
     /// The response's body.
     public var body: InterceptedBody
 
-    /// A response that an interceptor makes itself.
+    /// Makes a response in an interceptor.
     public init(response: URLResponse, body: InterceptedBody) {
         self.response = response
         self.body = body
@@ -28,10 +28,9 @@ public struct InterceptedResponse: Sendable {
     }
 }
 
-/// The body of a response: an asynchronous sequence of its pieces, to be read once.
+/// The body of a response: an asynchronous sequence of its pieces, which can be read once.
 ///
-/// While it is not read, the connection that it comes from is not read either: an interceptor that passes it on collects
-/// nothing.
+/// While the body is not read, its connection is not read either: an interceptor that passes it on buffers nothing.
 public struct InterceptedBody: AsyncSequence, Sendable {
     /// A piece of the body.
     public typealias Element = Data
@@ -45,13 +44,14 @@ public struct InterceptedBody: AsyncSequence, Sendable {
 
     init(_ loaded: LoadedResponse) { source = .loaded(loaded) }
 
-    /// The forwarded load whose body this is; nil where an interceptor has made the body, or looks at it.
+    /// The forwarded load of this body; nil where an interceptor has made the body, or observes it.
     var loaded: LoadedResponse? { if case .loaded(let loaded) = source { loaded } else { nil } }
 
-    /// A body whose pieces a closure gives; nil at the end. It is called again only after it has returned.
+    /// Makes a body whose pieces are returned by a closure; nil at the end. It is called again only after it has
+    /// returned.
     public init(pulling next: @escaping @Sendable () async throws -> Data?) { source = .pulled(next) }
 
-    /// A body that is there.
+    /// Makes a body from data.
     public init(_ data: Data) {
         let rest = Locked(data)
         self.init(pulling: {
@@ -62,18 +62,18 @@ public struct InterceptedBody: AsyncSequence, Sendable {
         })
     }
 
-    /// The next piece; nil at the end. Throws what the load failed with.
+    /// The next piece; nil at the end. Throws the load's error.
     public func nextPiece() async throws -> Data? {
         switch source {
         case .loaded(let loaded):
-            // Its iterators share one reader, so that a new one goes on where the last one was.
+            // Its iterators share one reader: a new iterator continues where the last one stopped.
             var iterator = loaded.body.makeAsyncIterator()
             return try await iterator.next()
         case .pulled(let next): return try await next()
         }
     }
 
-    /// The same body; `didEnd` is called once when its last piece was read, or with what it failed with.
+    /// The same body; `didEnd` is called once after its last piece was read, or with its error.
     public func observingEnd(_ didEnd: @escaping @Sendable ((any Error)?) -> Void) -> InterceptedBody {
         InterceptedBody(pulling: {
             do {
@@ -87,7 +87,7 @@ public struct InterceptedBody: AsyncSequence, Sendable {
         })
     }
 
-    /// The same body with a piece before it.
+    /// The same body, preceded by a piece.
     func preceded(by first: Data) -> InterceptedBody {
         let waiting = Locked<Data?>(first)
         return InterceptedBody(pulling: {
@@ -97,35 +97,35 @@ public struct InterceptedBody: AsyncSequence, Sendable {
         })
     }
 
-    /// Reads what is left, so that its connection can be used again. A body of more than `limit` bytes, or one whose task
-    /// is cancelled, is let go of instead, which ends its load.
+    /// Reads the rest, so that its connection can be reused. A body of more than `limit` bytes, or one whose task is
+    /// cancelled, is released instead, which ends its load.
     func discard(upTo limit: Int) async {
         var count = 0
         while count <= limit, !Task.isCancelled, let piece = try? await nextPiece() { count += piece.count }
     }
 
-    /// Does `work` while what is left is read, as ``discard(upTo:)`` does. What is left then is let go of.
+    /// Performs `work` while the rest is read, as by ``discard(upTo:)``. Bytes that remain afterwards are not read.
     func discarding<Value: Sendable>(upTo limit: Int, during work: () async throws -> Value) async rethrows -> Value {
         let discarding = Task { await discard(upTo: limit) }
         defer { discarding.cancel() }
         return try await work()
     }
 
-    /// The first bytes, at most `limit` of them. The rest is let go of.
+    /// The first bytes, at most `limit` of them. The rest is released.
     func firstBytes(atMost limit: Int) async throws -> Data {
         var bytes = Data()
         while bytes.count < limit, let piece = try await nextPiece() { bytes.append(piece.prefix(limit - bytes.count)) }
         return bytes
     }
 
-    /// Begins to read. The body is read once: of several iterators each gets what the others do not.
+    /// Starts to read. The body is read once: each of several iterators gets different pieces.
     public func makeAsyncIterator() -> Iterator { Iterator(body: self) }
 
-    /// Gives the body's pieces as they are received.
+    /// Returns the body's pieces as they are received.
     public struct Iterator: AsyncIteratorProtocol {
         let body: InterceptedBody
 
-        /// The next piece; nil at the end. Throws what the load failed with.
+        /// The next piece; nil at the end. Throws the load's error.
         public mutating func next() async throws -> Data? { try await body.nextPiece() }
     }
 }

@@ -6,7 +6,7 @@ final class Locked<Value: Sendable>: Sendable {
 
     init(_ value: Value) { self.value = Mutex(value) }
 
-    /// Runs `body` with the value. Nothing that waits or calls out belongs there.
+    /// Runs `body` with the value. The closure must not wait or call other code.
     func withLock<Result: Sendable>(_ body: (inout Value) throws -> Result) rethrows -> Result {
         try value.withLock { value in try body(&value) }
     }

@@ -1,4 +1,4 @@
-/// What is kept for each origin, with a bound: beyond it goes what was used longest ago and may go.
+/// Values for origins, with a limit: beyond it the least recently used removable values are removed.
 struct OriginTable<Value: Sendable>: Sendable {
     private var values: [RequestOrigin: (value: Value, used: UInt64)] = [:]
     private var uses: UInt64 = 0
@@ -12,10 +12,10 @@ struct OriginTable<Value: Sendable>: Sendable {
 
     var count: Int { values.count }
 
-    /// What is kept for an origin, if anything is.
+    /// The value for an origin, if there is one.
     subscript(origin: RequestOrigin) -> Value? { values[origin]?.value }
 
-    /// Changes what is kept for an origin, after `make` where nothing is.
+    /// Changes the value for an origin; `make` makes it where there is none.
     mutating func with<Result>(
         _ origin: RequestOrigin, or make: () -> Value, _ body: (inout Value) -> Result
     ) -> Result {
@@ -29,7 +29,7 @@ struct OriginTable<Value: Sendable>: Sendable {
 
     private mutating func makeRoom() {
         guard values.count >= limit else { return }
-        // An eighth at once: the search is not made for each new origin.
+        // An eighth is removed at once, so that the search is not repeated for each new origin.
         let oldest = values.filter { mayGo($0.value.value) }.sorted { $0.value.used < $1.value.used }
         for (origin, _) in oldest.prefix(max(1, limit / 8)) { values[origin] = nil }
     }

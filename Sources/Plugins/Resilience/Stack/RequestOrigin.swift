@@ -1,12 +1,12 @@
 import Foundation
 
-/// Scheme, host and port of a URL (RFC 6454 §4): what limits, breakers and tokens are kept for.
+/// Scheme, host and port of a URL (RFC 6454 §4): the key for limits, breakers and tokens.
 public struct RequestOrigin: Sendable, Hashable, CustomStringConvertible {
     /// In lower case.
     public let scheme: String
-    /// In lower case; without the brackets of an IPv6 address, and without the dot after a full name.
+    /// In lower case; without the brackets of an IPv6 address, and without the trailing dot of a full name.
     public let host: String
-    /// The scheme's own where the URL names none; 0 for a scheme that has none.
+    /// The scheme's default where the URL has none; 0 for a scheme without a default.
     public let port: Int
 
     /// The origin of a URL; nil for a URL without scheme or host.
@@ -22,12 +22,12 @@ public struct RequestOrigin: Sendable, Hashable, CustomStringConvertible {
         port = url.port ?? standard[scheme] ?? 0
     }
 
-    /// The origin of a text such as `https://api.example.org`; nil where it is no such URL.
+    /// The origin of a text such as `https://api.example.org`; nil where the text is not such a URL.
     public init?(_ text: String) {
         guard let url = URL(string: text) else { return nil }
         self.init(url)
     }
 
-    /// As in a URL.
+    /// The origin in the form of a URL.
     public var description: String { "\(scheme)://\(host.contains(":") ? "[\(host)]" : host):\(port)" }
 }

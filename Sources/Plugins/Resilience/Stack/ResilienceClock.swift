@@ -1,15 +1,15 @@
 import Foundation
 
-/// Where interceptors have the time from. Tests give them one that they move.
+/// The source of time for interceptors. Tests supply a clock that they control.
 public struct ResilienceClock: Sendable {
-    /// Seconds since some moment, which never go back.
+    /// Seconds since an arbitrary moment; monotonic.
     public let now: @Sendable () -> TimeInterval
-    /// The date, against which dates in fields are compared.
+    /// The date, with which dates in fields are compared.
     public let date: @Sendable () -> Date
-    /// Waits so many seconds. Throws `CancellationError` at once when the task is cancelled.
+    /// Waits for a number of seconds. Throws `CancellationError` at once when the task is cancelled.
     public let sleep: @Sendable (TimeInterval) async throws -> Void
 
-    /// A clock of these closures.
+    /// Makes a clock from these closures.
     public init(
         now: @escaping @Sendable () -> TimeInterval, date: @escaping @Sendable () -> Date,
         sleep: @escaping @Sendable (TimeInterval) async throws -> Void
@@ -19,7 +19,7 @@ public struct ResilienceClock: Sendable {
         self.sleep = sleep
     }
 
-    /// The system's.
+    /// The system's clock.
     public static let system: ResilienceClock = {
         let start = ContinuousClock.now
         return ResilienceClock(
@@ -28,9 +28,9 @@ public struct ResilienceClock: Sendable {
             sleep: { try await Task.sleep(for: .seconds($0.bounded(0, 1e9))) })
     }()
 
-    /// What `body` gives within so many seconds; nil is no limit.
+    /// The result of `body` within a number of seconds; nil is no limit.
     ///
-    /// - Throws: `URLError.timedOut` when the time is over; `body` is cancelled then.
+    /// - Throws: `URLError.timedOut` after a timeout; `body` is cancelled then.
     func limit<Value: Sendable>(
         _ seconds: TimeInterval?, url: URL?, _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
@@ -55,7 +55,7 @@ extension URLError {
 }
 
 extension TimeInterval {
-    /// The nearest value within bounds; the lower one for what is no number.
+    /// The nearest value within bounds; the lower bound for NaN.
     func bounded(_ lowest: TimeInterval, _ highest: TimeInterval) -> TimeInterval {
         isNaN ? lowest : Swift.min(Swift.max(self, lowest), highest)
     }

@@ -1,10 +1,10 @@
 import LoadingKit
 
-/// Looks at each request before it goes out, and may refuse it.
+/// Checks each request before it is sent, and may refuse it.
 public struct RequestValidation: Interceptor {
     private let check: @Sendable (URLRequest) throws -> Void
 
-    /// - Parameter check: Throws what the load is to fail with.
+    /// - Parameter check: Throws the error with which the load fails.
     public init(_ check: @escaping @Sendable (URLRequest) throws -> Void) { self.check = check }
 
     /// Forwards the request if the check does not throw.

@@ -1,19 +1,19 @@
 import Foundation
 import LoadingKit
 
-/// Fails loads whose response is not what the program expects, with ``ResponseValidationError``.
+/// Fails loads with an unexpected response, with ``ResponseValidationError``.
 public struct ResponseValidation: Interceptor {
-    /// The statuses that are accepted. Default 200 to 299, and 304, which answers the program's own conditions.
+    /// The accepted statuses. Default 200 to 299, and 304, which answers the program's own conditions.
     public var statuses: [ClosedRange<Int>] = [200...299, 304...304]
-    /// The MIME types that are accepted, such as `application/json`, `text/*`. Nil, the default: all. A response without a body
+    /// The accepted MIME types, such as `application/json`, `text/*`. Nil, the default: all. A response without a body
     /// (204, 205, 304, or one to HEAD) needs none.
     public var mimeTypes: [String]?
-    /// A check of the program's own: what it throws is ``ResponseValidationError/Reason/custom(_:)``.
+    /// The program's own check: its error becomes ``ResponseValidationError/Reason/custom(_:)``.
     public var check: (@Sendable (URLResponse, URLRequest) throws -> Void)?
-    /// How many bytes of the body the error holds at most. Default 4,096.
+    /// The largest number of the body's bytes in the error. Default 4,096.
     public var maximumBodyBytes = 4_096
 
-    /// A validation with these; see the properties.
+    /// Makes a validation with these settings; see the properties.
     public init(
         statuses: [ClosedRange<Int>] = [200...299, 304...304], mimeTypes: [String]? = nil,
         check: (@Sendable (URLResponse, URLRequest) throws -> Void)? = nil
@@ -27,13 +27,13 @@ public struct ResponseValidation: Interceptor {
     public func load(_ request: URLRequest, _ next: NextInterceptors) async throws -> InterceptedResponse {
         let loaded = try await next.load(request)
         guard let reason = reasonToFail(loaded.response, request) else { return loaded }
-        // The response is wrong whether or not its body comes.
+        // The response is invalid whether or not its body arrives.
         let bytes = (try? await loaded.body.firstBytes(atMost: maximumBodyBytes)) ?? Data()
         try Task.checkCancellation()
         throw ResponseValidationError(reason: reason, response: loaded.response, body: bytes)
     }
 
-    /// Why a response is not accepted; nil where it is.
+    /// The reason why a response is not accepted; nil where it is.
     public func reasonToFail(_ response: URLResponse, _ request: URLRequest) -> ResponseValidationError.Reason? {
         let status = (response as? HTTPURLResponse)?.statusCode
         if let status, !statuses.contains(where: { $0.contains(status) }) { return .status(status) }
@@ -47,7 +47,7 @@ public struct ResponseValidation: Interceptor {
         }
     }
 
-    /// Whether one of the types, in which `*` stands for anything, is that of a response.
+    /// Whether one of the types, in which `*` matches anything, matches a response's type.
     static func accepts(_ type: String?, _ types: [String]) -> Bool {
         let type = split(type ?? "")
         return types.contains { accepted in
@@ -63,29 +63,30 @@ public struct ResponseValidation: Interceptor {
     }
 }
 
-/// A response that ``ResponseValidation`` did not accept.
+/// The error for a response that ``ResponseValidation`` did not accept.
 public struct ResponseValidationError: LocalizedError, Sendable {
-    /// What was not accepted.
+    /// The reason for the error.
     public enum Reason: Sendable {
         /// The status.
         case status(Int)
         /// The MIME type; nil where there is none.
         case mimeType(String?)
-        /// What the program's own check threw.
+        /// The error that the program's own check threw.
         case custom(any Error)
     }
 
-    /// What was not accepted.
+    /// The reason for the error.
     public let reason: Reason
     /// The response's head.
     public let response: URLResponse
-    /// The first bytes of its body, at most ``ResponseValidation/maximumBodyBytes``; fewer where the body broke off.
+    /// The first bytes of its body, at most ``ResponseValidation/maximumBodyBytes``; fewer where the body was
+    /// interrupted.
     public let body: Data
 
     /// The first bytes of the body as text.
     public var bodyText: String { String(decoding: body, as: UTF8.self) }
 
-    /// What happened, in plain words.
+    /// The error in plain words.
     public var errorDescription: String? {
         let url = response.url?.absoluteString ?? "the server"
         return switch reason {

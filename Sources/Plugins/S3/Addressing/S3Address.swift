@@ -1,21 +1,21 @@
 import Foundation
 
-/// A bucket, and the key of an object in it: what an `s3:` URL names.
+/// The address in an `s3:` URL: a bucket, and the key of an object in it.
 ///
-/// `s3://bucket/key` has the key percent-encoded: `?`, `#` and `%` of a key are `%3F`, `%23` and `%25`. `+` is a plus.
-/// Slashes and dots are part of the key: `a//b` and `a/../b` are keys as any other.
+/// `s3://bucket/key` contains the key percent-encoded: `?`, `#` and `%` of a key are `%3F`, `%23` and `%25`. `+` is a
+/// plus. Slashes and dots are part of the key: `a//b` and `a/../b` are ordinary keys.
 public struct S3Address: Sendable, Hashable, CustomStringConvertible {
     /// The bucket's name.
     public let bucket: String
     /// The key's bytes, decoded.
     let keyBytes: [UInt8]
 
-    /// The object's key; empty for the bucket itself. What is no UTF-8 is replaced by U+FFFD.
+    /// The object's key; empty for the bucket itself. Bytes that are not UTF-8 are replaced by U+FFFD.
     public var key: String { String(decoding: keyBytes, as: UTF8.self) }
 
-    /// The address of an object, or of a bucket.
+    /// Makes the address of an object, or of a bucket.
     ///
-    /// - Throws: ``S3AddressError`` where the bucket's name is none, or the key has more than 1,024 bytes.
+    /// - Throws: ``S3AddressError`` where the bucket's name is not valid, or the key has more than 1,024 bytes.
     public init(bucket: String, key: String = "") throws {
         try self.init(bucket: bucket, keyBytes: Array(key.utf8))
     }
@@ -27,11 +27,11 @@ public struct S3Address: Sendable, Hashable, CustomStringConvertible {
         self.keyBytes = keyBytes
     }
 
-    /// The address that an `s3:` URL names. Its query is no part of it.
+    /// Parses the address of an `s3:` URL. The URL's query is not part of it.
     ///
     /// - Throws: ``S3AddressError``.
     public init(_ url: URL) throws {
-        // The text as it is: Foundation's paths are decoded, and may lose slashes.
+        // The unchanged text: Foundation's paths are decoded, and may lose slashes.
         var rest = url.absoluteString[...]
         guard let colon = rest.firstIndex(of: ":"), rest[..<colon].lowercased() == "s3",
             rest[colon...].hasPrefix("://")
@@ -48,19 +48,19 @@ public struct S3Address: Sendable, Hashable, CustomStringConvertible {
     /// Amazon's limit for a key, in bytes of UTF-8.
     private static let maximumKeyLength = 1024
 
-    /// The key as it is in a path: percent-encoded, with its slashes.
+    /// The key as part of a path: percent-encoded, with its slashes.
     var encodedKey: String { PercentCoding.encoded(keyBytes, keepsSlashes: true) }
 
     /// The address as an `s3:` URL.
     public var url: URL {
-        // Of unreserved characters, slashes and percent-encoded bytes: it is always a URL.
+        // The text consists of unreserved characters, slashes and percent-encoded bytes: it is always a URL.
         URL(string: description) ?? URL(fileURLWithPath: "/")
     }
 
-    /// As a URL.
+    /// The address as a URL.
     public var description: String { "s3://\(bucket)/\(encodedKey)" }
 
-    /// The URL with a query, for what belongs to an object or a bucket (`?uploads`).
+    /// The URL with a query, for a subresource of an object or a bucket (`?uploads`).
     func url(_ query: [CanonicalRequest.QueryItem]) throws -> URL {
         guard let url = URL(string: "\(description)?\(CanonicalRequest.QueryItem.query(query))") else {
             throw S3AddressError.invalidBucket(bucket)
@@ -69,20 +69,20 @@ public struct S3Address: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// An `s3:` URL or a bucket's name cannot be used.
+/// The error for an `s3:` URL or a bucket's name that cannot be used.
 public enum S3AddressError: Error, Sendable, Equatable, LocalizedError, CustomStringConvertible {
     /// The URL has another scheme.
     case notS3(scheme: String)
-    /// The bucket's name is empty, or has characters that no bucket's name has.
+    /// The bucket's name is empty, or has characters that are not permitted in a bucket's name.
     case invalidBucket(String)
-    /// The key has so many bytes, and may have 1,024.
+    /// The key has this number of bytes; the limit is 1,024.
     case keyTooLong(Int)
     /// The URL has a fragment: a `#` of a key is `%23`.
     case hasFragment
-    /// The URL has a user or a port: the endpoint and the credentials are the client's.
+    /// The URL has a user or a port: the endpoint and the credentials belong to the client.
     case hasUserOrPort
 
-    /// In plain words.
+    /// The description in plain words.
     public var description: String {
         switch self {
         case .notS3(let scheme): "the URL's scheme is \(scheme) and not s3"
@@ -99,15 +99,16 @@ public enum S3AddressError: Error, Sendable, Equatable, LocalizedError, CustomSt
     public var errorDescription: String? { description }
 }
 
-/// The rules for names of buckets.
+/// The rules for bucket names.
 enum BucketName {
-    /// Whether it can be sent in a path. Old buckets have capitals, underscores and up to 255 characters.
+    /// Whether the name can be sent in a path. Old buckets have upper-case letters, underscores and up to 255
+    /// characters.
     static func isValid(_ name: String) -> Bool {
         (3...255).contains(name.utf8.count) && name.utf8.allSatisfy { isLetterOrDigit($0) || "-._".utf8.contains($0) }
             && !name.utf8.allSatisfy { $0 == UInt8(ascii: ".") }
     }
 
-    /// Whether it can be part of a host's name: small letters, digits, hyphens, and dots between labels.
+    /// Whether the name can be part of a host name: lower-case letters, digits, hyphens, and dots between labels.
     static func isHostName(_ name: String) -> Bool {
         guard name.utf8.count <= 63, name == name.lowercased(), !name.utf8.contains(UInt8(ascii: "_")) else {
             return false

@@ -1,24 +1,24 @@
 import Foundation
 
-/// Where requests for buckets go: a server, and how buckets are named there.
+/// The destination of requests for buckets: a server, and the way in which it addresses buckets.
 struct S3Endpoint: Sendable, Hashable {
     private enum Server: Hashable {
-        /// Amazon's own, whose name has the region.
+        /// Amazon's servers, whose names contain the region.
         case amazon(dualStack: Bool)
-        /// Another one: scheme, host with port, and a path before all others.
+        /// Another server: scheme, host with port, and a path prefix.
         case custom(scheme: String, authority: String, path: String)
     }
 
     private let server: Server
     private let addressing: S3Options.Addressing
 
-    /// Amazon's servers.
+    /// Makes an endpoint for Amazon's servers.
     init(addressing: S3Options.Addressing, usesDualStack: Bool) {
         server = .amazon(dualStack: usesDualStack)
         self.addressing = addressing
     }
 
-    /// Another server.
+    /// Makes an endpoint for another server.
     ///
     /// - Throws: ``S3OptionsError/invalidEndpoint(_:)``.
     init(_ url: URL, addressing: S3Options.Addressing) throws {
@@ -36,7 +36,7 @@ struct S3Endpoint: Sendable, Hashable {
         self.addressing = addressing
     }
 
-    /// A text for an error, which shows no password.
+    /// The URL's text for an error, without the password.
     private static func withoutUser(_ url: URL) -> String {
         "\(url.scheme ?? "")://\(url.host ?? "")\(url.port.map { ":\($0)" } ?? "")\(url.path)"
     }
@@ -48,10 +48,10 @@ struct S3Endpoint: Sendable, Hashable {
         }
     }
 
-    /// Where a request for an address goes.
+    /// The destination of a request for an address.
     struct Target: Equatable {
         var scheme: String
-        /// The host, with a port that is not the scheme's own: the value of `Host`.
+        /// The host, with a port that is not the scheme's default: the value of `Host`.
         var authority: String
         /// Percent-encoded.
         var path: String
@@ -76,8 +76,8 @@ struct S3Endpoint: Sendable, Hashable {
         }
     }
 
-    /// Whether the bucket is part of the host's name. A wildcard certificate does not cover names with dots before it
-    /// (RFC 9525 §6.3), so that these are in the path where there is TLS.
+    /// Whether the bucket is part of the host name. A wildcard certificate does not cover names with dots (RFC 9525
+    /// §6.3); over TLS such names are in the path.
     private func usesHostName(_ bucket: String) -> Bool {
         guard BucketName.isHostName(bucket), !(isSecure && bucket.contains(".")) else { return false }
         return switch (addressing, server) {
@@ -88,10 +88,10 @@ struct S3Endpoint: Sendable, Hashable {
         }
     }
 
-    /// The region to sign for where Amazon's server redirects to another host; nil for a host that is not the endpoint's,
-    /// which gets neither signature nor token.
+    /// The region for the signature where Amazon's server redirects to another host; nil for a host that does not
+    /// belong to the endpoint, which gets neither signature nor token.
     ///
-    /// - Parameter region: the region that was signed for before.
+    /// - Parameter region: the region of the previous signature.
     func regionAfterRedirect(to url: URL, bucket: String, from region: String) -> String? {
         guard let host = url.host?.lowercased(), (url.scheme?.lowercased() == "https") == isSecure else { return nil }
         switch server {
@@ -103,7 +103,7 @@ struct S3Endpoint: Sendable, Hashable {
             guard host.hasSuffix(".amazonaws.com") || host.hasSuffix(".amazonaws.com.cn") else { return nil }
             let end = labels.count - (host.hasSuffix(".cn") ? 3 : 2)
             let service = labels[..<max(0, end)].suffix(3)
-            // `s3.region`, `s3.dualstack.region`, `s3-region`, or `s3`, which has none.
+            // `s3.region`, `s3.dualstack.region`, `s3-region`, or `s3` without a region.
             if let last = service.last, last == "s3" { return region }
             if let last = service.last, last.hasPrefix("s3-") { return S3Region.checked(String(last.dropFirst(3))) }
             return service.contains("s3") ? service.last.flatMap(S3Region.checked) : nil
@@ -111,11 +111,11 @@ struct S3Endpoint: Sendable, Hashable {
     }
 }
 
-/// Names of regions, which become part of a host's name: they are checked, wherever they come from.
+/// Names of regions, which become part of a host name: they are checked, regardless of their source.
 enum S3Region {
     static let standard = "us-east-1"
 
-    /// The region; nil for what has other characters than small letters, digits and hyphens.
+    /// The region; nil for text with characters other than lower-case letters, digits and hyphens.
     static func checked(_ text: String) -> String? {
         let isName = text.utf8.allSatisfy { byte in
             switch byte {

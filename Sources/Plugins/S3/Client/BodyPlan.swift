@@ -1,21 +1,21 @@
-/// How a request's body is sent, and whether it is digested for the signature: a pure decision.
+/// Decides how a request's body is sent, and whether it is digested for the signature. Pure.
 enum BodyPlan: Sendable, Equatable {
     /// In one request.
     case whole(Payload)
     /// In parts of this size.
     case parts(Int)
-    /// In one request, after it was read into memory: what is no object is small, and needs a length.
+    /// In one request, after the body was read into memory: a body that is not an object is small, and needs a length.
     case collected
 
     enum Payload: Sendable, Equatable {
         case none
         case digested
         case unsigned
-        /// The program has computed it.
+        /// The program has computed the digest.
         case given(String)
     }
 
-    /// What a request has as a body; sizes in bytes, nil where they are not known.
+    /// A request's body; sizes in bytes, nil where they are not known.
     enum Body: Sendable, Equatable {
         case none
         /// Data or a file, which can be read more than once.
@@ -26,7 +26,7 @@ enum BodyPlan: Sendable, Equatable {
     /// - Parameters:
     ///   - isObject: whether the request is a `PUT` of an object, which can be sent in parts.
     ///   - digest: the request's own `X-Amz-Content-Sha256`.
-    ///   - isSecure: whether the request goes over TLS.
+    ///   - isSecure: whether the request is sent over TLS.
     init(body: Body, isObject: Bool, digest: String?, isSecure: Bool, options: S3Options) {
         if let digest, body != .none, Self.isDigest(digest) {
             self = .whole(.given(digest))

@@ -1,8 +1,8 @@
 import Foundation
 import LoadingKit
 
-/// What takes more than one request: listings, and uploads that can be continued. It loads `s3:` URLs in a session in which
-/// an ``S3Client`` is installed.
+/// Operations with more than one request: listings, and uploads that can be continued. They load `s3:` URLs in a
+/// session in which an ``S3Client`` is installed.
 ///
 /// ```swift
 /// let s3 = S3(session)
@@ -11,12 +11,12 @@ import LoadingKit
 public struct S3: Sendable {
     let session: URLSession
 
-    /// - Parameter session: one whose configuration an ``S3Client`` is installed in.
+    /// - Parameter session: a session whose configuration has an installed ``S3Client``.
     public init(_ session: URLSession) { self.session = session }
 
-    /// The answer to a request for what belongs to an address, read whole.
+    /// The complete answer to a request for a subresource of an address.
     ///
-    /// - Parameter limit: more bytes of it are an error.
+    /// - Parameter limit: the largest number of bytes; a longer answer is an error.
     func answer(
         _ method: String, _ address: S3Address, _ query: [CanonicalRequest.QueryItem], fields: [String: String] = [:],
         limit: Int = 1 << 20, setBody: (inout URLRequest) -> Void = { _ in }

@@ -2,7 +2,7 @@ import Foundation
 import LoadingKit
 import Synchronization
 
-/// One account at one S3 server: loads `s3://bucket/key` in the sessions that it is installed in.
+/// One account at one S3 server: loads `s3://bucket/key` in the sessions in which it is installed.
 ///
 /// ```swift
 /// let configuration = URLSessionConfiguration.ephemeral
@@ -12,18 +12,19 @@ import Synchronization
 /// ```
 ///
 /// Each request is signed (Signature Version 4), and forwarded to the session's own handlers as `https` or `http`, with
-/// its connections, proxies, TLS and metrics. Two sessions share credentials and what was learned of the server only where
-/// the program installs the same client in both.
+/// its connections, proxies, TLS and metrics. Two sessions share credentials and recorded server facts only where the
+/// program installs the same client in both.
 public final class S3Client: Sendable {
     let options: S3Options
     private let credentials: S3CachedCredentials?
     private let state = Mutex(S3ClientState())
 
-    /// A client with the credentials of a source.
+    /// Makes a client with the credentials of a source.
     ///
     /// - Parameters:
-    ///   - credentials: default: the usual chain, with the options' environment. An ``S3CachedCredentials`` is used as it is.
-    ///   - options: default: those of the environment.
+    ///   - credentials: default: the usual chain, with the options' environment. An ``S3CachedCredentials`` is used
+    ///     without a further cache.
+    ///   - options: default: the environment's.
     public init(credentials: (any S3CredentialsProvider)? = nil, options: S3Options = S3Options()) {
         self.options = options
         let source = credentials ?? S3CredentialsChain(environment: options.environment)
@@ -35,14 +36,14 @@ public final class S3Client: Sendable {
         credentials = nil
     }
 
-    /// A client that signs nothing, for public buckets.
+    /// Makes a client that signs nothing, for public buckets.
     public static func anonymous(options: S3Options = S3Options()) -> S3Client { S3Client(anonymousWith: options) }
 
-    /// Loads `s3:` URLs in the sessions of a configuration by this client, in place of an earlier one.
+    /// Loads `s3:` URLs in the sessions of a configuration with this client, which replaces an earlier one.
     ///
-    /// To be called before factories for `http` and `https` are registered, such as a stack of interceptors: handlers that
-    /// are in front of this one do not see what it forwards. A configuration's `protocolClasses` that are set later have to
-    /// keep those that are there.
+    /// Call this method before factories for `http` and `https` are registered, such as a stack of interceptors:
+    /// handlers before this one do not get the requests that it forwards. If a configuration's `protocolClasses` are
+    /// set later, the existing ones must be kept.
     public func install(in configuration: URLSessionConfiguration) {
         let installation = S3Installation(self, configuration)
         configuration.register(scheme: "s3") { load in
@@ -50,14 +51,16 @@ public final class S3Client: Sendable {
         }
     }
 
-    /// A URL that anyone can use for a while, without credentials.
+    /// A URL that anyone can use for a limited time, without credentials.
     ///
     /// - Parameters:
-    ///   - method: what the URL is good for. Default `GET`.
+    ///   - method: the method for which the URL is valid. Default `GET`.
     ///   - address: the object.
-    ///   - seconds: how long it is good, from 1 to 604,800; shorter where the credentials end before. Default 3,600.
-    ///   - fields: fields that the request has to have, such as `Content-Type` for `PUT`: they become part of the signature.
-    ///   - query: further items, such as `response-content-disposition`.
+    ///   - seconds: the time for which it is valid, from 1 to 604,800; shorter where the credentials expire before.
+    ///     Default 3,600.
+    ///   - fields: fields that the request must have, such as `Content-Type` for `PUT`: they become part of the
+    ///     signature.
+    ///   - query: further query items, such as `response-content-disposition`.
     /// - Throws: ``S3OptionsError``, ``S3CredentialsError``.
     public func presignedURL(
         _ method: String = "GET", for address: S3Address, seconds: Int = 3600, fields: [String: String] = [:],
@@ -86,7 +89,7 @@ public final class S3Client: Sendable {
 
     // MARK: For loads
 
-    /// The date, corrected by what servers said.
+    /// The date, corrected by the servers' dates.
     private var serverDate: Date {
         let date = options.clock.date()
         return date.addingTimeInterval(state.withLock { $0.clockSkew })
@@ -105,7 +108,7 @@ public final class S3Client: Sendable {
         return settings
     }
 
-    /// - Parameter region: the region to sign for; nil: the bucket's.
+    /// - Parameter region: the region for the signature; nil: the bucket's.
     func sign(_ operation: S3Operation, region: String? = nil) async throws -> SignedRequest {
         let settings = try settings()
         let bucket = operation.address.bucket
@@ -116,7 +119,7 @@ public final class S3Client: Sendable {
             at: serverDate)
     }
 
-    /// Keeps what a server said for the next request.
+    /// Stores a server's correction for the next request.
     func learn(_ correction: S3Correction, from signed: SignedRequest, _ bucket: String) {
         switch correction {
         case .clock(let serverDate):
@@ -131,7 +134,7 @@ public final class S3Client: Sendable {
 /// A client in a configuration.
 final class S3Installation: Sendable {
     let client: S3Client
-    /// The configuration as it was, for requests that are sent when their load is over.
+    /// The original configuration, for requests that are sent after the end of their load.
     private let configuration: Mutex<URLSessionConfiguration>
 
     init(_ client: S3Client, _ configuration: URLSessionConfiguration) {
@@ -140,7 +143,7 @@ final class S3Installation: Sendable {
         self.configuration = Mutex(copy)
     }
 
-    /// Sends a request in a session of its own; what it is answered with does not matter.
+    /// Sends a request in a separate session, and ignores the answer.
     func sendAfterwards(_ request: URLRequest) async {
         let session = configuration.withLock { URLSession(configuration: $0) }
         _ = try? await session.data(for: request)

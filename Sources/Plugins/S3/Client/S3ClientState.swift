@@ -1,8 +1,8 @@
 import Foundation
 
-/// What a client has learned from servers: a value.
+/// The facts that a client has recorded about servers: a value.
 struct S3ClientState: Sendable {
-    /// How many buckets' regions are kept.
+    /// The largest number of buckets with a recorded region.
     static let maximumRegions = 1_000
 
     var settings: S3Settings?
@@ -13,7 +13,7 @@ struct S3ClientState: Sendable {
     func region(of bucket: String, or standard: String) -> String { regions[bucket] ?? standard }
 
     mutating func learn(region: String, of bucket: String) {
-        // What goes is learned again by one more request.
+        // A removed region is determined again with one more request.
         if regions.count >= Self.maximumRegions, regions[bucket] == nil { regions.removeAll() }
         regions[bucket] = region
     }

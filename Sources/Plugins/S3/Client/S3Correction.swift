@@ -1,15 +1,15 @@
 import Foundation
 
-/// What an answer says was wrong with a request that can be sent once more in another way: a pure decision.
+/// The correction that an answer requires for a request that can be sent once more in another way. Pure.
 enum S3Correction: Hashable, Sendable {
     /// The server's clock differs.
     case clock(serverDate: Date)
     /// The bucket is in another region.
     case region(String)
-    /// The temporary credentials are over.
+    /// The temporary credentials have expired.
     case credentials
 
-    /// Which of the corrections it is; each is made once for a request.
+    /// The kind of correction; each kind is made once for a request.
     enum Kind: Hashable { case clock, region, credentials }
 
     var kind: Kind {
@@ -21,7 +21,7 @@ enum S3Correction: Hashable, Sendable {
     }
 
     /// - Parameters:
-    ///   - region: what the request was signed for.
+    ///   - region: the region of the request's signature.
     ///   - serverDate: the answer's `Date`.
     init?(_ error: S3Error, signedFor region: String, serverDate: Date?) {
         switch error.kind {
@@ -30,7 +30,7 @@ enum S3Correction: Hashable, Sendable {
             self = .clock(serverDate: serverDate)
         case .expiredCredentials: self = .credentials
         default:
-            // A 400 or 403 that names another region comes from a signature for the wrong one; a HEAD's has no code.
+            // A 400 or 403 with another region results from a signature for the wrong one; for a HEAD there is no code.
             guard [301, 307, 308, 400, 403].contains(error.statusCode), let actual = error.region, actual != region,
                 error.kind == .wrongRegion || error.statusCode == 400
             else { return nil }

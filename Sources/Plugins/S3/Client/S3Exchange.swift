@@ -1,10 +1,10 @@
 import Foundation
 import LoadingKit
 
-/// Signs requests of one load and forwards them, and once more where an answer says how: another region, another date,
-/// new credentials.
+/// Signs requests of one load and forwards them, and once more where an answer requires a correction: another region,
+/// another date, new credentials.
 struct S3Exchange: Sendable {
-    /// More of an answer that is an error is not read.
+    /// The largest number of bytes that are read of an error's body.
     static let maximumErrorBody = 64 << 10
 
     let load: LoadContext
@@ -12,10 +12,10 @@ struct S3Exchange: Sendable {
 
     private var client: S3Client { installation.client }
 
-    /// The response to an operation; of one that failed, the error.
+    /// The response to an operation; throws the error of a failed operation.
     ///
-    /// What Amazon redirects to with a `Location` (307) is signed anew, for the region that its host names. The URL is made
-    /// here, so that no server can lead a signature to another host.
+    /// A redirect of Amazon's with a `Location` (307) is signed again, for the region in its host name. The URL is made
+    /// here, so that no server can direct a signature to another host.
     func send(_ operation: S3Operation) async throws -> LoadedResponse {
         var made: Set<S3Correction.Kind> = []
         var hasFollowed = false
@@ -49,12 +49,12 @@ struct S3Exchange: Sendable {
         return try client.settings().endpoint.regionAfterRedirect(to: url, bucket: address.bucket, from: region)
     }
 
-    /// Hands a response over as that of the URL that was asked for.
+    /// Delivers a response as the response of the requested URL.
     func deliver(_ loaded: LoadedResponse) async throws {
         try await load.receive(loaded, as: (loaded.response as? HTTPURLResponse)?.replacingURL(by: load.url))
     }
 
-    /// An operation whose answer is read whole.
+    /// Performs an operation, and returns the complete answer.
     func answer(_ operation: S3Operation, limit: Int = 1 << 20) async throws -> S3Answer {
         let loaded = try await send(operation)
         let body = try await Self.collect(loaded.body, limit, operation.address)
@@ -64,7 +64,7 @@ struct S3Exchange: Sendable {
         return answer
     }
 
-    /// The answer where it is an error; nil where it is none. A 304 is what a condition asked for.
+    /// The answer where it is an error; nil where it is none. A 304 is a valid answer to a condition.
     private static func failure(_ loaded: LoadedResponse, _ method: String) async throws -> S3Answer? {
         let status = (loaded.response as? HTTPURLResponse)?.statusCode ?? 0
         guard !(200...299).contains(status), status != 304 else { return nil }
@@ -72,7 +72,7 @@ struct S3Exchange: Sendable {
         return S3Answer(loaded.response, body)
     }
 
-    /// What there is of an error's body. The status is known, whatever becomes of the rest.
+    /// The available bytes of an error's body. The status is known, regardless of the rest.
     private static func firstBytes(_ body: LoadedBody) async throws -> Data {
         var bytes = Data()
         do {
@@ -97,7 +97,7 @@ struct S3Exchange: Sendable {
 }
 
 extension URLError {
-    /// An answer has more bytes than any of S3's.
+    /// The error for an answer with more bytes than any of S3's.
     static func answerIsTooLong(_ limit: Int, _ address: S3Address) -> URLError {
         URLError(
             .dataLengthExceedsMaximum,

@@ -3,7 +3,7 @@ import LoadingKit
 
 /// The load of an `s3:` URL.
 struct S3Load: Sendable {
-    /// More of a stream that cannot be sent in parts is not kept in memory.
+    /// The largest stream, in bytes, that is kept in memory because it cannot be sent in parts.
     private static let maximumCollectedBody = 64 << 20
 
     private let load: LoadContext
@@ -27,7 +27,7 @@ struct S3Load: Sendable {
         case .whole(let payload):
             operation.payload = try await digest(payload)
             if payload == .unsigned, load.request.httpBodyStream != nil {
-                // An answer that needs the body again comes before it was read.
+                // A response that requires the body again then arrives before the body was read.
                 operation.carrier.setValue("100-continue", forHTTPHeaderField: "Expect")
             }
             try await exchange.deliver(try await exchange.send(operation))
@@ -44,7 +44,7 @@ struct S3Load: Sendable {
         }
     }
 
-    /// A bucket's URL lists its objects, unless its query asks for something else.
+    /// A bucket's URL lists its objects, unless its query specifies another operation.
     private static func listing(
         _ method: String, _ address: S3Address, _ query: [CanonicalRequest.QueryItem]
     ) -> [CanonicalRequest.QueryItem] {

@@ -6,14 +6,14 @@ struct S3Operation: Sendable {
     var method: String
     var address: S3Address
     var query: [CanonicalRequest.QueryItem]
-    /// The request that carries body, time-out, priority and fields. Its URL and its method are replaced.
+    /// The request with the body, timeout, priority and fields. Its URL and its method are replaced.
     var carrier: URLRequest
-    /// The body's digest, or what stands for it.
+    /// The body's digest, or its replacement.
     var payload: String
 
     static let unsignedPayload = "UNSIGNED-PAYLOAD"
 
-    /// What the signature consists of, and what the client alone may set.
+    /// The fields of the signature, and fields that only the client may set.
     static let ownFields = ["Authorization", "Host", "X-Amz-Date", "X-Amz-Security-Token", "X-Amz-Content-Sha256"]
 
     /// Fields that are part of the signature, where the request has them.
@@ -22,10 +22,10 @@ struct S3Operation: Sendable {
         return name.hasPrefix("x-amz-") || name == "content-type" || name == "content-md5"
     }
 
-    /// Whether the request can be sent again: its body is no stream that was read.
+    /// Whether the request can be sent again: its body is not a stream that was read.
     var isRepeatable: Bool { carrier.httpBodyStream.map { $0.streamStatus == .notOpen } ?? true }
 
-    /// A further request for the same object, with a body of its own and of the fields those that `isKept` names.
+    /// A further request for the same object, with its own body and those fields that `isKept` selects.
     static func further(
         _ method: String, _ address: S3Address, _ query: [CanonicalRequest.QueryItem], of request: URLRequest,
         body: Data? = nil, isKept: (String) -> Bool
@@ -45,7 +45,7 @@ struct S3Operation: Sendable {
 struct SignedRequest: Sendable {
     let request: URLRequest
     let region: String
-    /// What it was signed with; nil for an anonymous client.
+    /// The credentials of the signature; nil for an anonymous client.
     let credentials: S3Credentials?
 }
 
@@ -53,8 +53,8 @@ extension S3Operation {
     /// The request as it is sent.
     ///
     /// - Parameters:
-    ///   - target: where it goes.
-    ///   - date: the server's, as far as it is known.
+    ///   - target: the destination.
+    ///   - date: the server's date, as far as it is known.
     func signed(
         for target: S3Endpoint.Target, region: String, with credentials: S3Credentials?, at date: Date
     ) throws -> SignedRequest {
@@ -65,11 +65,11 @@ extension S3Operation {
         var request = carrier
         request.url = url
         request.httpMethod = method
-        // Another account's answers may not come from a cache, and cookies are no part of S3.
+        // A cache could have another account's answers, and S3 has no cookies.
         request.cachePolicy = .reloadIgnoringLocalCacheData
         request.httpShouldHandleCookies = false
         for name in Self.ownFields { request.setValue(nil, forHTTPHeaderField: name) }
-        // Without one, the session names a body as a form's, which would become the object's type.
+        // Without this field, the session would set a form's type, which would become the object's type.
         if method == "PUT" || method == "POST", request.value(forHTTPHeaderField: "Content-Type") == nil {
             request.setValue("application/octet-stream", forHTTPHeaderField: "Content-Type")
         }

@@ -1,79 +1,80 @@
 import Foundation
 
-/// Which server an ``S3Client`` talks to, and how it sends objects.
+/// The server of an ``S3Client``, and the way in which the client sends objects.
 public struct S3Options: Sendable {
-    /// How a bucket is named in a request.
+    /// The place of a bucket's name in a request.
     public enum Addressing: Sendable, Hashable {
-        /// With Amazon in the host's name, where the bucket's name can be part of one; else in the path. Buckets with dots
-        /// are always in the path over TLS, whose certificates do not cover them.
+        /// With Amazon in the host name, where the bucket's name can be part of it; otherwise in the path. Over TLS,
+        /// names with dots are always in the path, because the certificates do not cover them.
         case automatic
         /// In the path: `https://server/bucket/key`.
         case path
-        /// In the host's name: `https://bucket.server/key`. Names that cannot be part of one are in the path all the same.
+        /// In the host name: `https://bucket.server/key`. Names that cannot be part of a host name are in the path all
+        /// the same.
         case virtualHost
     }
 
     /// Whether bodies are digested for the signature. Over `http` they always are.
     public enum PayloadSigning: Sendable, Hashable {
-        /// Data, files and parts are digested. Streams of a known length up to ``multipartThreshold`` are sent unsigned over
-        /// `https`, as TLS protects them, so that nothing is kept of them.
+        /// Data, files and parts are digested. Streams of a known length up to ``multipartThreshold`` are sent unsigned
+        /// over `https`, because TLS protects them; they are not kept in memory.
         case automatic
         /// All bodies are digested; streams are sent in parts that are kept in memory.
         case always
-        /// Nothing is digested over `https` (`UNSIGNED-PAYLOAD`): a file is read once instead of twice.
+        /// No body is digested over `https` (`UNSIGNED-PAYLOAD`): a file is read once instead of twice.
         case never
     }
 
-    /// The region, such as `eu-central-1`. Nil, the default: `AWS_REGION`, `AWS_DEFAULT_REGION`, that of the profile, or
-    /// `us-east-1`.
+    /// The region, such as `eu-central-1`. Nil, the default: `AWS_REGION`, `AWS_DEFAULT_REGION`, the profile's region,
+    /// or `us-east-1`.
     public var region: String?
-    /// The server, such as `http://127.0.0.1:9000`. Nil, the default: `AWS_ENDPOINT_URL_S3`, `AWS_ENDPOINT_URL`, or Amazon's
-    /// server of the region.
+    /// The server, such as `http://127.0.0.1:9000`. Nil, the default: `AWS_ENDPOINT_URL_S3`, `AWS_ENDPOINT_URL`, or
+    /// Amazon's server of the region.
     public var endpoint: URL?
-    /// Default `automatic`.
+    /// The place of a bucket's name. Default `automatic`.
     public var addressing = Addressing.automatic
-    /// Whether Amazon's servers are reached by names that have IPv6 addresses, too. Default false.
+    /// Whether Amazon's servers are reached by names that also have IPv6 addresses. Default false.
     public var usesDualStack = false
-    /// Default `automatic`.
+    /// The digests of bodies. Default `automatic`.
     public var payloadSigning = PayloadSigning.automatic
-    /// A body of more bytes than this is sent in parts (multipart upload). Default 64 MiB.
+    /// The size in bytes beyond which a body is sent in parts (multipart upload). Default 64 MiB.
     public var multipartThreshold: Int64 = 64 << 20
-    /// The size of a part in bytes; larger where 10,000 parts would not be enough. Two parts of a stream are in memory at most.
-    /// Default 8 MiB; Amazon takes 5 MiB to 5 GiB.
+    /// The size of a part in bytes; larger where 10,000 parts would not be sufficient. At most two parts of a stream
+    /// are in memory. Default 8 MiB; Amazon accepts 5 MiB to 5 GiB.
     public var partSize: Int = 8 << 20
-    /// How often a part is sent before the upload fails. Default 3.
+    /// The number of attempts for a part before the upload fails. Default 3.
     public var partAttempts: Int = 3
-    /// The environment variables. Default: the process's. Empty: neither variables nor files decide.
-    /// No description shows them.
+    /// The environment variables. Default: the process's. Empty: neither variables nor files are used. No description
+    /// shows them.
     public var environment: [String: String] {
         get { hiddenEnvironment.values }
         set { hiddenEnvironment = HiddenEnvironment(newValue) }
     }
     private var hiddenEnvironment = HiddenEnvironment(ProcessInfo.processInfo.environment)
-    /// Where the date comes from. Default: the system's clock.
+    /// The source of the date. Default: the system's clock.
     public var clock: S3Clock = .system
 
-    /// The defaults.
+    /// Makes the default options.
     ///
     /// - Parameters:
-    ///   - region: nil: as ``region`` says.
-    ///   - endpoint: nil: as ``endpoint`` says.
+    ///   - region: nil: see ``region``.
+    ///   - endpoint: nil: see ``endpoint``.
     public init(region: String? = nil, endpoint: URL? = nil) {
         self.region = region
         self.endpoint = endpoint
     }
 }
 
-/// An option cannot be used.
+/// The error for an option that cannot be used.
 public enum S3OptionsError: Error, Sendable, Equatable, LocalizedError, CustomStringConvertible {
-    /// The region has other characters than small letters, digits and hyphens.
+    /// The region has characters other than lower-case letters, digits and hyphens.
     case invalidRegion(String)
-    /// The endpoint is no URL of `http` or `https` with a host and without user, query and fragment.
+    /// The endpoint is not an `http` or `https` URL with a host and without user, query and fragment.
     case invalidEndpoint(String)
-    /// A presigned URL may be good for 1 to 604,800 seconds.
+    /// The lifetime of a presigned URL is not 1 to 604,800 seconds.
     case invalidLifetime(TimeInterval)
 
-    /// In plain words.
+    /// The description in plain words.
     public var description: String {
         switch self {
         case .invalidRegion(let text): "\"\(text)\" is no region; one has small letters, digits and hyphens alone"
@@ -87,20 +88,20 @@ public enum S3OptionsError: Error, Sendable, Equatable, LocalizedError, CustomSt
     public var errorDescription: String? { description }
 }
 
-/// Where the date comes from, and who waits. Tests give one that they move.
+/// The source of the date, and of waits. Tests supply one that they control.
 public struct S3Clock: Sendable {
     /// The date.
     public let date: @Sendable () -> Date
-    /// Waits so many seconds. Throws `CancellationError` at once when the task is cancelled.
+    /// Waits for a number of seconds. Throws `CancellationError` at once when the task is cancelled.
     public let sleep: @Sendable (TimeInterval) async throws -> Void
 
-    /// A clock of these closures.
+    /// Makes a clock from these closures.
     public init(date: @escaping @Sendable () -> Date, sleep: @escaping @Sendable (TimeInterval) async throws -> Void) {
         self.date = date
         self.sleep = sleep
     }
 
-    /// The system's.
+    /// The system's clock.
     public static let system = S3Clock(
         date: { Date() }, sleep: { try await Task.sleep(for: .seconds($0.isNaN ? 0 : min(max($0, 0), 1e6))) })
 }

@@ -1,11 +1,11 @@
 import Foundation
 
-/// What options, environment and profile say together.
+/// The combined settings of options, environment and profile.
 struct S3Settings: Sendable, Equatable {
     let region: String
     let endpoint: S3Endpoint
 
-    /// - Parameter profile: the properties of the profile in use.
+    /// - Parameter profile: the properties of the current profile.
     init(_ options: S3Options, profile: [String: String]) throws {
         let environment = options.environment.filter { !$0.value.isEmpty }
         let region =

@@ -1,9 +1,10 @@
 import Foundation
 import Synchronization
 
-/// Keeps what a source gave until shortly before its expiry, and asks it once for all who wait.
+/// Keeps a source's credentials until shortly before their expiry, and calls the source once for all waiting callers.
 ///
-/// ``S3Client`` wraps its source in one of these. A program that gives one object to several clients has them share it.
+/// ``S3Client`` wraps its source in such an object. A program that passes one object to several clients makes them
+/// share it.
 public final class S3CachedCredentials: S3CredentialsProvider {
     private typealias Waiter = CheckedContinuation<S3Credentials, any Error>
 
@@ -17,20 +18,20 @@ public final class S3CachedCredentials: S3CredentialsProvider {
     private let clock: S3Clock
     private let state = Mutex(State())
 
-    /// Credentials of a source.
+    /// Makes a cache for a source's credentials.
     public init(_ source: any S3CredentialsProvider, clock: S3Clock = .system) {
         self.source = source
         self.clock = clock
     }
 
-    /// How many callers wait.
+    /// The number of waiting callers.
     public var waitingCount: Int { state.withLock { $0.waiters.count } }
 
-    /// The credentials that are good now. New ones are asked for 5 minutes before the expiry, while the old ones are used;
-    /// in the last minute all wait.
+    /// The currently valid credentials. New ones are requested 5 minutes before the expiry, while the old ones are
+    /// still used; in the last minute all callers wait.
     ///
-    /// - Throws: what the source throws, to all who wait, where the old ones are over; the next call asks again.
-    ///   `CancellationError`.
+    /// - Throws: the source's error, to all waiting callers, where the old credentials have expired; the next call
+    ///   calls the source again. `CancellationError`.
     public func credentials() async throws -> S3Credentials {
         try Task.checkCancellation()
         let id = state.withLock { state in
@@ -44,7 +45,7 @@ public final class S3CachedCredentials: S3CredentialsProvider {
         }
     }
 
-    /// The server has refused these as expired or unknown: the source is asked again.
+    /// The server has refused the credentials as expired or unknown: the source is called again.
     func reject(_ credentials: S3Credentials) { state.withLock { $0.credentials.reject(credentials) } }
 
     private func enter(_ waiter: Waiter, _ id: UInt64) {

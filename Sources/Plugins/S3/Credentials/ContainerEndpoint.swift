@@ -1,10 +1,10 @@
 import Foundation
 
-/// Where a container's credentials are, as its environment says: a value.
+/// The address of a container's credentials, from its environment: a value.
 ///
 /// Source: *Container credential provider* of the AWS SDKs and Tools reference guide.
 struct ContainerEndpoint: Sendable, Equatable {
-    /// Where `Authorization` comes from.
+    /// The source of the `Authorization` value.
     enum Token: Sendable, Equatable {
         case none
         case value(String)
@@ -14,9 +14,9 @@ struct ContainerEndpoint: Sendable, Equatable {
     let url: URL
     let token: Token
 
-    /// Nil where the environment names none.
+    /// Nil where the environment specifies none.
     ///
-    /// - Throws: ``S3CredentialsError/malformed(source:reason:)`` for an address that credentials may not come from.
+    /// - Throws: ``S3CredentialsError/malformed(source:reason:)`` for an address that must not be used for credentials.
     init?(environment: [String: String]) throws {
         let environment = environment.filter { !$0.value.isEmpty }
         if let path = environment["AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"] {
@@ -56,15 +56,16 @@ struct ContainerEndpoint: Sendable, Equatable {
                 || isLoopback(host))
     }
 
-    /// Four numbers of which the first is 127. A name such as `127.example.org` is none.
+    /// Whether the host consists of four numbers, of which the first is 127. A name such as `127.example.org` does not
+    /// match.
     private static func isLoopback(_ host: String) -> Bool {
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 4 && parts.first == "127" && parts.allSatisfy { UInt8($0) != nil }
     }
 
-    /// The value of `Authorization`; nil for none. A file's line end is no part of it.
+    /// The value of `Authorization`; nil for none. A file's final line end is not part of it.
     ///
-    /// - Throws: ``S3CredentialsError`` for a file that is not there, and for a token that no field may have.
+    /// - Throws: ``S3CredentialsError`` for a missing file, and for a token that is not valid in a field.
     func authorization() throws -> String? {
         let text: String
         switch token {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The JSON that a container's endpoint and the instance metadata service answer with.
+/// The JSON answer of a container's endpoint and of the instance metadata service.
 struct CredentialsDocument: Decodable {
     private let Code: String?
     private let AccessKeyId: String?
@@ -8,9 +8,9 @@ struct CredentialsDocument: Decodable {
     private let Token: String?
     private let Expiration: String?
 
-    /// The credentials in it.
+    /// The credentials in the document.
     ///
-    /// - Parameter source: for errors, which show nothing of the document but its code.
+    /// - Parameter source: the source's name for errors, which show nothing of the document but its code.
     static func credentials(_ data: Data, source: String) throws -> S3Credentials {
         guard let document = try? JSONDecoder().decode(CredentialsDocument.self, from: data) else {
             throw S3CredentialsError.malformed(source: source, reason: "the answer is no JSON object of credentials")
@@ -33,7 +33,7 @@ struct CredentialsDocument: Decodable {
 }
 
 extension String {
-    /// For an error's text: the first 64 visible ASCII characters.
+    /// The first 64 visible ASCII characters, for an error's text.
     var shortened: String {
         String(decoding: utf8.prefix(64).filter { $0 >= 0x20 && $0 < 0x7F }, as: UTF8.self)
     }

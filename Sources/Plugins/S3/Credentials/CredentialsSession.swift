@@ -1,14 +1,15 @@
 import Foundation
 import LoadingKit
 
-/// Requests for credentials, in a session of their own: no proxy sees them, no redirect is followed, nothing is stored.
+/// Sends requests for credentials in a separate session: without proxies, redirects and stores.
 struct CredentialsSession {
-    /// More bytes than any answer has.
+    /// The largest number of bytes in an answer.
     private static let maximumAnswer = 64 << 10
 
     private let session: URLSession
 
-    /// - Parameter timeout: seconds without an answer, after which a request fails. Twice as long for the whole.
+    /// - Parameter timeout: seconds without an answer after which a request fails; twice this time for the whole
+    ///   request.
     init(timeout: TimeInterval) {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.connectionProxyDictionary = [:]
@@ -32,7 +33,7 @@ struct CredentialsSession {
     func close() { session.invalidateAndCancel() }
 }
 
-/// A token in a field would go along with a redirect.
+/// Refuses redirects, because a token in a field would be sent with them.
 private final class NoRedirects: NSObject, URLSessionTaskDelegate {
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
@@ -43,7 +44,7 @@ private final class NoRedirects: NSObject, URLSessionTaskDelegate {
 }
 
 extension Error {
-    /// What an error says that may have a URL with secrets: its code alone.
+    /// The error without text that may contain a URL with secrets: only its code.
     var plainReason: String {
         guard let error = self as? URLError else { return "\(type(of: self))" }
         return switch error.code {

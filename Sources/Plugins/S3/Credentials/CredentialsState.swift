@@ -1,19 +1,19 @@
 import Foundation
 
-/// Which credentials are good, and whether new ones are being asked for: a value.
+/// The state of the current credentials and of the request for new ones: a value.
 struct CredentialsState: Sendable {
     enum Step: Equatable {
-        /// These are good. `begins`: new ones are to be asked for meanwhile.
+        /// The credentials are valid. `begins`: new ones have to be requested in the meantime.
         case use(S3Credentials, begins: Bool)
-        /// New ones are asked for, by this caller or an earlier one.
+        /// New credentials are being requested, by this caller or an earlier one.
         case wait(begins: Bool)
     }
 
-    /// Seconds before the expiry from which on new ones are asked for while the old ones are used.
+    /// Seconds before the expiry from which on new credentials are requested while the old ones are used.
     static let earlyMargin: TimeInterval = 300
-    /// Seconds before the expiry from which on the old ones are not used.
+    /// Seconds before the expiry from which on the old credentials are not used.
     static let lateMargin: TimeInterval = 60
-    /// Seconds after a failure in which the source is left alone while the old ones are good.
+    /// Seconds after a failure in which the source is not called while the old credentials are valid.
     static let pauseAfterFailure: TimeInterval = 30
 
     private(set) var current: S3Credentials?
@@ -39,12 +39,14 @@ struct CredentialsState: Sendable {
         return .wait(begins: !isRefreshing)
     }
 
-    /// The server has refused credentials as expired or unknown. Of earlier ones that says nothing about the current ones.
+    /// The server has refused credentials as expired or unknown. The refusal of earlier ones does not affect the
+    /// current ones.
     mutating func reject(_ refused: S3Credentials) {
         if current == refused { isRejected = true }
     }
 
-    /// What may still be used where new ones could not be had; nil where it is over, or refused.
+    /// The credentials that may still be used where there are no new ones; nil where they have expired, or were
+    /// refused.
     func rest(at date: Date) -> S3Credentials? {
         guard let current, !isRejected, current.expiry.map({ $0 > date }) ?? true else { return nil }
         return current

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Credentials of the environment: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, and `AWS_SESSION_TOKEN` where there is one.
+/// Credentials from the environment: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, and `AWS_SESSION_TOKEN` where it is
+/// set.
 public struct S3EnvironmentCredentials: S3CredentialsProvider {
     private let environment: HiddenEnvironment
 
@@ -24,11 +25,11 @@ public struct S3EnvironmentCredentials: S3CredentialsProvider {
     }
 }
 
-/// Credentials of a profile in the shared files `~/.aws/credentials` and `~/.aws/config`, or in those that
-/// `AWS_SHARED_CREDENTIALS_FILE` and `AWS_CONFIG_FILE` name.
+/// Credentials of a profile in the shared files `~/.aws/credentials` and `~/.aws/config`, or in the files named by
+/// `AWS_SHARED_CREDENTIALS_FILE` and `AWS_CONFIG_FILE`.
 ///
-/// The files are read anew each time. Profiles that need another program or service (`role_arn`, `sso_session`,
-/// `credential_process`, `web_identity_token_file`) are refused with an error that says so.
+/// The files are read each time. Profiles that need another program or service (`role_arn`, `sso_session`,
+/// `credential_process`, `web_identity_token_file`) are refused with an error that states this.
 public struct S3ProfileCredentials: S3CredentialsProvider {
     private static let unsupported = [
         "role_arn", "sso_session", "sso_start_url", "credential_process", "web_identity_token_file", "login_session",

@@ -1,10 +1,10 @@
-/// Environment variables, among which may be secrets: descriptions and `dump` show none of them.
+/// Environment variables, which may contain secrets: descriptions and `dump` show none of them.
 struct HiddenEnvironment: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     var values: [String: String]
 
     init(_ values: [String: String]) { self.values = values }
 
-    /// The value of a variable; nil where it is empty, too.
+    /// The value of a variable; nil where it is missing or empty.
     subscript(name: String) -> String? { values[name].flatMap { $0.isEmpty ? nil : $0 } }
 
     var description: String { "an environment of \(values.count) variables" }

@@ -7,17 +7,17 @@ struct ProfileFile: Sendable, Equatable {
     enum Kind: Sendable {
         /// `[name]`
         case credentials
-        /// `[profile name]`, and `[default]`; other sections hold no profiles.
+        /// `[profile name]`, and `[default]`; other sections do not contain profiles.
         case config
     }
 
-    /// Why a file cannot be read; without the file's content, which is secret.
+    /// The reason why a file cannot be parsed; without the file's content, which is secret.
     struct ParseError: Error, Equatable {
         var line: Int
         var reason: String
     }
 
-    /// Properties by profile. Names of properties are in small letters.
+    /// Properties by profile. Names of properties are in lower case.
     private(set) var profiles: [String: [String: String]] = [:]
 
     init() {}
@@ -39,16 +39,16 @@ struct ProfileFile: Sendable, Equatable {
                 let (name, value) = try Self.property(content, line: index + 1)
                 if let profile { profiles[profile]?[name] = value }
             }
-            // An indented line belongs to a nested property, such as those of `s3 =`: none of them matters here.
+            // An indented line belongs to a nested property, such as those of `s3 =`: none of them is used here.
         }
     }
 
-    /// Adds what another file says; its properties count more than those that are there.
+    /// Adds the contents of another file, whose properties take precedence over existing ones.
     mutating func merge(_ other: ProfileFile) {
         profiles.merge(other.profiles) { $0.merging($1) { $1 } }
     }
 
-    /// The profile that a section's line begins; nil for a section of something else.
+    /// The profile that starts with a section's line; nil for a section of another kind.
     private static func section(
         _ content: some StringProtocol, _ kind: Kind, line: Int
     ) throws(ParseError) -> String? {
@@ -79,7 +79,7 @@ struct ProfileFile: Sendable, Equatable {
         return (name, withoutComment(value).trimmingWhitespace())
     }
 
-    /// A comment begins behind white space: keys may contain `#`.
+    /// A comment starts after white space: keys may contain `#`.
     private static func withoutComment(_ value: String) -> String {
         var isBehindSpace = true
         for index in value.indices {
@@ -92,6 +92,6 @@ struct ProfileFile: Sendable, Equatable {
 }
 
 extension StringProtocol {
-    /// Without white space at its ends.
+    /// The text without white space at its ends.
     func trimmingWhitespace() -> String { trimmingCharacters(in: .whitespaces) }
 }

@@ -1,8 +1,8 @@
 import Foundation
 import LoadingKit
 
-/// Credentials of a container: of the endpoint that `AWS_CONTAINER_CREDENTIALS_RELATIVE_URI` or
-/// `AWS_CONTAINER_CREDENTIALS_FULL_URI` names (ECS, EKS, Greengrass, Lambda).
+/// Credentials of a container: from the endpoint in `AWS_CONTAINER_CREDENTIALS_RELATIVE_URI` or
+/// `AWS_CONTAINER_CREDENTIALS_FULL_URI` (ECS, EKS, Greengrass, Lambda).
 public struct S3ContainerCredentials: S3CredentialsProvider {
     private let environment: HiddenEnvironment
     private let timeout: TimeInterval
@@ -17,7 +17,7 @@ public struct S3ContainerCredentials: S3CredentialsProvider {
         self.timeout = timeout
     }
 
-    /// What the endpoint answers.
+    /// The endpoint's credentials.
     public func credentials() async throws -> S3Credentials {
         guard let endpoint = try ContainerEndpoint(environment: environment.values) else {
             throw S3CredentialsError.notConfigured(
@@ -41,19 +41,20 @@ public struct S3ContainerCredentials: S3CredentialsProvider {
     }
 }
 
-/// Credentials of the role of an EC2 instance, by its metadata service, version 2: with a token, which a forged request of
-/// another program's cannot get.
+/// Credentials of an EC2 instance's role, from its metadata service, version 2: with a token, which a forged request of
+/// another program cannot get.
 public struct S3InstanceMetadataCredentials: S3CredentialsProvider {
     private static let source = "the instance metadata service"
-    /// How long the token is asked for: it is used at once.
+    /// The lifetime of the requested token in seconds: it is used at once.
     private static let tokenLifetime = "60"
 
     private let environment: HiddenEnvironment
     private let timeout: TimeInterval
 
     /// - Parameters:
-    ///   - environment: default: the process's. `AWS_EC2_METADATA_DISABLED` and `AWS_EC2_METADATA_SERVICE_ENDPOINT` count.
-    ///   - timeout: seconds until a request fails. Default 1, as most machines have no such service.
+    ///   - environment: default: the process's. `AWS_EC2_METADATA_DISABLED` and `AWS_EC2_METADATA_SERVICE_ENDPOINT` are
+    ///     used.
+    ///   - timeout: seconds until a request fails. Default 1, because most machines do not have this service.
     public init(
         environment: [String: String] = ProcessInfo.processInfo.environment, timeout: TimeInterval = 1
     ) {
@@ -61,7 +62,7 @@ public struct S3InstanceMetadataCredentials: S3CredentialsProvider {
         self.timeout = timeout
     }
 
-    /// What the service answers.
+    /// The service's credentials.
     public func credentials() async throws -> S3Credentials {
         guard environment["AWS_EC2_METADATA_DISABLED"]?.lowercased() != "true" else {
             throw S3CredentialsError.notConfigured("AWS_EC2_METADATA_DISABLED is true")
@@ -91,7 +92,7 @@ public struct S3InstanceMetadataCredentials: S3CredentialsProvider {
             return token
         } catch let error as URLError {
             try Task.checkCancellation()
-            // There is none: this machine is no EC2 instance.
+            // There is no service: this machine is not an EC2 instance.
             throw S3CredentialsError.notConfigured("\(Self.source) is not there: \(error.plainReason)")
         }
     }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// What requests are signed with: an access key, and for temporary credentials a session token.
+/// The credentials for the signatures of requests: an access key, and for temporary credentials a session token.
 ///
-/// Descriptions have the access key's identifier alone, which is no secret. Secret and token are in none.
+/// Descriptions contain only the access key's identifier, which is not secret. They never contain secret and token.
 public struct S3Credentials: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {
@@ -12,10 +12,10 @@ public struct S3Credentials: Sendable, Hashable, CustomStringConvertible, Custom
     public let secretAccessKey: String
     /// The token of temporary credentials; nil for permanent ones.
     public let sessionToken: String?
-    /// When temporary credentials end; nil where that is not known, or never.
+    /// The time at which temporary credentials expire; nil where it is unknown, or never.
     public let expiry: Date?
 
-    /// Credentials of these parts.
+    /// Makes credentials from these parts.
     public init(accessKeyID: String, secretAccessKey: String, sessionToken: String? = nil, expiry: Date? = nil) {
         self.accessKeyID = accessKeyID
         self.secretAccessKey = secretAccessKey
@@ -23,7 +23,8 @@ public struct S3Credentials: Sendable, Hashable, CustomStringConvertible, Custom
         self.expiry = expiry
     }
 
-    /// Whether identifier and token can be sent in a field: they are of visible ASCII characters, and not empty.
+    /// Whether identifier and token can be sent in a field: they consist of visible ASCII characters, and are not
+    /// empty.
     var isWellFormed: Bool {
         !secretAccessKey.isEmpty && Self.isToken(accessKeyID) && !accessKeyID.contains("/")
             && sessionToken.map(Self.isToken) ?? true
@@ -48,33 +49,35 @@ public struct S3Credentials: Sendable, Hashable, CustomStringConvertible, Custom
     }
 }
 
-/// Where credentials come from. One object is for one account; two sessions share it only where the program gives it to both.
+/// A source of credentials. One object is for one account; two sessions share it only where the program passes it to
+/// both.
 ///
-/// ``S3Client`` asks once for all requests that wait, and keeps the answer until shortly before its expiry.
+/// ``S3Client`` calls it once for all waiting requests, and keeps the result until shortly before its expiry.
 public protocol S3CredentialsProvider: Sendable {
-    /// Gives credentials as they are now.
+    /// Returns the current credentials.
     ///
-    /// - Throws: ``S3CredentialsError/notConfigured(_:)`` where this source is not in use, so that a chain asks the next one.
+    /// - Throws: ``S3CredentialsError/notConfigured(_:)`` where this source is not in use, so that a chain continues
+    ///   with the next one.
     func credentials() async throws -> S3Credentials
 }
 
 extension S3Credentials: S3CredentialsProvider {
-    /// These credentials themselves.
+    /// Returns these credentials themselves.
     public func credentials() async throws -> S3Credentials { self }
 }
 
-/// Why there are no credentials. The texts have no secrets.
+/// The reason why there are no credentials. The texts contain no secrets.
 public enum S3CredentialsError: Error, Sendable, Equatable, LocalizedError, CustomStringConvertible {
-    /// The source is not in use here; the text says what it looked for.
+    /// The source is not in use here; the text states what it requires.
     case notConfigured(String)
-    /// The source is in use, and what it gives cannot be used: a file with an error, or an answer that is none.
+    /// The source is in use, and its result cannot be used: a file with an error, or an invalid answer.
     case malformed(source: String, reason: String)
-    /// The source is in use and cannot be reached, or refuses.
+    /// The source is in use and cannot be reached, or refuses the request.
     case failed(source: String, reason: String)
-    /// No source of a chain is in use; what each of them looked for.
+    /// No source of a chain is in use; the texts state what each of them requires.
     case noneFound([String])
 
-    /// In plain words.
+    /// The description in plain words.
     public var description: String {
         switch self {
         case .notConfigured(let text): text

@@ -1,15 +1,15 @@
 import Foundation
 
-/// Asks sources of credentials one after the other, until one is in use.
+/// Tries sources of credentials in sequence, until one is in use.
 ///
-/// A source that is in use and fails ends the chain: another account's credentials would be a surprise.
+/// A source that is in use and fails ends the chain: the credentials of another account would be unexpected.
 public struct S3CredentialsChain: S3CredentialsProvider {
     private let sources: [any S3CredentialsProvider]
 
-    /// A chain of these.
+    /// Makes a chain of these sources.
     public init(_ sources: [any S3CredentialsProvider]) { self.sources = sources }
 
-    /// The usual chain: environment, shared files, container, instance metadata.
+    /// Makes the usual chain: environment, shared files, container, instance metadata.
     ///
     /// - Parameter environment: default: the process's.
     public init(environment: [String: String] = ProcessInfo.processInfo.environment) {
@@ -21,7 +21,7 @@ public struct S3CredentialsChain: S3CredentialsProvider {
 
     /// The credentials of the first source that is in use.
     ///
-    /// - Throws: ``S3CredentialsError/noneFound(_:)`` where none is.
+    /// - Throws: ``S3CredentialsError/noneFound(_:)`` where no source is in use.
     public func credentials() async throws -> S3Credentials {
         var reasons: [String] = []
         for source in sources {

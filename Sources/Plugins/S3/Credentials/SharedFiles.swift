@@ -1,11 +1,11 @@
 import Foundation
 
-/// The files of profiles that the environment names, and the profile in use.
+/// The profile files of the environment, and the current profile.
 struct SharedFiles: Sendable {
-    /// A larger file is refused.
+    /// The largest size of a file in bytes; a larger one is refused.
     private static let maximumSize = 1 << 20
 
-    /// The name of the profile in use, and whether it was asked for.
+    /// The name of the current profile, and whether it was set explicitly.
     let profile: String
     let isProfileGiven: Bool
     private let files: [(path: String, kind: ProfileFile.Kind)]
@@ -15,13 +15,13 @@ struct SharedFiles: Sendable {
         let given = profile ?? environment["AWS_PROFILE"]
         self.profile = given ?? "default"
         isProfileGiven = given != nil
-        // Without HOME, as in an environment that a test gives, no file is looked for in a home folder.
+        // Without HOME, as in a test's environment, no home folder is searched.
         let folder = environment["HOME"].map { "\($0)/.aws" }
         func expanded(_ path: String) -> String {
             guard path.hasPrefix("~/"), let home = environment["HOME"] else { return path }
             return home + path.dropFirst()
         }
-        // What the credentials file says counts more, and comes last.
+        // The credentials file takes precedence, and comes last.
         let paths: [(String?, ProfileFile.Kind)] = [
             (environment["AWS_CONFIG_FILE"].map(expanded) ?? folder.map { "\($0)/config" }, .config),
             (
@@ -34,7 +34,7 @@ struct SharedFiles: Sendable {
 
     var paths: [String] { files.map(\.path) }
 
-    /// Reads the files. One that is not there has no profiles.
+    /// Reads the files. A missing file has no profiles.
     func read() throws -> ProfileFile {
         var all = ProfileFile()
         for (path, kind) in files {
@@ -48,7 +48,7 @@ struct SharedFiles: Sendable {
         return all
     }
 
-    /// A small file's text; nil where there is none.
+    /// A small file's text; nil where the file is missing.
     static func text(_ path: String) throws -> String? {
         guard FileManager.default.fileExists(atPath: path) else { return nil }
         guard let handle = FileHandle(forReadingAtPath: path) else {

@@ -1,31 +1,31 @@
 import Foundation
 
-/// What an S3 server answered where it did not do what it was asked.
+/// An S3 server's answer to a failed request.
 public struct S3Error: Error, Sendable, Hashable, LocalizedError, CustomStringConvertible {
-    /// What kind of error it is, by code and status.
+    /// The kind of error, by code and status.
     public enum Kind: Sendable, Hashable {
-        /// There is no such bucket (`NoSuchBucket`), or what a HEAD without a key did not find.
+        /// There is no such bucket (`NoSuchBucket`), or a HEAD without a key was answered with 404.
         case noSuchBucket
-        /// There is no such object (`NoSuchKey`), or what a HEAD did not find.
+        /// There is no such object (`NoSuchKey`), or a HEAD was answered with 404.
         case noSuchKey
-        /// The multipart upload is over, was aborted, or never was (`NoSuchUpload`).
+        /// The multipart upload has ended, was aborted, or never existed (`NoSuchUpload`).
         case noSuchUpload
-        /// The credentials may not do this (`AccessDenied`), or another 403.
+        /// The credentials do not permit the operation (`AccessDenied`), or another 403.
         case accessDenied
-        /// The access key is unknown, or the signature is not that of its secret (`InvalidAccessKeyId`,
+        /// The access key is unknown, or the signature does not match its secret (`InvalidAccessKeyId`,
         /// `SignatureDoesNotMatch`).
         case badCredentials
-        /// Temporary credentials are over (`ExpiredToken`, `InvalidToken`).
+        /// Temporary credentials have expired (`ExpiredToken`, `InvalidToken`).
         case expiredCredentials
         /// This machine's clock and the server's differ by more than 15 minutes (`RequestTimeTooSkewed`).
         case clockSkewed
         /// The bucket is in another region.
         case wrongRegion
-        /// A condition (`If-Match` and the like) does not hold: 412, or 409 where two wrote at once.
+        /// A condition (such as `If-Match`) is not met: 412, or 409 for two simultaneous writes.
         case preconditionFailed
         /// The object has no such range (416).
         case invalidRange
-        /// The server asks for fewer requests (`SlowDown` and the like; 503, 429).
+        /// The server requires fewer requests (`SlowDown` and similar codes; 503, 429).
         case slowDown
         /// The server failed (5xx): the same request may succeed later.
         case serverFailure
@@ -33,27 +33,27 @@ public struct S3Error: Error, Sendable, Hashable, LocalizedError, CustomStringCo
         case other
     }
 
-    /// The HTTP status. 200 for a multipart upload that failed while it was completed.
+    /// The HTTP status. It is 200 for a multipart upload that failed during its completion.
     public let statusCode: Int
-    /// The code, such as `NoSuchKey`; where the answer has none, `HTTP` and the status.
+    /// The code, such as `NoSuchKey`; `HTTP` and the status where the answer has none.
     public let code: String
-    /// The server's text for people; empty where there is none.
+    /// The server's text for human readers; empty where there is none.
     public let message: String
-    /// The request's identifier (`x-amz-request-id`), which the provider's support asks for.
+    /// The request's identifier (`x-amz-request-id`), which the provider's support needs.
     public let requestID: String?
     /// The host's identifier (`x-amz-id-2`).
     public let hostID: String?
-    /// The region in which the bucket is, where the server said so.
+    /// The region of the bucket, where the server has sent it.
     public let region: String?
-    /// What was asked for.
+    /// The requested address.
     public let address: S3Address
-    /// Seconds that the server asks to wait (`Retry-After`), where it says so.
+    /// The wait in seconds that the server requires (`Retry-After`), where it has sent one.
     public let retryAfter: TimeInterval?
 
-    /// What kind of error it is.
+    /// The kind of error.
     public var kind: Kind { Kind(code: code, status: statusCode, hasKey: !address.key.isEmpty) }
 
-    /// In a line, with the identifier that the provider's support asks for.
+    /// The error on one line, with the identifier that the provider's support needs.
     public var description: String {
         let text = message.isEmpty ? "" : ": \(message)"
         return "\(address): \(code) (status \(statusCode))\(text)" + (requestID.map { " [request \($0)]" } ?? "")
@@ -99,7 +99,7 @@ extension S3Error.Kind {
         }
     }
 
-    /// Of an answer without a code that is known; a HEAD's has no body.
+    /// The kind for an answer without a known code; the answer to a HEAD has no body.
     private init(status: Int, hasKey: Bool) {
         switch status {
         case 301, 307, 308: self = .wrongRegion
@@ -114,10 +114,10 @@ extension S3Error.Kind {
     }
 }
 
-/// An answer whose body was read: a value.
+/// An answer with its complete body: a value.
 struct S3Answer: Sendable {
     let status: Int
-    /// Names in small letters.
+    /// The fields, with names in lower case.
     let fields: [String: String]
     let body: Data
 
@@ -129,10 +129,10 @@ struct S3Answer: Sendable {
 
     func field(_ name: String) -> String? { fields[name.lowercased()] }
 
-    /// The body as a document; nil where it is none.
+    /// The body as a document; nil where it is not one.
     var document: XMLElement? { body.isEmpty ? nil : try? XMLElement.parse(body) }
 
-    /// The body's `Error` element. Some servers put it into an `ErrorResponse`.
+    /// The body's `Error` element. Some servers put it in an `ErrorResponse`.
     var errorDocument: XMLElement? {
         guard let document else { return nil }
         return document.name == "Error" ? document : document.first("Error")
@@ -140,7 +140,7 @@ struct S3Answer: Sendable {
 }
 
 extension String {
-    /// The first scalars, and no control characters: the text may end in a log.
+    /// The first scalars, without control characters: the text may be logged.
     fileprivate func limited(to count: Int) -> String {
         String(
             String.UnicodeScalarView(unicodeScalars.lazy.filter { $0.value >= 0x20 && $0.value != 0x7F }.prefix(count)))

@@ -1,15 +1,15 @@
 import Foundation
 
-/// An element of an answer's XML, with its text and its children. Attributes and namespaces do not matter to S3's answers.
+/// An element of an answer's XML, with its text and its children. S3's answers do not need attributes and namespaces.
 struct XMLElement: Sendable, Equatable {
-    /// Without a prefix.
+    /// The name without a prefix.
     let name: String
     var text = ""
     var children: [XMLElement] = []
 
     init(_ name: String) { self.name = name }
 
-    /// The text of the first child of this name.
+    /// The text of the first child with this name.
     subscript(name: String) -> String? { first(name)?.text }
 
     func first(_ name: String) -> XMLElement? { children.first { $0.name == name } }
@@ -17,24 +17,24 @@ struct XMLElement: Sendable, Equatable {
     func all(_ name: String) -> [XMLElement] { children.filter { $0.name == name } }
 }
 
-/// An answer that is no XML, or more of it than an answer has.
+/// The error for an answer that is not XML, or exceeds the limits.
 enum XMLAnswerError: Error, Equatable {
     case malformed
-    /// It declares a document type, which may have entities that expand to anything; S3's answers have none.
+    /// The answer declares a document type, which may have entities of unlimited size; S3's answers have none.
     case hasDocumentType
     case tooManyElements
     case tooDeep
 }
 
-/// Limits for an answer. Its size is limited where it is read.
+/// Limits for an answer. Its size is limited by the code that reads it.
 struct XMLLimits: Sendable {
-    /// A page of a listing has 1,000 objects of at most ten elements each.
+    /// A page of a listing has 1,000 objects with at most ten elements each.
     var elements = 40_000
     var depth = 16
 }
 
 extension XMLElement {
-    /// The root element of a document. What follows it is not looked at.
+    /// The root element of a document. Text after it is ignored.
     ///
     /// The time is proportional to the number of bytes.
     static func parse(_ data: Data, limits: XMLLimits = XMLLimits()) throws(XMLAnswerError) -> XMLElement {
@@ -50,12 +50,12 @@ extension XMLElement {
     }
 }
 
-/// Reads a document in UTF-8 from its first byte to the end of its root element (XML 1.0, §2 and §3).
+/// Parses a document in UTF-8 from its first byte to the end of its root element (XML 1.0, §2 and §3).
 private struct XMLReader {
     private let bytes: UnsafeRawBufferPointer
     private let limits: XMLLimits
     private var position = 0
-    /// The elements whose end tags are still to come, and their names with the prefixes.
+    /// The open elements, and their names with the prefixes.
     private var open: [(element: XMLElement, tag: Range<Int>)] = []
     private var count = 0
 
@@ -87,7 +87,7 @@ private struct XMLReader {
 
     // MARK: Tags
 
-    /// Gives the root where the tag is empty, and no other is open.
+    /// Returns the root where the tag is empty, and no other element is open.
     private mutating func readStartTag() throws(XMLAnswerError) -> XMLElement? {
         position += 1
         let tag = try readName()
@@ -124,7 +124,7 @@ private struct XMLReader {
         position = end + 1
     }
 
-    /// Gives the root where that ends.
+    /// Returns the root where the root ends.
     private mutating func readEndTag() throws(XMLAnswerError) -> XMLElement? {
         position += 2
         let tag = try readName()
@@ -148,7 +148,7 @@ private struct XMLReader {
         return start..<position
     }
 
-    /// Characters beyond ASCII are not told apart: no name of S3's has one.
+    /// Characters beyond ASCII are not distinguished: S3's names have none.
     private static func isOfName(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"),
@@ -158,7 +158,7 @@ private struct XMLReader {
         }
     }
 
-    /// No name begins with these.
+    /// Characters with which no name begins.
     private static func onlyFollows(_ byte: UInt8) -> Bool {
         (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || byte == UInt8(ascii: "-")
             || byte == UInt8(ascii: ".")
@@ -166,7 +166,7 @@ private struct XMLReader {
 
     // MARK: Text
 
-    /// Reads up to the next `<`. Outside of the root there is white space alone.
+    /// Reads up to the next `<`. Outside of the root only white space is permitted.
     private mutating func readText() throws(XMLAnswerError) {
         let start = position
         guard let end = bytes[start...].firstIndex(of: UInt8(ascii: "<")) else { throw .malformed }
@@ -179,7 +179,7 @@ private struct XMLReader {
         var text: [UInt8] = []
         while let reference = rest.firstIndex(of: UInt8(ascii: "&")) {
             text += rest[..<reference]
-            // No reference is longer than `&#x0010FFFF;`, but for zeros that no server writes.
+            // No reference is longer than `&#x0010FFFF;`, except with leading zeros, which servers do not write.
             guard let semicolon = rest[reference...].prefix(16).firstIndex(of: UInt8(ascii: ";")),
                 let character = Self.character(bytes[reference + 1..<semicolon])
             else { throw .malformed }
@@ -190,7 +190,7 @@ private struct XMLReader {
         append(text)
     }
 
-    /// What stands between `&` and `;` (§4.1 and §4.6).
+    /// The character for the text between `&` and `;` (§4.1 and §4.6).
     private static func character(_ name: Slice<UnsafeRawBufferPointer>) -> Unicode.Scalar? {
         switch String(decoding: name, as: UTF8.self) {
         case "amp": return "&"
@@ -231,7 +231,7 @@ private struct XMLReader {
         open[open.count - 1].element.text += String(decoding: text, as: UTF8.self)
     }
 
-    /// Other encodings than UTF-8 are refused: in some, such as UTF-7, the text would mean something else to other readers.
+    /// Other encodings than UTF-8 are refused: in some, such as UTF-7, the text would have another meaning.
     private mutating func readDeclaration() throws(XMLAnswerError) {
         let start = position
         try skip("<?xml", until: "?>")
@@ -260,7 +260,7 @@ private struct XMLReader {
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 }
 
-    /// Goes behind the next `end`, which comes behind `start`.
+    /// Skips `start`, and everything up to the end of the next `end`.
     private mutating func skip(_ start: String, until end: String) throws(XMLAnswerError) {
         position += start.utf8.count
         while let byte {

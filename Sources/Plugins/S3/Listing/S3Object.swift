@@ -6,37 +6,37 @@ public struct S3Object: Sendable, Hashable {
     public let bucket: String
     /// The object's key.
     public let key: String
-    /// In bytes.
+    /// The size in bytes.
     public let size: Int64
-    /// What the server calls the content, with its quotes.
+    /// The server's entity tag of the content, with its quotes.
     public let eTag: String?
-    /// When it was stored.
+    /// The time at which the object was stored.
     public let lastModified: Date?
-    /// Such as `STANDARD`.
+    /// The storage class, such as `STANDARD`.
     public let storageClass: String?
 
-    /// The object's URL; nil for a key that no `s3:` URL can have (more than 1,024 bytes).
+    /// The object's URL; nil for a key that is too long for an `s3:` URL (more than 1,024 bytes).
     public var url: URL? { (try? S3Address(bucket: bucket, key: key))?.url }
 }
 
-/// What a listing has, where it has a delimiter: objects, and what stands for those below it.
+/// An entry of a listing with a delimiter: an object, or a prefix that represents the objects below it.
 public enum S3ListingEntry: Sendable, Hashable {
     /// An object.
     case object(S3Object)
-    /// The common beginning of keys, up to the delimiter: what a file system calls a folder.
+    /// The common prefix of keys, up to the delimiter: the equivalent of a folder.
     case prefix(String)
 }
 
 /// A page of a listing (ListObjectsV2): a value.
 struct ListPage: Sendable, Equatable {
     var entries: [S3ListingEntry]
-    /// Where the next page begins; nil behind the last.
+    /// The start of the next page; nil after the last page.
     var next: String?
 
     /// - Throws: ``S3ListingError``.
     init(_ document: XMLElement, bucket: String) throws {
         guard document.name == "ListBucketResult" else { throw S3ListingError.unexpectedAnswer(document.name) }
-        // Keys may have characters that XML cannot: they are asked for in this coding.
+        // Keys may contain characters that XML cannot: this coding is requested for them.
         let isEncoded = document["EncodingType"] == "url"
         func decoded(_ text: String) -> String {
             isEncoded ? String(decoding: PercentCoding.decoded(text, isForm: true), as: UTF8.self) : text
@@ -61,20 +61,20 @@ struct ListPage: Sendable, Equatable {
     }
 }
 
-/// A listing cannot be read.
+/// The error for a listing that cannot be read.
 public enum S3ListingError: Error, Sendable, Equatable, LocalizedError, CustomStringConvertible {
-    /// The answer is no listing; the name of its element.
+    /// The answer is not a listing; the name of its element.
     case unexpectedAnswer(String)
-    /// The answer is no XML, or has more elements than a page.
+    /// The answer is not XML, or has more elements than a page.
     case malformed
-    /// The page says that others follow, and not where.
+    /// The page states that others follow, but not where they start.
     case noContinuation
-    /// The next page is the same again.
+    /// The next page is identical to this one.
     case repeatedPage
-    /// So many pages in a row had no entries, and each said that others follow.
+    /// The number of consecutive empty pages, each of which stated that others follow.
     case emptyPages(Int)
 
-    /// In plain words.
+    /// The description in plain words.
     public var description: String {
         switch self {
         case .unexpectedAnswer(let name):

@@ -2,22 +2,23 @@ import Foundation
 import LoadingKit
 
 extension S3 {
-    /// The objects of a bucket in the order of their keys, page by page as they are asked for.
+    /// The objects of a bucket in the order of their keys, loaded page by page as needed.
     ///
     /// - Parameters:
     ///   - bucket: its name.
-    ///   - prefix: what keys begin with. Default "": all.
-    ///   - startAfter: a key; the objects behind it are listed.
-    ///   - pageSize: how many a request asks for, up to 1,000. Default nil: as the server does, usually 1,000.
+    ///   - prefix: the prefix of the keys. Default "": all.
+    ///   - startAfter: a key; the objects after it are listed.
+    ///   - pageSize: the number of objects that a request asks for, up to 1,000. Default nil: the server's default,
+    ///     usually 1,000.
     public func objects(
         in bucket: String, prefix: String = "", startAfter: String? = nil, pageSize: Int? = nil
     ) -> S3ObjectSequence {
         S3ObjectSequence(entries: entries(in: bucket, prefix: prefix, startAfter: startAfter, pageSize: pageSize))
     }
 
-    /// The objects of a bucket, where keys with more behind a delimiter count as one entry.
+    /// The objects of a bucket, where all keys with a common prefix up to a delimiter are one entry.
     ///
-    /// - Parameter delimiter: usually `/`: objects below a folder are not listed. Nil: there is none.
+    /// - Parameter delimiter: usually `/`: objects below a folder are not listed. Nil: no delimiter.
     public func entries(
         in bucket: String, prefix: String = "", delimiter: String? = nil, startAfter: String? = nil,
         pageSize: Int? = nil
@@ -30,27 +31,28 @@ extension S3 {
     }
 }
 
-/// Entries of a bucket as an asynchronous sequence. Each iteration asks anew. Throws ``S3Error``, ``S3ListingError``, and what
-/// `data(for:)` throws.
+/// Entries of a bucket as an asynchronous sequence. Each iteration loads the listing again. Throws ``S3Error``,
+/// ``S3ListingError``, and the errors of `data(for:)`.
 public struct S3EntrySequence: AsyncSequence, Sendable {
     /// An object, or a common prefix.
     public typealias Element = S3ListingEntry
 
-    /// More bytes of a page are refused.
+    /// The largest number of bytes in a page; a larger one is refused.
     static let maximumPage = 16 << 20
-    /// Amazon's pages are seldom empty, where much was deleted for example.
+    /// The largest number of consecutive empty pages. Amazon's pages are seldom empty, for example where many objects
+    /// were deleted.
     static let maximumEmptyPages = 100
 
     let s3: S3
     let bucket: String
     let query: [CanonicalRequest.QueryItem]
-    /// Whether there is a delimiter. Without it no page has prefixes.
+    /// Whether there is a delimiter. Without it pages have no prefixes.
     let hasPrefixes: Bool
 
-    /// Begins to list.
+    /// Starts a listing.
     public func makeAsyncIterator() -> Iterator { Iterator(sequence: self) }
 
-    /// Gives the entries, and asks for the next page when there are none left.
+    /// Returns the entries, and loads the next page when none are left.
     public struct Iterator: AsyncIteratorProtocol {
         private enum Position {
             case begin
@@ -61,12 +63,12 @@ public struct S3EntrySequence: AsyncSequence, Sendable {
         private let sequence: S3EntrySequence
         private var entries: ArraySlice<S3ListingEntry> = []
         private var position = Position.begin
-        /// In a row.
+        /// Consecutive empty pages.
         private var emptyPages = 0
 
         init(sequence: S3EntrySequence) { self.sequence = sequence }
 
-        /// The next entry; nil at the end. After an error there is none.
+        /// The next entry; nil at the end, and after an error.
         public mutating func next() async throws -> S3ListingEntry? {
             while true {
                 if let entry = entries.popFirst() { return entry }
@@ -108,10 +110,10 @@ public struct S3ObjectSequence: AsyncSequence, Sendable {
 
     let entries: S3EntrySequence
 
-    /// Begins to list.
+    /// Starts a listing.
     public func makeAsyncIterator() -> Iterator { Iterator(entries: entries.makeAsyncIterator()) }
 
-    /// Gives the objects.
+    /// Iterates over the objects.
     public struct Iterator: AsyncIteratorProtocol {
         var entries: S3EntrySequence.Iterator
 

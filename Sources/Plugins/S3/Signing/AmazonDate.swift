@@ -1,6 +1,7 @@
 import Foundation
 
-/// Dates as Amazon and HTTP write them. Without formatters, which are slow, and which a program's locale may change.
+/// Dates in the formats of Amazon and HTTP. Without formatters, which are slow, and which a program's locale may
+/// change.
 enum AmazonDate {
     /// `20150830T123600Z` (ISO 8601, basic form).
     static func basic(_ date: Date) -> String {
@@ -20,7 +21,7 @@ enum AmazonDate {
         return days(year, month, day).map { Date(timeIntervalSince1970: Double($0) * 86400 + Double(time) + fraction) }
     }
 
-    /// The field `Date` in its one form that is sent today, `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
+    /// A `Date` field in the only form that is sent today, `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
     static func parse(httpDate text: String) -> Date? {
         var scanner = DateScanner(text)
         guard scanner.skip(upTo: ", "), let day = scanner.number(2), scanner.skip(" "),
@@ -59,7 +60,7 @@ enum AmazonDate {
         return (year, month, day + 1, whole % 86400)
     }
 
-    /// Days since 1970; nil for a day that is none, or one before 1970.
+    /// Days since 1970; nil for an invalid day, or one before 1970.
     private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int? {
         guard year >= 1970, (1...12).contains(month), day >= 1, day <= lengths(year)[month - 1] else { return nil }
         return (1970..<year).reduce(0) { $0 + length($1) } + lengths(year).prefix(month - 1).reduce(0, +) + day - 1
@@ -72,7 +73,7 @@ enum AmazonDate {
     }
 }
 
-/// Takes a date's text apart.
+/// Parses a date's text.
 private struct DateScanner {
     private var rest: ArraySlice<UInt8>
 

@@ -1,17 +1,18 @@
 import Foundation
 
-/// A request as Signature Version 4 signs it: method, path, query, fields, and the digest of the body.
+/// A request in the form that Signature Version 4 signs: method, path, query, fields, and the digest of the body.
 ///
-/// As S3 has it: the path is encoded once, and neither `//` nor `..` are taken out of it.
+/// By S3's rules: the path is encoded once, and neither `//` nor `..` are removed from it.
 struct CanonicalRequest: Sendable, Equatable {
     var method: String
-    /// As it is sent, percent-encoded. Empty means `/`.
+    /// The path as it is sent, percent-encoded. Empty means `/`.
     var path: String
     /// Decoded names and values.
     var query: [QueryItem]
-    /// The fields to sign. Names in any case; of several with the same name the values are joined by commas, in order.
+    /// The fields to sign. Names may have any case; the values of several fields with one name are joined by commas, in
+    /// order.
     var fields: [Field]
-    /// The hexadecimal SHA-256 of the body, or what stands for it, such as `UNSIGNED-PAYLOAD`.
+    /// The hexadecimal SHA-256 of the body, or its replacement, such as `UNSIGNED-PAYLOAD`.
     var payload: String
 
     /// A name and its value in the query. A name alone has the value "".
@@ -24,7 +25,7 @@ struct CanonicalRequest: Sendable, Equatable {
             self.value = Array(value.utf8)
         }
 
-        /// Takes an encoded item apart; `+` stands for itself.
+        /// Parses an encoded item; `+` is a plus.
         init(encoded text: Substring) {
             let equals = text.firstIndex(of: "=")
             name = PercentCoding.decoded(text[..<(equals ?? text.endIndex)])
@@ -39,7 +40,7 @@ struct CanonicalRequest: Sendable, Equatable {
             query.split(separator: "&").map { QueryItem(encoded: $0) }
         }
 
-        /// A query to be sent: each item has `=`, so that what is sent is what is signed.
+        /// A query to send: each item has `=`, so that the sent query equals the signed one.
         static func query(_ items: [QueryItem]) -> String { items.map(\.encoded).joined(separator: "&") }
     }
 
@@ -56,7 +57,7 @@ struct CanonicalRequest: Sendable, Equatable {
     /// The names of the signed fields, in lower case, sorted, with semicolons between.
     var signedFields: String { Set(fields.map { $0.name.lowercased() }).sorted().joined(separator: ";") }
 
-    /// What is digested for the string to sign.
+    /// The text whose digest is part of the string to sign.
     var text: String {
         let lines = [method, path.isEmpty ? "/" : path, canonicalQuery, canonicalFields, signedFields, payload]
         return lines.joined(separator: "\n")
@@ -74,7 +75,7 @@ struct CanonicalRequest: Sendable, Equatable {
             .map { "\($0.key):\($0.value.map { Self.trimmed($0.value) }.joined(separator: ","))\n" }.joined()
     }
 
-    /// Without white space at the ends, and with one space for several.
+    /// The value without white space at the ends, and with one space in place of several.
     private static func trimmed(_ value: String) -> String {
         value.split { $0 == " " || $0 == "\t" }.joined(separator: " ")
     }

@@ -1,9 +1,9 @@
-/// Percent-encoding as Signature Version 4 has it: all but letters, digits and `-._~` is encoded, with upper-case digits
-/// (RFC 3986 §2.3).
+/// Percent-encoding for Signature Version 4: all characters but letters, digits and `-._~` are encoded, with upper-case
+/// digits (RFC 3986 §2.3).
 enum PercentCoding {
     private static let digits = Array("0123456789ABCDEF".utf8)
 
-    /// - Parameter keepsSlashes: for a path, whose slashes stay.
+    /// - Parameter keepsSlashes: true for a path, whose slashes are not encoded.
     static func encoded(_ bytes: some Sequence<UInt8>, keepsSlashes: Bool = false) -> String {
         var text: [UInt8] = []
         for byte in bytes {
@@ -22,7 +22,7 @@ enum PercentCoding {
         encoded(text.utf8, keepsSlashes: keepsSlashes)
     }
 
-    /// The bytes that a text stands for. A `%` without two digits stands for itself.
+    /// The decoded bytes of a text. A `%` without two digits is kept.
     ///
     /// - Parameter isForm: whether `+` is a space, as in HTML forms.
     static func decoded(_ text: some StringProtocol, isForm: Bool = false) -> [UInt8] {

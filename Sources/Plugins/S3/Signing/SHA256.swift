@@ -1,14 +1,14 @@
 import CLoadingKitOpenSSL
 import Foundation
 
-/// SHA-256 (FIPS 180-4) of bytes that come piece by piece, by OpenSSL.
+/// SHA-256 (FIPS 180-4) of bytes that arrive piece by piece, computed by OpenSSL.
 final class SHA256 {
     /// The digest of no bytes.
     static let ofNothing = hex(of: Data())
 
     private let context: OpaquePointer
 
-    /// Throws where OpenSSL has no memory left.
+    /// Throws where OpenSSL has no memory.
     init() throws {
         guard let context = EVP_MD_CTX_new() else { throw S3SigningError.noDigest }
         guard EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1 else {
@@ -26,7 +26,7 @@ final class SHA256 {
         }
     }
 
-    /// The digest in lower-case hexadecimal digits. Ends the work: to be called once.
+    /// The digest in lower-case hexadecimal digits. Must be called once, at the end.
     func finish() throws -> String {
         var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
         var count: UInt32 = 0
@@ -67,14 +67,14 @@ enum Hexadecimal {
     }
 }
 
-/// A request could not be signed.
+/// The error for a request that could not be signed.
 public enum S3SigningError: Error, Sendable, Equatable, LocalizedError {
-    /// OpenSSL gives no digest: it has no memory left, or no SHA-256 is allowed by its configuration.
+    /// OpenSSL returns no digest: it has no memory, or its configuration does not permit SHA-256.
     case noDigest
     /// The request has no URL with a host.
     case noHost
 
-    /// In plain words.
+    /// The description in plain words.
     public var errorDescription: String? {
         switch self {
         case .noDigest: "OpenSSL computes no SHA-256; look at its configuration and at the memory that is left"

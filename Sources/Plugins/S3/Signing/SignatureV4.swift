@@ -15,10 +15,10 @@ struct SignatureV4: Sendable {
     var timestamp: String { AmazonDate.basic(date) }
     private var day: String { String(timestamp.prefix(8)) }
 
-    /// What a signature is good for: a day, a region and a service.
+    /// The scope of a signature: a day, a region and a service.
     var scope: String { "\(day)/\(region)/\(service)/aws4_request" }
 
-    /// The key that signs; derived from the secret, and good for the scope alone.
+    /// The signing key; derived from the secret, and valid only for the scope.
     var signingKey: [UInt8] {
         let secret = Array("AWS4\(credentials.secretAccessKey)".utf8)
         return [day, region, service, "aws4_request"].reduce(secret) { SHA256.hmac($1, key: $0) }
@@ -29,12 +29,12 @@ struct SignatureV4: Sendable {
         return [Self.algorithm, timestamp, scope, digest].joined(separator: "\n")
     }
 
-    /// In lower-case hexadecimal digits.
+    /// The signature in lower-case hexadecimal digits.
     func signature(of request: CanonicalRequest) -> String {
         Hexadecimal.text(SHA256.hmac(stringToSign(request), key: signingKey))
     }
 
-    /// The value of `Authorization`. The request's fields have to contain `host` and `x-amz-date`.
+    /// The value of `Authorization`. The request's fields must contain `host` and `x-amz-date`.
     func authorization(for request: CanonicalRequest) -> String {
         "\(Self.algorithm) Credential=\(credentials.accessKeyID)/\(scope), SignedHeaders=\(request.signedFields), "
             + "Signature=\(signature(of: request))"
@@ -42,7 +42,7 @@ struct SignatureV4: Sendable {
 
     /// The query of a presigned request: the request's own items, those of the signature, and the signature.
     ///
-    /// - Parameter seconds: how long the URL is good for; from 1 to 604,800 (seven days).
+    /// - Parameter seconds: the lifetime of the URL; from 1 to 604,800 (seven days).
     func presignedQuery(_ request: CanonicalRequest, seconds: Int) -> [CanonicalRequest.QueryItem] {
         var request = request
         request.query += [

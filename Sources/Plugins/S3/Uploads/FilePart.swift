@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 
-/// A part of a file: some bytes from a place on.
+/// A part of a file: a number of bytes from an offset on.
 struct FilePart: Sendable {
     static let pieceSize = 256 << 10
 
@@ -9,7 +9,7 @@ struct FilePart: Sendable {
     let start: Int64
     let length: Int
 
-    /// Its SHA-256 in hexadecimal digits. The file is read on a thread of its own.
+    /// The part's SHA-256 in hexadecimal digits. The file is read on a separate thread.
     func digest() async throws -> String {
         try await withCheckedThrowingContinuation { continuation in
             DispatchQueue.global().async { continuation.resume(with: Result { try readDigest() }) }
@@ -48,7 +48,7 @@ struct FilePartReader {
         rest = part.length
     }
 
-    /// The next bytes; nil at the end of the part. A file that ends before it has become shorter.
+    /// The next bytes; nil at the end of the part. A file that ends earlier has been truncated.
     mutating func read(upTo count: Int) throws -> Data? {
         guard rest > 0 else { return nil }
         guard let piece = try handle.read(upToCount: min(count, rest)), !piece.isEmpty else {
@@ -114,7 +114,7 @@ final class FilePartStream: InputStream {
         _ buffer: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>, length len: UnsafeMutablePointer<Int>
     ) -> Bool { false }
 
-    /// There are no events: a reader waits.
+    /// The stream has no events: a reader waits.
     override func schedule(in aRunLoop: RunLoop, forMode mode: RunLoop.Mode) {}
 
     override func remove(from aRunLoop: RunLoop, forMode mode: RunLoop.Mode) {}

@@ -3,7 +3,8 @@ import LoadingKit
 
 /// The requests and answers of a multipart upload, as values.
 ///
-/// Source: *CreateMultipartUpload*, *UploadPart*, *ListParts* and *CompleteMultipartUpload* of Amazon's S3 API reference.
+/// Source: *CreateMultipartUpload*, *UploadPart*, *ListParts* and *CompleteMultipartUpload* of Amazon's S3 API
+/// reference.
 enum MultipartMessages {
     typealias Item = CanonicalRequest.QueryItem
 
@@ -17,8 +18,8 @@ enum MultipartMessages {
 
     // MARK: Fields
 
-    /// Fields of an object that are given when its upload is created. What is of the body as a whole is not: its length,
-    /// digests, and conditions, which are looked at when the upload is completed.
+    /// Fields of an object that are sent when its upload is created. Fields of the body as a whole are not: its length,
+    /// digests, and conditions, which are checked when the upload is completed.
     static func isOfCreation(_ name: String) -> Bool {
         let excluded = [
             "content-length", "content-md5", "x-amz-content-sha256", "x-amz-date", "x-amz-sdk-checksum-algorithm",
@@ -62,8 +63,8 @@ enum MultipartMessages {
         return text
     }
 
-    /// What an answer to CompleteMultipartUpload says. Its status comes before the server has put the parts together, so that
-    /// 200 alone is no success: a server that fails meanwhile ends the body, or sends an error in it.
+    /// The result in an answer to CompleteMultipartUpload. The server sends the status before it has assembled the
+    /// parts: 200 alone is not a success. A server that fails in the meantime ends the body, or sends an error in it.
     static func storedObject(_ answer: S3Answer) throws -> S3StoredObject {
         guard let document = answer.document,
             document.name == "CompleteMultipartUploadResult" || document["ETag"] != nil
@@ -75,9 +76,9 @@ enum MultipartMessages {
         return S3StoredObject(eTag: document["ETag"], versionID: answer.field("x-amz-version-id"))
     }
 
-    /// The parts in an answer to ListParts, and the number behind which the next page begins; nil: there is none.
+    /// The parts in an answer to ListParts, and the number after which the next page starts; nil: there is none.
     static func parts(_ answer: S3Answer) throws -> (parts: [S3Upload.Part], next: Int?) {
-        // Servers name the root in different ways.
+        // Servers use different names for the root.
         guard let document = answer.document, document["UploadId"] != nil else {
             throw S3UploadError.unexpectedAnswer("the list of parts is no XML of that kind")
         }
@@ -97,13 +98,13 @@ enum MultipartMessages {
     }
 }
 
-/// Whether a part that failed is sent again, and after which pause: a pure decision.
+/// Decides whether a failed part is sent again, and after which pause. Pure.
 enum PartRetry {
-    /// Seconds; nil: it is not sent again.
+    /// Seconds; nil: the part is not sent again.
     ///
     /// - Parameters:
-    ///   - attempt: how often it was sent.
-    ///   - random: from 0 to 1, so that parts do not come back all at once.
+    ///   - attempt: the number of times that the part was sent.
+    ///   - random: from 0 to 1, so that parts are not all retried at the same time.
     static func pause(after error: any Error, attempt: Int, of attempts: Int, random: Double) -> TimeInterval? {
         guard attempt < attempts, mayRepeat(error) else { return nil }
         let backoff = min(20, 0.2 * Double(1 << min(attempt, 10))) * min(max(random, 0), 1)
@@ -116,7 +117,7 @@ enum PartRetry {
         case let error as S3Error:
             switch error.kind {
             case .slowDown, .serverFailure, .clockSkewed, .expiredCredentials: true
-            // A connection that was too slow, and a part that was damaged on its way.
+            // A connection that was too slow, and a part that was damaged during the transfer.
             default: ["RequestTimeout", "BadDigest", "XAmzContentSHA256Mismatch"].contains(error.code)
             }
         case let error as URLError:

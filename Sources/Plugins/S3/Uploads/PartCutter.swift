@@ -1,6 +1,6 @@
 import Foundation
 
-/// Cuts a body that comes in pieces into parts: a value. It holds one part, and what of a piece is beyond it.
+/// Divides a body that arrives in pieces into parts: a value. It holds one part, and the excess bytes of a piece.
 struct PartCutter: Sendable {
     private let size: Int
     private var bytes = Data()
@@ -11,7 +11,7 @@ struct PartCutter: Sendable {
         if bytes.isEmpty { bytes = piece } else { bytes.append(piece) }
     }
 
-    /// A full part; nil while it is not known that another byte follows, as the last part may not be empty.
+    /// A full part; nil until a further byte is known to follow, because the last part must not be empty.
     mutating func next() -> Data? {
         guard bytes.count > size else { return nil }
         let part = bytes.prefix(size)
@@ -19,7 +19,7 @@ struct PartCutter: Sendable {
         return part
     }
 
-    /// What is left at the end: the last part.
+    /// The rest at the end: the last part.
     mutating func finish() -> Data {
         defer { bytes = Data() }
         return bytes

@@ -1,14 +1,14 @@
-/// How a body is cut into the parts of a multipart upload: a value.
+/// The division of a body into the parts of a multipart upload: a value.
 ///
 /// Source: *Amazon S3 multipart upload limits*.
 struct PartPlan: Sendable, Equatable {
     static let maximumParts = 10_000
 
-    /// In bytes.
+    /// The size in bytes.
     let size: Int64
     let partSize: Int
 
-    /// How many parts there are; one for nothing.
+    /// The number of parts; one for an empty body.
     var count: Int {
         guard size > 0 else { return 1 }
         return Int(clamping: (size - 1) / Int64(partSize) + 1)
@@ -28,7 +28,7 @@ struct PartPlan: Sendable, Equatable {
         self.partSize = Self.partSize(for: size, wanted: partSize)
     }
 
-    /// The wanted size, or the smallest with which 10,000 parts are enough.
+    /// The wanted size, or the smallest size with which 10,000 parts are sufficient.
     static func partSize(for size: Int64, wanted: Int) -> Int {
         let needed = (max(1, size) - 1) / Int64(maximumParts) + 1
         return max(1, wanted, Int(clamping: needed))

@@ -6,8 +6,8 @@ extension S3 {
     /// Uploads a file in parts, several at the same time.
     ///
     /// - Parameter url: the object, an `s3:` URL.
-    /// - Throws: ``S3UploadError/interrupted(_:_:)`` with the upload once it has begun; what `data(for:)` throws before that. A
-    ///   cancelled upload is interrupted, too. The server keeps its parts.
+    /// - Throws: ``S3UploadError/interrupted(_:_:)`` with the upload once it has started; before that, the errors of
+    ///   `data(for:)`. A cancelled upload is interrupted, too. The server keeps its parts.
     @discardableResult
     public func upload(
         fromFile file: URL, to url: URL, options: S3UploadOptions = S3UploadOptions()
@@ -16,7 +16,7 @@ extension S3 {
         return try await continueUpload(upload, fromFile: file, options: options)
     }
 
-    /// Begins an upload, and sends nothing yet.
+    /// Starts an upload, and sends no part yet.
     public func beginUpload(
         ofFile file: URL, to url: URL, options: S3UploadOptions = S3UploadOptions()
     ) async throws -> S3Upload {
@@ -36,9 +36,9 @@ extension S3 {
     /// Sends the parts of a file that the server does not have, and completes the upload.
     ///
     /// - Parameters:
-    ///   - upload: as ``S3UploadOptions/didAdvance``, an error or ``storedParts(of:)`` gave it.
-    ///   - file: the file that the upload began with. Its content must be the same; its size is checked.
-    ///   - options: the part's size is that of the upload.
+    ///   - upload: the value from ``S3UploadOptions/didAdvance``, an error or ``storedParts(of:)``.
+    ///   - file: the file with which the upload started. Its content must be unchanged; its size is checked.
+    ///   - options: the options; the size of parts is the upload's.
     /// - Throws: ``S3UploadError``.
     @discardableResult
     public func continueUpload(
@@ -57,7 +57,8 @@ extension S3 {
         }
     }
 
-    /// The same upload with the parts that the server has: where the program ended before it could store the last ones.
+    /// The same upload with the parts that the server has: for a program that ended before it could store the last
+    /// ones.
     public func storedParts(of upload: S3Upload) async throws -> S3Upload {
         let address = try S3Address(upload.url)
         var parts: [S3Upload.Part] = []
@@ -67,7 +68,7 @@ extension S3 {
             let answer = try await answer("GET", address, MultipartMessages.upload(upload.uploadID) + items)
             let page = try MultipartMessages.parts(answer)
             parts += page.parts
-            // A page that goes back, or on without end, is a server's error.
+            // A page that goes backwards, or endless pages, are a server's error.
             if let next = page.next {
                 guard next > marker ?? 0, next <= PartPlan.maximumParts, parts.count <= PartPlan.maximumParts else {
                     throw S3UploadError.unexpectedAnswer("the list of parts does not end")
@@ -80,7 +81,7 @@ extension S3 {
         return stored
     }
 
-    /// Gives an upload up: the server removes its parts.
+    /// Aborts an upload: the server removes its parts.
     public func abort(_ upload: S3Upload) async throws {
         _ = try await answer("DELETE", try S3Address(upload.url), MultipartMessages.upload(upload.uploadID))
     }
@@ -131,7 +132,7 @@ extension S3 {
     }
 }
 
-/// An upload as it goes on; the program is told of each part.
+/// An upload in progress; reports each part to the program.
 private final class UploadProgress: Sendable {
     private let state: Mutex<S3Upload>
     private let didAdvance: (@Sendable (S3Upload) -> Void)?

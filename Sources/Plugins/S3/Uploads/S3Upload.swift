@@ -1,31 +1,32 @@
 import Foundation
 
-/// A multipart upload that has begun: what is needed to go on with it, also in another process.
+/// A started multipart upload: the data with which it can be continued, even in another process.
 ///
-/// It is `Codable`. It has no credentials. The server keeps the parts, and bills them, until the upload is completed or aborted.
+/// It is `Codable`. It contains no credentials. The server stores the parts, and bills them, until the upload is
+/// completed or aborted.
 public struct S3Upload: Sendable, Hashable, Codable {
     /// A part that the server has.
     public struct Part: Sendable, Hashable, Codable {
-        /// From 1 to 10,000.
+        /// The part's number, from 1 to 10,000.
         public let number: Int
-        /// What the server calls it.
+        /// The server's entity tag of the part.
         public let eTag: String
-        /// In bytes.
+        /// The size in bytes.
         public let size: Int
     }
 
     /// The object: an `s3:` URL.
     public let url: URL
-    /// What the server calls the upload.
+    /// The server's identifier of the upload.
     public let uploadID: String
     /// The file's size in bytes. A file of another size is refused.
     public let size: Int64
-    /// The size of a part in bytes; the last may have less.
+    /// The size of a part in bytes; the last may be smaller.
     public let partSize: Int
     /// The parts that the server has, in order.
     public internal(set) var parts: [Part]
 
-    /// How many bytes the server has.
+    /// The number of bytes that the server has.
     public var countOfBytesStored: Int64 {
         parts.reduce(0) { sum, part in
             let (next, overflows) = sum.addingReportingOverflow(Int64(max(0, part.size)))
@@ -35,7 +36,7 @@ public struct S3Upload: Sendable, Hashable, Codable {
 
     var plan: PartPlan { PartPlan(size: size, partSize: partSize) }
 
-    /// The numbers of the parts that are still to be sent. A part of another size than planned is sent anew.
+    /// The numbers of the parts that are still to be sent. A part with another size than planned is sent again.
     var missingParts: [Int] {
         let stored = Dictionary(parts.map { ($0.number, $0.size) }) { first, _ in first }
         let plan = plan
@@ -49,49 +50,53 @@ public struct S3Upload: Sendable, Hashable, Codable {
     }
 }
 
-/// How a file is uploaded by ``S3/upload(fromFile:to:options:)``.
+/// The options for ``S3/upload(fromFile:to:options:)``.
 public struct S3UploadOptions: Sendable {
-    /// The size of a part in bytes; larger where 10,000 parts would not be enough. Default 8 MiB; Amazon takes 5 MiB to 5 GiB.
+    /// The size of a part in bytes; larger where 10,000 parts would not be sufficient. Default 8 MiB; Amazon accepts 5
+    /// MiB to 5 GiB.
     public var partSize = 8 << 20
-    /// How many parts are sent at the same time. Default 4. Parts are read while they are sent.
+    /// The number of parts that are sent at the same time. Default 4. Parts are read while they are sent.
     public var partsAtOnce = 4
-    /// How often a part is sent before the upload fails. Default 3.
+    /// The number of attempts for a part before the upload fails. Default 3.
     public var partAttempts = 3
-    /// Whether parts are digested for the signature, for which they are read twice. Default true. False is for `https` alone.
+    /// Whether parts are digested for the signature, for which they are read twice. Default true. False is possible
+    /// only with `https`.
     public var signsPayload = true
     /// Fields of the object, such as `Content-Type` and `x-amz-meta-…`.
     public var fields: [String: String] = [:]
-    /// Who waits between attempts. Default: the system's clock.
+    /// The clock for waits between attempts. Default: the system's.
     public var clock: S3Clock = .system
-    /// Called with the upload when it was created and after each part, from any thread, one call after the other: to store it.
+    /// Called with the upload after its creation and after each part, from any thread, one call at a time: to store the
+    /// upload.
     public var didAdvance: (@Sendable (S3Upload) -> Void)?
 
-    /// The defaults.
+    /// Makes the default options.
     public init() {}
 }
 
-/// What an upload made.
+/// The result of an upload.
 public struct S3StoredObject: Sendable, Hashable {
-    /// What the server calls the content.
+    /// The server's entity tag of the content.
     public let eTag: String?
-    /// The version, where the bucket keeps versions.
+    /// The version, where the bucket has versioning.
     public let versionID: String?
 }
 
-/// An upload cannot go on.
+/// The error for an upload that cannot continue.
 public enum S3UploadError: Error, Sendable, LocalizedError, CustomStringConvertible {
-    /// The file is not there, is no regular file, or cannot be read.
+    /// The file is missing, is not a regular file, or cannot be read.
     case unreadableFile(path: String)
-    /// The file has another size than when the upload began; bytes.
+    /// The file has another size than at the upload's start, in bytes.
     case fileChanged(path: String, expected: Int64, found: Int64)
-    /// The server's answer lacks what the upload needs.
+    /// The server's answer lacks data that the upload requires.
     case unexpectedAnswer(String)
-    /// A stream has more parts than a multipart upload may have. A larger ``S3Options/partSize`` is needed.
+    /// A stream has more parts than a multipart upload permits. A larger ``S3Options/partSize`` is needed.
     case tooManyParts(partSize: Int)
-    /// The upload began and failed. ``S3/continueUpload(_:fromFile:options:)`` goes on, ``S3/abort(_:)`` gives it up.
+    /// The upload started and failed. ``S3/continueUpload(_:fromFile:options:)`` continues it, ``S3/abort(_:)`` aborts
+    /// it.
     case interrupted(S3Upload, any Error)
 
-    /// In plain words.
+    /// The description in plain words.
     public var description: String {
         switch self {
         case .unreadableFile(let path): "the file \(path) cannot be read, or is no regular file"

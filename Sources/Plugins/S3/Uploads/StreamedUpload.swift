@@ -44,7 +44,7 @@ struct StreamedUpload: Sendable {
                 let current = number
                 group.addTask { try await send(part, current, identifier) }
                 number += 1
-                // Read while the part is sent, and not handed over before it has been.
+                // Read while the part is sent, and not sent before that is complete.
                 next = try await body.next()
                 if let stored = try await group.next() { parts.append(stored) }
             }
@@ -89,7 +89,8 @@ struct StreamedUpload: Sendable {
         try await PartRetry.repeating(options.partAttempts, options.clock, body)
     }
 
-    /// Gives the parts up, so that they are not kept and billed. The load is over, or about to be: a session of its own does it.
+    /// Aborts the upload, so that its parts are not stored and billed. The load has ended, or is about to: a separate
+    /// session sends the request.
     private func abort(_ identifier: String) {
         let request = S3Operation.further(
             "DELETE", address, MultipartMessages.upload(identifier), of: operation.carrier,
@@ -102,7 +103,7 @@ struct StreamedUpload: Sendable {
 }
 
 extension PartRetry {
-    /// What `body` gives, which is called again as long as the decision says so.
+    /// The result of `body`, which is called again as long as the decision requires a retry.
     static func repeating<Value: Sendable>(
         _ attempts: Int, _ clock: S3Clock, _ body: () async throws -> Value
     ) async throws -> Value {
@@ -128,7 +129,7 @@ private struct PartReader {
     private var body: LoadBody.Iterator
     private var cutter: PartCutter
     private var isAtEnd = false
-    /// Read ahead; held by nothing else, so that it goes when it was sent.
+    /// Read ahead; held only here, so that it is released after it was sent.
     private var first: Data?
 
     init(_ body: LoadBody.Iterator, _ cutter: PartCutter) {
@@ -136,16 +137,16 @@ private struct PartReader {
         self.cutter = cutter
     }
 
-    /// Reads the first part, and says whether others follow.
+    /// Reads the first part, and returns whether others follow.
     mutating func readFirst() async throws -> Bool {
         first = try await next()
         return !isAtEnd
     }
 
-    /// The first part, which was read.
+    /// The first part, after it was read.
     mutating func takeFirst() -> Data { first.take() ?? Data() }
 
-    /// The next part; nil behind the last.
+    /// The next part; nil after the last.
     mutating func next() async throws -> Data? {
         guard !isAtEnd else { return nil }
         while true {

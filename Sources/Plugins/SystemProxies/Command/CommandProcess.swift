@@ -1,17 +1,18 @@
 import Foundation
 import Synchronization
 
-/// What a command has written, and how it ended.
+/// The output of a command, and its exit status.
 struct CommandOutput: Sendable {
     var text = ""
-    /// On the standard error output.
+    /// The text on standard error.
     var errors = ""
-    /// As `waitpid` gives it; nil where that is not known.
+    /// The status from `waitpid`; nil where it is not known.
     var status: Int32?
-    /// Whether there was a line that was enough.
+    /// Whether a line was sufficient.
     var saidEnough = false
 
-    /// For messages, where the text is of no use: that, or how it ended, with its last words on the standard error output.
+    /// A text for messages where the output is of no use: the output, or the exit status with the last text on standard
+    /// error.
     var problem: String {
         let said = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard said.isEmpty else { return said }
@@ -23,21 +24,22 @@ struct CommandOutput: Sendable {
     }
 }
 
-/// A command in a process of its own, with whatever that starts: it is ended when its time is over, when the task that waits
-/// for it is cancelled, and by the system when it has computed for longer than its time, should this process be gone by then.
+/// A command in a separate process, with all processes that it starts. It is ended when its time is over, or when the
+/// task that waits for it is cancelled. If this process has ended by then, the system ends the command when it has used
+/// more CPU time than its limit.
 final class CommandProcess: Sendable {
     private enum State {
         case new
-        /// Its processes' group has the same number.
+        /// The process group has the same number as the process.
         case running(pid_t)
-        /// It is to be ended, or need not be started.
+        /// The command is to be ended, or need not be started.
         case cancelled
         case ended
     }
 
-    /// Where the commands' output is waited for.
+    /// The queue that waits for the commands' output.
     private static let queue = DispatchQueue(label: "LoadingKitSystemProxies", attributes: .concurrent)
-    /// Most bytes of either output.
+    /// The largest number of bytes of either output.
     private static let mostOutput = 1024 * 1024
 
     private static let shell = """
@@ -53,16 +55,17 @@ final class CommandProcess: Sendable {
     private let seconds: Double
     private let isEnough: @Sendable (Line) -> Bool
 
-    /// A line that a command has written, without its end.
+    /// A line of a command's output, without its end.
     enum Line: Sendable {
         case output(String)
         case error(String)
     }
 
     /// - Parameters:
-    ///   - input: the descriptor of its standard input, which is to stay open until it has run; nil for an empty one.
-    ///   - seconds: how long it may take, from 0.1.
-    ///   - isEnough: whether a line is the last that is needed: each is looked at once. The command is ended then.
+    ///   - input: the descriptor of its standard input, which must stay open until the command has run; nil for an
+    ///     empty one.
+    ///   - seconds: the time limit, at least 0.1.
+    ///   - isEnough: whether a line is the last that is needed: each line is passed once. The command is then ended.
     init(
         _ arguments: [String], _ environment: [String: String], input: Int32?, seconds: Double,
         isEnough: @escaping @Sendable (Line) -> Bool
@@ -74,7 +77,7 @@ final class CommandProcess: Sendable {
         self.isEnough = isEnough
     }
 
-    /// Runs it, once.
+    /// Runs the command, once.
     func run() async throws -> CommandOutput {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -95,7 +98,7 @@ final class CommandProcess: Sendable {
         output.closeFar()
         errors.closeFar()
         let (result, isOver) = read(output, errors)
-        // What it has started, too, and itself where it does not end.
+        // Also ends the processes that it has started, and the command itself where it does not end.
         kill(-process, SIGKILL)
         let wasCancelled = state.withLock { state in
             defer { state = .ended }
@@ -111,7 +114,8 @@ final class CommandProcess: Sendable {
     }
 
     private func start(_ output: SocketPair, _ errors: SocketPair) throws -> pid_t {
-        // The shell sets the limit and becomes the command, whose line comes as soon as it is written, where `stdbuf` is there.
+        // The shell sets the limit and becomes the command. With `stdbuf`, its lines arrive as soon as they are
+        // written.
         let limit = Int(seconds.rounded(.up)) + 1
         let command = ["/bin/sh", "-c", Self.shell, "sh", "\(limit)"] + arguments
         return try state.withLock { state in
@@ -123,8 +127,8 @@ final class CommandProcess: Sendable {
         }
     }
 
-    /// Reads until a line is enough, or until the command has closed its output; false where its time was over first. libproxy has nothing more
-    /// to say then, and may crash, or wait for ever, while it ends.
+    /// Reads until a line is sufficient, or until the command has closed its output; false where its time was over
+    /// first. libproxy then has no further output, and may crash, or wait forever, while it ends.
     private func read(_ output: SocketPair, _ errors: SocketPair) -> (CommandOutput, isOver: Bool) {
         let deadline = ContinuousClock.now.advanced(by: .seconds(seconds))
         var (text, said) = (WrittenLines(), WrittenLines())
@@ -146,13 +150,13 @@ final class CommandProcess: Sendable {
             while let line = text.next() { if isEnough(.output(line)) { saidEnough = true } }
             if saidEnough || text.bytes.count > Self.mostOutput || said.bytes.count > Self.mostOutput { isOver = true }
         }
-        // It writes errors before the line.
+        // The command writes errors before the line.
         if isOver { while errors.read(into: &said.bytes), said.bytes.count <= Self.mostOutput {} }
         return (CommandOutput(text: text.all, errors: said.all, saidEnough: saidEnough), isOver)
     }
 }
 
-/// What was written on one of the outputs, of which each line is decoded once.
+/// The text on one of the outputs, of which each line is decoded once.
 struct WrittenLines {
     var bytes: [UInt8] = []
     private var lineStart = 0
@@ -160,7 +164,7 @@ struct WrittenLines {
 
     var all: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// The next line that is whole.
+    /// The next complete line.
     mutating func next() -> String? {
         guard let end = bytes[scanned...].firstIndex(of: UInt8(ascii: "\n")) else {
             scanned = bytes.count
@@ -171,8 +175,8 @@ struct WrittenLines {
     }
 }
 
-/// A way from the command to this process: sockets, as the system makes them unknown to other programs that are started at the
-/// same time.
+/// A channel from the command to this process: sockets, because the system can create them so that other programs that
+/// are started at the same time do not inherit them.
 private final class SocketPair {
     struct Descriptor {
         var value: Int32
@@ -201,7 +205,7 @@ private final class SocketPair {
         far.value = -1
     }
 
-    /// Appends what is there, without waiting; false when there is nothing more.
+    /// Appends available bytes, without waiting; false when there are none.
     func read(into bytes: inout [UInt8]) -> Bool {
         var buffer = [UInt8](repeating: 0, count: 65536)
         let count = recv(near.value, &buffer, buffer.count, Int32(MSG_DONTWAIT))

@@ -1,22 +1,23 @@
 import Foundation
 import LoadingKit
 
-/// What the system's settings say of a server, as libproxy's command tells it.
+/// The system's settings for a server, as reported by libproxy's command.
 ///
-/// libproxy loads and runs scripts itself, and says `direct://` where it cannot. So a script is not left to it: it says in its
-/// debugging output what the settings are before it looks for a script, and a version that does not is not believed.
+/// libproxy loads and runs scripts itself, and returns `direct://` where it cannot. A script is therefore not left to
+/// libproxy: its debugging output contains the settings before it searches for a script. The result of a version
+/// without this output is not used.
 ///
 /// ```
-/// 0.4, with _PX_DEBUG:                  0.5, with PX_DEBUG:
-///   stderr  Config is:                    stdout  (proxy:7): pxbackend-DEBUG: … px_manager_get_proxies_sync: url=… online=1
-///   stderr  ⇥http://proxy:3128            stdout  (proxy:7): pxbackend-DEBUG: … px_manager_get_proxies_sync: Config[0] = http://proxy:3128
-///   stdout  http://proxy:3128             stdout  http://proxy:3128
+/// 0.4, with _PX_DEBUG:                  0.5, with PX_DEBUG: stderr  Config is:                    stdout  (proxy:7):
+/// pxbackend-DEBUG: … px_manager_get_proxies_sync: url=… online=1 stderr  ⇥http://proxy:3128            stdout
+/// (proxy:7): pxbackend-DEBUG: … px_manager_get_proxies_sync: Config[0] = http://proxy:3128 stdout  http://proxy:3128
+/// stdout  http://proxy:3128
 /// ```
 enum LibproxySettings: Equatable {
     case ways([ProxyChoice])
-    /// A script is to find the proxies.
+    /// A script determines the proxies.
     case script(URL)
-    /// The script that the network offers is (WPAD).
+    /// The script that the network offers (WPAD) determines the proxies.
     case autoDiscovery
 
     init(_ output: CommandOutput) throws {
@@ -28,7 +29,7 @@ enum LibproxySettings: Equatable {
                 answer.map { "\($0), without a word about the settings, as of a version that is not known" }
                     ?? output.problem)
         }
-        // It does not look at the settings then.
+        // libproxy does not read the settings in this case.
         if opening.hasSuffix("online=0") {
             throw SystemProxyError.unusableAnswer("it takes the network for unavailable, and says nothing of proxies")
         }
@@ -52,7 +53,7 @@ enum LibproxySettings: Equatable {
 
     private static let version5 = "px_manager_get_proxies_sync: "
 
-    /// Whether nothing more needs to be known after a line: it is the answer, or names a script.
+    /// Whether no further lines are needed: the line is the result, or names a script.
     static func isEnough(_ line: CommandProcess.Line) -> Bool {
         switch line {
         case .output(let text): isAnswer(text[...]) || isScript(text[...])
@@ -64,10 +65,10 @@ enum LibproxySettings: Equatable {
         entry(line).map { $0.hasPrefix("wpad:") || $0.hasPrefix("pac+") } ?? false
     }
 
-    /// A line that is none of the debugging output, which 0.5 has there, too.
+    /// A line that is not debugging output, which version 0.5 writes to the same stream.
     private static func isAnswer(_ line: Substring) -> Bool { !line.contains("-DEBUG:") && line.contains("://") }
 
-    /// What a line says of the settings; nil where it says something else.
+    /// The setting in a line; nil where the line has none.
     private static func entry(_ line: Substring) -> Substring? {
         if line.hasPrefix("\t") { return line.dropFirst() }
         guard let place = line.range(of: version5 + "Config["), let start = line[place.upperBound...].range(of: "] = ")

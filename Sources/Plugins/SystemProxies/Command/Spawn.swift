@@ -1,6 +1,6 @@
 import Foundation
 
-/// Starts a command in a group of processes of its own.
+/// Starts a command in a separate process group.
 enum Spawn {
     /// - Parameters:
     ///   - command: a path and arguments.
@@ -9,7 +9,7 @@ enum Spawn {
         _ command: [String], _ environment: [String: String], input: Int32?, output: Int32, errors: Int32
     ) throws(SystemProxyError) -> pid_t {
         let variables = environment.map { "\($0.key)=\($0.value)" }
-        // What comes behind a NUL would be cut off.
+        // The text after a NUL would be cut off.
         guard !(command + variables).contains(where: { $0.utf8.contains(0) }) else { throw .notStarted(errno: EINVAL) }
         var (attributes, files) = (posix_spawnattr_t(), posix_spawn_file_actions_t())
         guard posix_spawnattr_init(&attributes) == 0 else { throw .notStarted(errno: ENOMEM) }

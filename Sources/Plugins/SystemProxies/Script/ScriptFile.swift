@@ -1,7 +1,7 @@
 import Foundation
 
-/// A script for libproxy's standard input: a file that has no name any more, so that it is gone with the processes that have it
-/// open. A pipe would not do, as libproxy asks for the file's size.
+/// A script for libproxy's standard input: a file that has no name any more, so that it is gone with the processes that
+/// have it open. A pipe would not do, as libproxy asks for the file's size.
 final class ScriptFile: Sendable {
     let descriptor: Int32
 

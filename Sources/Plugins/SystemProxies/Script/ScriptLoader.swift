@@ -9,7 +9,8 @@ actor ScriptLoader {
     }
 
     private let options: SystemProxies.Options
-    /// Whether the user's settings name the scripts, and not the program: its rules of transport security are not theirs.
+    /// Whether the user's settings name the scripts, and not the program: its rules of transport security are not
+    /// theirs.
     private let isOfSystem: Bool
     /// Made for the first script. It uses no proxy, as the script is to find them.
     private lazy var session: URLSession = {

@@ -1,10 +1,10 @@
 import Foundation
 
-/// What libproxy runs for a script: it calls the script's `FindProxyForURL`, and gives what that returned, or the error that it
-/// threw, as the name of a proxy.
+/// What libproxy runs for a script: it calls the script's `FindProxyForURL`, and gives what that returned, or the error
+/// that it threw, as the name of a proxy.
 ///
-/// libproxy by itself says `direct://` for a script that fails, and also where it has nothing that runs scripts: then requests
-/// would go past the proxies unnoticed. It knows no proxies over TLS, either.
+/// libproxy by itself says `direct://` for a script that fails, and also where it has nothing that runs scripts: then
+/// requests would go past the proxies unnoticed. It knows no proxies over TLS, either.
 struct ScriptProgram {
     let text: String
 

@@ -9,8 +9,8 @@
             try await load.next.load(request, redirects: .returned)
         }
 
-        /// Hands the response and its body to the program, or to the interceptor in front. A redirect is followed, which ends
-        /// the load.
+        /// Hands the response and its body to the program, or to the interceptor in front. A redirect is followed,
+        /// which ends the load.
         static func deliver(_ loaded: LoadedResponse, to load: LoadContext) async throws {
             try await load.receive(loaded)
         }

@@ -48,8 +48,8 @@
             self.outer = outer
         }
 
-        /// What comes from in front of a telemetry. A redirect's request has what the request before it had: no telemetry
-        /// takes its own span for the parent, or that of one behind it.
+        /// What comes from in front of a telemetry. A redirect's request has what the request before it had: no
+        /// telemetry takes its own span for the parent, or that of one behind it.
         func outside(of owner: HTTPTelemetry) -> RequestContext? {
             var next: RequestContext? = self
             while let context = next {

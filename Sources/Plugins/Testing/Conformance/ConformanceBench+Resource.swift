@@ -47,7 +47,8 @@ extension ConformanceBench {
         return outcome.data
     }
 
-    /// What is wrong with the order of a delegate's calls: a response, data, metrics, the end, once each but for the data.
+    /// What is wrong with the order of a delegate's calls: a response, data, metrics, the end, once each but for the
+    /// data.
     private static func disorder(_ events: [LoadObserver.Event]) -> String? {
         var last = 0
         for event in events {
@@ -197,8 +198,8 @@ extension ConformanceBench {
                 ? nil : "it ended with \(outcome.error.map { "\($0)" } ?? "no error") and \(outcome.data.count) bytes")
     }
 
-    /// Half of them in one session, half in another; every tenth is cancelled, and every tenth is suspended when it began or when
-    /// its response came, until the delegate's queue has taken twenty turns.
+    /// Half of them in one session, half in another; every tenth is cancelled, and every tenth is suspended when it
+    /// began or when its response came, until the delegate's queue has taken twenty turns.
     private func checkManyAtOnce(_ request: URLRequest, _ whole: Data) async {
         let check = "\(conformance.loadsAtOnce) loads at once"
         let count = conformance.loadsAtOnce
@@ -261,8 +262,8 @@ extension ConformanceBench {
         }
     }
 
-    /// Suspended at a stage, for some turns of the delegate's queue. It waits for no other load: one that is suspended may
-    /// hold a connection that others wait for.
+    /// Suspended at a stage, for some turns of the delegate's queue. It waits for no other load: one that is suspended
+    /// may hold a connection that others wait for.
     private static func loadSuspended(
         _ request: URLRequest, in session: URLSession, _ stage: LoadObserver.Stage
     ) async throws -> Data {

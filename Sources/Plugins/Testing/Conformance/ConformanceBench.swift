@@ -25,7 +25,8 @@ final class ConformanceBench: Sendable {
         }
     }
 
-    /// Calls `body` with a session that it may use alone. Its breaches of the contract that LoadingKit itself logs are findings.
+    /// Calls `body` with a session that it may use alone. Its breaches of the contract that LoadingKit itself logs are
+    /// findings.
     func withSession<Result>(
         _ check: String, _ url: URL?, delegate: LoadObserver? = nil, makesHandlers: HandlerCensus? = nil,
         _ body: (URLSession) async throws -> Result

@@ -2,8 +2,8 @@ import Foundation
 import LoadingKit
 import Synchronization
 
-/// Checks that a handler keeps the contract of handlers: loads URLs of yours in every way that a program can, and lists the
-/// rules that do not hold.
+/// Checks that a handler keeps the contract of handlers: loads URLs of yours in every way that a program can, and lists
+/// the rules that do not hold.
 ///
 /// ```swift
 /// @Test func keepsTheContract() async throws {
@@ -13,11 +13,11 @@ import Synchronization
 /// }
 /// ```
 ///
-/// With XCTest: `XCTAssert(report.findings.isEmpty, report.description)`. The rules are those of the page *The contract of
-/// handlers* in LoadingKit's documentation; each finding says the number and the sentence.
+/// With XCTest: `XCTAssert(report.findings.isEmpty, report.description)`. The rules are those of the page *The contract
+/// of handlers* in LoadingKit's documentation; each finding says the number and the sentence.
 ///
-/// What is loaded must be the same each time, and there must be enough of it that the checks are worth something: more than
-/// 256 KiB where backpressure matters.
+/// What is loaded must be the same each time, and there must be enough of it that the checks are worth something: more
+/// than 256 KiB where backpressure matters.
 public struct HandlerConformance: Sendable {
     let handler: URLProtocolHandler.Type?
     let samples: [ConformanceSample]
@@ -45,7 +45,8 @@ public struct HandlerConformance: Sendable {
         self.configure = configure
     }
 
-    /// Checks what loads the samples in sessions that `configure` sets up: a built-in handler, or one that comes from a factory.
+    /// Checks what loads the samples in sessions that `configure` sets up: a built-in handler, or one that comes from a
+    /// factory.
     public init(
         _ samples: [ConformanceSample], configure: @escaping @Sendable (URLSessionConfiguration) -> Void = { _ in }
     ) {
@@ -89,8 +90,8 @@ public struct ConformanceSample: Sendable {
         ConformanceSample(request: request, kind: .resource)
     }
 
-    /// A request whose body is received. The checks give it bodies of several sizes, as data, file and stream; the response's
-    /// status has to be the same for all.
+    /// A request whose body is received. The checks give it bodies of several sizes, as data, file and stream; the
+    /// response's status has to be the same for all.
     public static func upload(_ request: URLRequest) -> ConformanceSample {
         ConformanceSample(request: request, kind: .upload)
     }

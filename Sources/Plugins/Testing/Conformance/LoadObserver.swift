@@ -66,7 +66,8 @@ final class LoadObserver: NSObject, URLSessionDataDelegate, URLSessionDownloadDe
         return outcome
     }
 
-    /// Waits until the stage is reached, and what is wanted there has been done; or until the load has ended without it.
+    /// Waits until the stage is reached, and what is wanted there has been done; or until the load has ended without
+    /// it.
     func waitForStage() async { await wait { $0.hasActed || $0.isOver } }
 
     /// Returns early where this task is cancelled.

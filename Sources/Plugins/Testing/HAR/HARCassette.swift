@@ -13,8 +13,8 @@ import LoadingKit
 public final class HARCassette: Sendable {
     /// Whether a session is recorded or replayed.
     public enum Mode: Sendable, Hashable {
-        /// Recorded, where the environment's `LOADINGKIT_RECORD` is `1`, or where the file is missing; else replayed. With
-        /// `LOADINGKIT_RECORD=0`, as for a build server, a missing file is an error.
+        /// Recorded, where the environment's `LOADINGKIT_RECORD` is `1`, or where the file is missing; else replayed.
+        /// With `LOADINGKIT_RECORD=0`, as for a build server, a missing file is an error.
         case automatic
         /// Replayed, unless the environment's `LOADINGKIT_RECORD` is `1`. A missing file is an error.
         case replayUnlessTold

@@ -4,7 +4,8 @@ import LoadingKit
 /// A request as a stub sees it, with its whole body, whether the program gave that as data, as a file or as a stream.
 ///
 /// It is the request that the program made. What the built-in HTTP handler would add on the way (`User-Agent`, cookies,
-/// credentials, the configuration's `httpAdditionalHeaders`) is not in it, as LoadingKit adds that behind a program's handlers.
+/// credentials, the configuration's `httpAdditionalHeaders`) is not in it, as LoadingKit adds that behind a program's
+/// handlers.
 public struct ReceivedRequest: Sendable {
     /// The request. Its `httpBody` has the body.
     public let request: URLRequest

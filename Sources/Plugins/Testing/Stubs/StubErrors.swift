@@ -71,8 +71,8 @@ struct NearestMatch {
         return lines.joined(separator: "\n")
     }
 
-    /// The same place with other content is nearer than another place. Of those as near, more that is the same comes first,
-    /// and then what was added first.
+    /// The same place with other content is nearer than another place. Of those as near, more that is the same comes
+    /// first, and then what was added first.
     private func rank(_ position: Int) -> (Int, Int, Int) {
         let common = mismatches.map { zip($0.expected, $0.actual ?? "").prefix { $0 == $1 }.count }.reduce(0, +)
         // However many differences a body has, it is one body.

@@ -14,8 +14,9 @@ import Synchronization
 /// try stubs.verify()
 /// ```
 ///
-/// Nothing is shared between two sets, so that tests may run at the same time. Of the stubs that match a request the first
-/// that was added and has an answer left is used. A request that none matches fails with ``UnexpectedRequestError``.
+/// Nothing is shared between two sets, so that tests may run at the same time. Of the stubs that match a request the
+/// first that was added and has an answer left is used. A request that none matches fails with
+/// ``UnexpectedRequestError``.
 public final class StubSet: Sendable {
     private struct State {
         var stubs: [Stub] = []
@@ -27,8 +28,8 @@ public final class StubSet: Sendable {
 
     /// How a set treats requests.
     public struct Options: Sendable {
-        /// Whether a request that no stub matches goes to the handlers behind the stubs, to the network, instead of failing.
-        /// Default false.
+        /// Whether a request that no stub matches goes to the handlers behind the stubs, to the network, instead of
+        /// failing. Default false.
         public var passesOnUnmatched = false
         /// The bytes of a request's body that are read at most; a longer one fails with
         /// `URLError.dataLengthExceedsMaximum`. Default 64 MiB.
@@ -98,8 +99,9 @@ public final class StubSet: Sendable {
 
     /// Has the sessions that are made of a configuration from now on ask the stubs, before any built-in handler.
     ///
-    /// It registers a factory for each scheme (`register(scheme:_:)`), which replaces one that was registered for it before.
-    /// Classes in `protocolClasses` are asked first. A session that is not made of the configuration is not concerned.
+    /// It registers a factory for each scheme (`register(scheme:_:)`), which replaces one that was registered for it
+    /// before. Classes in `protocolClasses` are asked first. A session that is not made of the configuration is not
+    /// concerned.
     ///
     /// - Parameter schemes: all of whose requests are for the stubs. Default `http` and `https`.
     public func install(in configuration: URLSessionConfiguration, schemes: [String] = ["http", "https"]) {
@@ -143,7 +145,8 @@ public final class StubSet: Sendable {
 
     /// Finds the answer to a request and keeps the request.
     ///
-    /// The matchers, which are the program's code, run without the lock; whether a stub has an answer left is decided in it.
+    /// The matchers, which are the program's code, run without the lock; whether a stub has an answer left is decided
+    /// in it.
     func answer(_ request: ReceivedRequest) throws(UnexpectedRequestError) -> (ReceivedRequest, StubResponse) {
         let stubs = state.withLock { $0.stubs }
         let results = stubs.map { $0.match(request) }

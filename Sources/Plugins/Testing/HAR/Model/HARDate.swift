@@ -13,8 +13,8 @@ public struct HARDate: Sendable, Hashable, CustomStringConvertible {
         offset = 0
     }
 
-    /// Reads a text; nil where it is none. Without a time zone it counts as UTC. Fractions of a second may have any number
-    /// of digits.
+    /// Reads a text; nil where it is none. Without a time zone it counts as UTC. Fractions of a second may have any
+    /// number of digits.
     public init?(_ text: String) {
         var scanner = Scanner(rest: Array(text.utf8)[...])
         guard let year = scanner.number(digits: 4), scanner.take("-"), let month = scanner.number(digits: 2),

@@ -18,7 +18,8 @@ public struct HAREntry: HARPart, Sendable, Hashable {
     public var timings: HARTimings
     /// The address of the server, or of the proxy.
     public var serverIPAddress: String?
-    /// The port of the server, or of the proxy, by which browsers show it: the specification lets it be the client's as well.
+    /// The port of the server, or of the proxy, by which browsers show it: the specification lets it be the client's as
+    /// well.
     public var connection: String?
     /// A text for people.
     public var comment: String?

@@ -12,8 +12,8 @@ public struct HARLog: Sendable, Hashable {
     public var creator: HARCreator
     /// The browser that made it; nil for a program that is none.
     public var browser: HARCreator?
-    /// The pages that the requests belong to. A file without a list of them is read as one with an empty list, and written with
-    /// that: Firefox imports no other.
+    /// The pages that the requests belong to. A file without a list of them is read as one with an empty list, and
+    /// written with that: Firefox imports no other.
     public var pages: [HARPage] = []
     /// The requests with their responses, in the order in which they were begun.
     public var entries: [HAREntry]
@@ -63,7 +63,8 @@ public struct HARLog: Sendable, Hashable {
     /// The file's text in UTF-8, two spaces for each depth, with members sorted by name.
     public var data: Data { Data((file.text(indentation: 2) + "\n").utf8) }
 
-    /// Writes the file: as a whole or not at all, so that no program sees a half of it. It may be read by its owner alone.
+    /// Writes the file: as a whole or not at all, so that no program sees a half of it. It may be read by its owner
+    /// alone.
     public func write(to url: URL) throws(HARError) {
         let temporary = url.deletingLastPathComponent()
             .appendingPathComponent(".\(url.lastPathComponent).\(UUID().uuidString)")

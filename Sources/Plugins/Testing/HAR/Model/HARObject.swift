@@ -1,7 +1,7 @@
 /// A JSON object of a HAR file that is being read: knows its place, and which members were read.
 ///
-/// Reading is lenient. `null` counts as absent, numbers may stand in strings, and what is missing has a default where the
-/// recording can be used without it. A member of the wrong kind is an error that names its place.
+/// Reading is lenient. `null` counts as absent, numbers may stand in strings, and what is missing has a default where
+/// the recording can be used without it. A member of the wrong kind is an error that names its place.
 struct HARObject {
     private let path: String
     private var members: [String: JSONValue]

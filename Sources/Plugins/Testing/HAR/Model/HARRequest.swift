@@ -117,8 +117,8 @@ public struct HARPostData: HARPart, Sendable, Hashable {
         return members.value
     }
 
-    /// The body's bytes: of a recording that has nothing but a form's fields, these as `application/x-www-form-urlencoded`.
-    /// Nil where the text is said to be base64 and is not.
+    /// The body's bytes: of a recording that has nothing but a form's fields, these as
+    /// `application/x-www-form-urlencoded`. Nil where the text is said to be base64 and is not.
     public var data: Data? {
         if encoding?.lowercased() == "base64" { return Data(base64Encoded: text, options: .ignoreUnknownCharacters) }
         guard text.isEmpty, !params.isEmpty else { return Data(text.utf8) }

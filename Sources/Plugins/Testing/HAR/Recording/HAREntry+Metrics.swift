@@ -2,8 +2,8 @@ import Foundation
 import LoadingKit
 
 extension HAREntry {
-    /// Adds what the metrics of the request's transactions say. Of several, such as one for each answer to a challenge, the last
-    /// counts. What they do not say stays.
+    /// Adds what the metrics of the request's transactions say. Of several, such as one for each answer to a challenge,
+    /// the last counts. What they do not say stays.
     mutating func add(_ transactions: [URLSessionTaskTransactionMetrics]) {
         guard let metrics = transactions.last else { return }
         if metrics.resourceFetchType == .localCache { return comment = "From the cache." }

@@ -12,15 +12,15 @@ import Synchronization
 /// try recorder.write(to: URL(fileURLWithPath: "traffic.har"))
 /// ```
 ///
-/// Each request is forwarded to the handlers behind the recorder, and takes the time that it would take without. Secrets are
-/// redacted before anything is kept.
+/// Each request is forwarded to the handlers behind the recorder, and takes the time that it would take without.
+/// Secrets are redacted before anything is kept.
 public final class HARRecorder: Sendable {
     /// What is recorded.
     public struct Options: Sendable {
         /// What a recording must not have. Default ``HARRedaction/standard``.
         public var redaction = HARRedaction.standard
-        /// Bytes of a body that are recorded at most, of requests and of responses. Of a longer one the recording has the
-        /// size alone. Default 16 MiB.
+        /// Bytes of a body that are recorded at most, of requests and of responses. Of a longer one the recording has
+        /// the size alone. Default 16 MiB.
         public var maximumBodySize = 16 << 20
         /// Requests that are recorded at most: the last ones. Default 10,000; at least 1.
         public var maximumEntries = 10_000
@@ -51,8 +51,8 @@ public final class HARRecorder: Sendable {
 
     /// Has the sessions that are made of a configuration from now on be recorded.
     ///
-    /// It becomes the last of the configuration's interceptors, so that it records what the others have made of a request, and
-    /// what classes in `protocolClasses` and a ``StubSet`` answer.
+    /// It becomes the last of the configuration's interceptors, so that it records what the others have made of a
+    /// request, and what classes in `protocolClasses` and a ``StubSet`` answer.
     ///
     /// - Parameter schemes: what is recorded. Default `http` and `https`.
     public func install(in configuration: URLSessionConfiguration, schemes: [String] = ["http", "https"]) {

@@ -37,8 +37,9 @@ struct Recording: LoadInterceptor {
         }
     }
 
-    /// The session gets a response that redirects, or switches protocols, as it is: it follows the redirect by another load, or
-    /// takes the connection. The body, which the program gets where its delegate declines the redirect, is not recorded.
+    /// The session gets a response that redirects, or switches protocols, as it is: it follows the redirect by another
+    /// load, or takes the connection. The body, which the program gets where its delegate declines the redirect, is not
+    /// recorded.
     private func pass(
         _ loaded: LoadedResponse, _ load: LoadContext, _ slot: RecordingSlot, _ maker: EntryMaker
     ) async throws {
@@ -47,8 +48,8 @@ struct Recording: LoadInterceptor {
         try await load.receive(loaded)
     }
 
-    /// The request to forward, of whose body a copy is kept. A body that is data or a file is read for itself, before it is
-    /// sent; of a stream the copy is made as it is sent.
+    /// The request to forward, of whose body a copy is kept. A body that is data or a file is read for itself, before
+    /// it is sent; of a stream the copy is made as it is sent.
     private func recordedBody(of load: LoadContext, _ slot: RecordingSlot) async throws -> URLRequest {
         var request = load.request
         guard !load.body.isEmpty else { return request }

@@ -5,13 +5,14 @@ import LoadingKitForms
 /// by their names. In their place it has ``marker``, which stands for any value when the recording is replayed.
 ///
 /// Names of query items and of fields in bodies are compared without regard to case, `-` and `_`: `accessToken` is
-/// `access_token`. User and password in a URL are always redacted. What is in a body of another kind, such as plain text, stays.
+/// `access_token`. User and password in a URL are always redacted. What is in a body of another kind, such as plain
+/// text, stays.
 public struct HARRedaction: Sendable, Hashable {
     /// What a recording has in place of a value: `(redacted)`.
     public static let marker = "(redacted)"
 
-    /// Names of header fields. Of `Cookie` and `Set-Cookie` the cookies' values alone are redacted, of `Authorization` and
-    /// `Proxy-Authorization` what follows the scheme.
+    /// Names of header fields. Of `Cookie` and `Set-Cookie` the cookies' values alone are redacted, of `Authorization`
+    /// and `Proxy-Authorization` what follows the scheme.
     public var headerFields: Set<String>
     /// Names of query items, of fields of forms, and of members of JSON objects.
     public var names: Set<String>

@@ -1,5 +1,5 @@
-/// Replaces the values of secret members in a JSON text, and leaves each other byte as it is. The text need not be whole, nor
-/// one text alone: what comes behind a secret name up to the value's end is replaced, if there is one.
+/// Replaces the values of secret members in a JSON text, and leaves each other byte as it is. The text need not be
+/// whole, nor one text alone: what comes behind a secret name up to the value's end is replaced, if there is one.
 struct JSONRedaction {
     private let bytes: [UInt8]
     private let isSecret: (String) -> Bool

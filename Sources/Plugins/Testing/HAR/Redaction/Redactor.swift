@@ -35,8 +35,8 @@ struct Redactor: Sendable {
         return Self.withoutUsers(text) + (query.map { "?\($0)" } ?? "")
     }
 
-    /// Replaces what stands before an `@` in the authority of a URL, also of one in another text, and of one without a scheme
-    /// (RFC 3986 §4.2).
+    /// Replaces what stands before an `@` in the authority of a URL, also of one in another text, and of one without a
+    /// scheme (RFC 3986 §4.2).
     static func withoutUsers(_ text: String) -> String {
         guard text.contains("@") else { return text }
         var (result, rest) = ("", text[...])

@@ -16,9 +16,9 @@ public final class HARPlayer: Sendable {
     public enum Matching: Sendable, Hashable {
         /// The entries in their order, each once: method, URL, query items and body must be those of the next one.
         case strict
-        /// The entry of the same method, URL and query items that is nearest, in any order and again and again: one with the
-        /// same body before others, then one that was not played yet, then the earliest of these; of those that were all
-        /// played the last.
+        /// The entry of the same method, URL and query items that is nearest, in any order and again and again: one
+        /// with the same body before others, then one that was not played yet, then the earliest of these; of those
+        /// that were all played the last.
         case lenient
     }
 
@@ -26,8 +26,8 @@ public final class HARPlayer: Sendable {
     public struct Options: Sendable {
         /// Which entry answers a request. Default strict.
         public var matching = Matching.strict
-        /// Whether a response takes as long as it took when it was recorded (`wait` before the head), by ``clock``. Default
-        /// false: it comes at once.
+        /// Whether a response takes as long as it took when it was recorded (`wait` before the head), by ``clock``.
+        /// Default false: it comes at once.
         public var keepsTimings = false
         /// What ``keepsTimings`` goes by. Default the continuous clock.
         public var clock: any Clock<Duration> = ContinuousClock()
@@ -75,7 +75,8 @@ public final class HARPlayer: Sendable {
 
     /// Has the sessions that are made of a configuration from now on get the recording.
     ///
-    /// It registers a factory for each scheme (`register(scheme:_:)`), which replaces one that was registered for it before.
+    /// It registers a factory for each scheme (`register(scheme:_:)`), which replaces one that was registered for it
+    /// before.
     public func install(in configuration: URLSessionConfiguration, schemes: [String] = ["http", "https"]) {
         for scheme in schemes {
             configuration.register(scheme: scheme) { ReplayHandler($0, self) }

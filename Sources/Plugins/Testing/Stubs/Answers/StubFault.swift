@@ -1,15 +1,15 @@
 import Foundation
 import LoadingKit
 
-/// What goes wrong in an answer. A load fails with the `URLError` that LoadingKit has for the real thing, with the URL in
-/// its `userInfo` and a text that says that it came from a stub.
+/// What goes wrong in an answer. A load fails with the `URLError` that LoadingKit has for the real thing, with the URL
+/// in its `userInfo` and a text that says that it came from a stub.
 public enum StubFault: Sendable, Hashable {
     /// Nothing listens at the server's port: `URLError.cannotConnectToHost`.
     case connectionRefused
     /// The server resets the connection before a byte of the response: `URLError.networkConnectionLost`.
     case connectionReset
-    /// No byte comes within the time that the session waits: `URLError.timedOut`. It fails at once; for a real wait use a
-    /// delay longer than `timeoutIntervalForRequest`.
+    /// No byte comes within the time that the session waits: `URLError.timedOut`. It fails at once; for a real wait use
+    /// a delay longer than `timeoutIntervalForRequest`.
     case timedOut
     /// The server's name has no address: `URLError.cannotFindHost`.
     case hostNotFound

@@ -3,9 +3,9 @@ import LoadingKit
 
 /// What a stub answers: a response, a redirect, or a fault.
 ///
-/// `Content-Length` is added where the length is known and the fields have neither that nor `Transfer-Encoding`. A response
-/// to `HEAD`, and one with status 204 or 304, has no body. Bodies are as the program gets them: a `Content-Encoding` is told
-/// and not decoded, as LoadingKit decodes what its own HTTP handler receives.
+/// `Content-Length` is added where the length is known and the fields have neither that nor `Transfer-Encoding`. A
+/// response to `HEAD`, and one with status 204 or 304, has no body. Bodies are as the program gets them: a
+/// `Content-Encoding` is told and not decoded, as LoadingKit decodes what its own HTTP handler receives.
 public struct StubResponse: Sendable {
     /// What comes behind the head.
     public enum Body: Sendable {
@@ -123,8 +123,8 @@ public struct StubResponse: Sendable {
         return response
     }
 
-    /// A redirect, which the session follows as it follows a server's: the delegate is asked, and 301, 302 and 303 turn a
-    /// POST into a GET. At the 21st the task fails with `URLError.httpTooManyRedirects`.
+    /// A redirect, which the session follows as it follows a server's: the delegate is asked, and 301, 302 and 303 turn
+    /// a POST into a GET. At the 21st the task fails with `URLError.httpTooManyRedirects`.
     ///
     /// - Parameter location: may be relative to the request's URL.
     public static func redirect(to location: String, status: Int = 302) -> StubResponse {

@@ -1,5 +1,5 @@
-/// A JSON text's value (RFC 8259). Objects compare without regard to the order of their members, and numbers by what they
-/// are: `1`, `1.0` and `1e0` are equal.
+/// A JSON text's value (RFC 8259). Objects compare without regard to the order of their members, and numbers by what
+/// they are: `1`, `1.0` and `1e0` are equal.
 ///
 /// Literals make values: `["name": "Ann", "age": 31, "tags": ["a", nil]]`.
 public enum JSONValue: Sendable {

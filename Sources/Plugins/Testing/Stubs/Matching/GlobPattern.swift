@@ -1,5 +1,5 @@
-/// A pattern for URLs: `*` stands for any characters but `/`, `**` for any, `{name}` for one or more but `/`, which are kept
-/// under the name. All else stands for itself.
+/// A pattern for URLs: `*` stands for any characters but `/`, `**` for any, `{name}` for one or more but `/`, which are
+/// kept under the name. All else stands for itself.
 struct GlobPattern: Sendable {
     private enum Token: Sendable, Equatable {
         case literal([Character])

@@ -1,12 +1,13 @@
 import Foundation
 
 extension RequestMatcher {
-    /// A URL by a pattern: `*` stands for any characters but `/`, `**` for any, and `{name}` for one path segment or a piece of
-    /// one, which ``ReceivedRequest/parameters`` then has, decoded.
+    /// A URL by a pattern: `*` stands for any characters but `/`, `**` for any, and `{name}` for one path segment or a
+    /// piece of one, which ``ReceivedRequest/parameters`` then has, decoded.
     ///
-    /// A pattern that begins with `/` is for the path of any host; one without `://` is for host and path of any scheme. Only a pattern with a `?`
-    /// looks at the query, as it is; ``query(_:)`` and ``query(_:_:)`` do whatever its order. Scheme and host are compared
-    /// without regard to case, a fragment is ignored, and so is the scheme's own port.
+    /// A pattern that begins with `/` is for the path of any host; one without `://` is for host and path of any
+    /// scheme. Only a pattern with a `?` looks at the query, as it is; ``query(_:)`` and ``query(_:_:)`` do whatever
+    /// its order. Scheme and host are compared without regard to case, a fragment is ignored, and so is the scheme's
+    /// own port.
     public static func url(_ pattern: String) -> RequestMatcher {
         let isPath = pattern.hasPrefix("/")
         let hasScheme = pattern.contains("://")
