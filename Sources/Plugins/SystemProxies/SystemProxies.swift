@@ -1,39 +1,41 @@
 import Foundation
 import LoadingKit
 
-/// The proxies of the system: those of the desktop's settings, of the environment, and of scripts (PAC), by libproxy.
+/// The proxies of the system, determined by libproxy: from the desktop's settings, the environment, and scripts (PAC).
 ///
 /// ```swift
 /// configuration.proxyResolver = SystemProxies()
 /// ```
 ///
-/// Each question is answered by a process of its own, libproxy's command `proxy`, which is ended when its time is over:
-/// libproxy runs code of the network's, and a thread that runs a script for ever cannot be ended. A session keeps the
-/// answers (`URLSessionConfiguration.proxyResolver`), so that there are few of these processes.
+/// A separate process, libproxy's command `proxy`, answers each query, and is ended when its time is over: libproxy
+/// runs code from the network, and a thread with an endless script cannot be ended. A session keeps the results
+/// (`URLSessionConfiguration.proxyResolver`), so that there are few of these processes.
 public final class SystemProxies: ProxyResolver {
-    /// What may be changed.
+    /// The options of a resolver.
     public struct Options: Sendable {
-        /// How long loading a script may take, and then how long the process may take, in seconds. Default 10, at least
-        /// 0.1 and at most an hour.
+        /// The time limit for loading a script, and then for the process, in seconds. Default 10, at least 0.1 and at
+        /// most an hour.
         public var timeLimit: TimeInterval = 10
-        /// A longer script is not used, in bytes. Default 2 MiB.
+        /// The largest size of a script in bytes; a longer one is not used. Default 2 MiB.
         public var maximumScriptSize = 2 * 1024 * 1024
-        /// How long a script that was loaded by its URL is used before it is loaded anew, in seconds. Default 300.
+        /// The time for which a script that was loaded by its URL is used before it is loaded again, in seconds.
+        /// Default 300.
         public var scriptLifetime: TimeInterval = 300
-        /// Whether a script may be used that the local network offers (WPAD), where the desktop's settings say so.
-        /// Default false: a server is reached directly then. Everyone in a network can offer one, and so read and
-        /// change what goes over cleartext `http`, and see the names of all servers.
+        /// Whether a script that the local network offers (WPAD) may be used, where the desktop's settings require it.
+        /// Default false: a server is then reached directly. Everyone in a network can offer such a script. They could
+        /// read and change data over cleartext `http`, and see the names of all servers.
         public var allowsAutoDiscovery = false
-        /// Where libproxy's command is: the first that is there. Default `/usr/bin/proxy`, `/usr/local/bin/proxy`.
+        /// The paths of libproxy's command: the first that exists is used. Default `/usr/bin/proxy`,
+        /// `/usr/local/bin/proxy`.
         public var commandPaths = ["/usr/bin/proxy", "/usr/local/bin/proxy"]
-        /// The environment by which libproxy finds the settings. Default nil: that of this process at each question.
+        /// The environment in which libproxy finds the settings. Default nil: this process's environment at each query.
         public var environment: [String: String]?
-        /// Changes the configuration of the session that loads scripts: for example who is trusted to sign its servers'
-        /// certificates. That session uses no proxy and no store. Called once for scripts that the program names, and
-        /// once for those of the system's settings.
+        /// Changes the configuration of the session that loads scripts: for example the trusted authorities of its
+        /// servers' certificates. That session uses no proxy and no store. Called once for scripts that the program
+        /// names, and once for those of the system's settings.
         public var configureScriptSession: (@Sendable (URLSessionConfiguration) -> Void)?
 
-        /// The defaults.
+        /// Makes the default options.
         public init() {}
     }
 
@@ -42,7 +44,7 @@ public final class SystemProxies: ProxyResolver {
     private let scripts: ScriptLoader
     private let scriptsOfSystem: ScriptLoader
 
-    /// Makes a resolver, which starts nothing yet. Several sessions may have the same one.
+    /// Makes a resolver, which starts nothing yet. Several sessions may share it.
     public init(_ options: Options = Options()) {
         var options = options
         options.timeLimit = options.timeLimit.isFinite ? min(max(options.timeLimit, 0.1), 3600) : 10
@@ -51,7 +53,7 @@ public final class SystemProxies: ProxyResolver {
         scriptsOfSystem = ScriptLoader(options, isOfSystem: true)
     }
 
-    /// The proxies by the script of the query, or by the system's settings.
+    /// Determines the proxies by the script of the query, or by the system's settings.
     ///
     /// - Throws: ``SystemProxyError``; a `URLError` where a script could not be loaded; `CancellationError`.
     public func proxies(for query: ProxyQuery) async throws -> [ProxyChoice] {
@@ -85,7 +87,7 @@ public final class SystemProxies: ProxyResolver {
         }
     }
 
-    /// A network that has no name `wpad` offers no script.
+    /// A network without the name `wpad` offers no script.
     private func proxiesOfNetwork(for url: URL) async throws -> [ProxyChoice] {
         guard options.allowsAutoDiscovery, let script = URL(string: "http://wpad/wpad.dat") else { return [.direct] }
         let text: String
@@ -109,7 +111,7 @@ public final class SystemProxies: ProxyResolver {
             throw SystemProxyError.commandNotFound(options.commandPaths)
         }
         var output = CommandOutput()
-        // Its threads may crash it, now and then, before it has said anything; or it could not be run at that moment.
+        // The command's threads occasionally crash it before its first output; or it could not be run at that moment.
         for _ in 0..<Self.mostAttempts {
             let process = CommandProcess(
                 [path, argument], environment, input: input?.descriptor, seconds: options.timeLimit, isEnough: isEnough)

@@ -1,15 +1,16 @@
 import Foundation
 
-/// Why the system's proxies are not known. The loads that need them fail: they do not go to the server directly.
+/// The reason why the system's proxies are unknown. The loads that need them fail: they do not connect to the server
+/// directly.
 public enum SystemProxyError: Error, Hashable, Sendable {
-    /// libproxy's command is at none of these paths.
+    /// libproxy's command does not exist at any of these paths.
     case commandNotFound([String])
     /// The command could not be started, with this `errno`.
     case notStarted(errno: Int32)
-    /// The command did not end in the time that it has, in seconds, and was ended: a script runs for ever, or a server
-    /// that the script or the settings name does not answer.
+    /// The command did not end within its time limit, in seconds, and was ended: a script runs endlessly, or a server
+    /// in the script or the settings does not respond.
     case timedOut(seconds: Double)
-    /// The command ended without a usable answer; what it said.
+    /// The command ended without a usable result; its output.
     case unusableAnswer(String)
     /// libproxy has no module that runs scripts.
     case noScriptRunner
@@ -17,11 +18,11 @@ public enum SystemProxyError: Error, Hashable, Sendable {
     case scriptStatus(Int, url: String)
     /// The script is longer than ``SystemProxies/Options/maximumScriptSize``, in bytes.
     case scriptTooLong(maximum: Int)
-    /// The script is not there, or cannot be read: its URL.
+    /// The script does not exist, or cannot be read: its URL.
     case scriptNotLoaded(String)
-    /// The script failed, with JavaScript's text; or it cannot be read as JavaScript.
+    /// The script failed, with JavaScript's text; or it is not valid JavaScript.
     case scriptFailed(String)
-    /// The script gave this, which names no way that can be used.
+    /// The script's result, which contains no usable route.
     case unusableChoices(String)
 }
 
@@ -29,7 +30,7 @@ extension SystemProxyError: LocalizedError, CustomStringConvertible {
     /// The same as ``description``.
     public var errorDescription: String? { description }
 
-    /// What went wrong, and what to do about it.
+    /// The error, and its remedy.
     public var description: String {
         switch self {
         case .commandNotFound(let paths):

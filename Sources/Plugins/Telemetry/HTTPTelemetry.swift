@@ -4,7 +4,7 @@
     import LoadingKit
     import Tracing
 
-    /// Spans and metrics of a session's HTTP requests, by the conventions of OpenTelemetry.
+    /// Spans and metrics of a session's HTTP requests, by OpenTelemetry's conventions.
     ///
     /// ```swift
     /// InstrumentationSystem.bootstrap(tracer)
@@ -13,11 +13,11 @@
     /// telemetry.install(in: configuration)
     /// ```
     ///
-    /// Each request that is sent is an attempt, with a span of its own: also each redirect's, and each retry's where
-    /// the telemetry is behind what retries. Several sessions may have one object; then the metrics of their active
-    /// requests are counted together.
+    /// Each sent request is an attempt, with its own span: also each redirect, and each retry where the telemetry is
+    /// after the retrying interceptor. Several sessions may share one object; the metrics of their active requests are
+    /// then counted together.
     public final class HTTPTelemetry: Sendable {
-        /// What the object was made with.
+        /// The options of this object.
         public let options: TelemetryOptions
         let redaction: URLRedaction
         let traces = TaskTraces()
@@ -30,22 +30,22 @@
             instruments = HTTPInstruments(maximumServers: options.maximumServers)
         }
 
-        /// Whether there is a tracer or a factory of metrics that does something: one of the options', or one that the
-        /// process has bootstrapped.
+        /// Whether there is an active tracer or metrics factory: one of the options, or one that the process has
+        /// bootstrapped.
         public var isActive: Bool { activeTracer != nil || activeFactory != nil }
 
-        /// Notes the parent of the spans of a task's requests, for a delegate's `urlSession(_:didCreateTask:)`, which
-        /// is called where the program makes the task.
+        /// Records the parent of the spans of a task's requests. For a delegate's `urlSession(_:didCreateTask:)`, which
+        /// is called where the program creates the task.
         ///
-        /// A request's own ``LoadingKit/URLRequest/serviceContext`` comes first.
+        /// A request's own ``LoadingKit/URLRequest/serviceContext`` takes precedence.
         ///
-        /// - Parameter context: default: that of the Swift task that calls this.
+        /// - Parameter context: default: the context of the calling Swift task.
         public func noteParent(_ context: ServiceContext? = .current, of task: URLSessionTask) {
             if let context { traces.setParent(context, of: task) }
         }
 
-        /// A delegate that calls ``noteParent(_:of:)``, and does nothing else: for a session without a delegate, or for
-        /// one load: `session.data(for: request, delegate: telemetry.makeDelegate())`.
+        /// A delegate that only calls ``noteParent(_:of:)``: for a session without a delegate, or for one load:
+        /// `session.data(for: request, delegate: telemetry.makeDelegate())`.
         public func makeDelegate() -> any URLSessionTaskDelegate { TelemetryDelegate(self) }
 
         var activeTracer: (any Tracer)? {

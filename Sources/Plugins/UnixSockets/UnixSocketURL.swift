@@ -1,23 +1,23 @@
 import Foundation
 
-/// A URL of a resource that a server on a Unix-domain socket has: `http+unix://%2Frun%2Fdocker.sock/v1.44/info`. The
-/// host is the socket's path, percent-encoded.
+/// A URL of a resource on a server with a Unix-domain socket: `http+unix://%2Frun%2Fdocker.sock/v1.44/info`. The host
+/// is the socket's path, percent-encoded.
 struct UnixSocketURL: Hashable {
-    /// The longest path that Linux takes (unix(7)), in bytes.
+    /// The longest path that Linux accepts (unix(7)), in bytes.
     static let longestPath = 107
 
-    /// The schemes, and the scheme that each stands for.
+    /// The schemes, and the scheme that each represents.
     static let schemes = ["http+unix": "http", "https+unix": "https", "ws+unix": "ws", "wss+unix": "wss"]
 
     let scheme: String
     let socketPath: String
-    /// The host under which a session knows the socket. It is for nothing but the one socket, so that what sessions
-    /// keep for a host (cookies, credentials, stored responses) is kept for one socket; `localhost` is for local use
-    /// (RFC 6761 §6.3). It contains a random number of this process: a URL that comes from elsewhere cannot name it.
+    /// The host that represents the socket in a session. It is used only for this socket: data that sessions store for
+    /// a host (cookies, credentials, stored responses) is stored for one socket. `localhost` is for local use (RFC 6761
+    /// §6.3). The host contains a random number of this process: a URL from another source cannot name it.
     let host: String
-    /// Scheme and authority, as they are spelled.
+    /// Scheme and authority, with their original spelling.
     private let beginning: String
-    /// Path, query and fragment, with the `/` that they begin with.
+    /// Path, query and fragment, with the leading `/`.
     private var rest: Substring
 
     init(_ url: URL) throws(UnixSocketURLError) {
@@ -38,7 +38,7 @@ struct UnixSocketURL: Hashable {
         rest = text[authority.endIndex...]
     }
 
-    /// Whether the URL has one of the schemes. Every request is asked that, so no string is made for it.
+    /// Whether the URL has one of the schemes. It is called for every request, so no string is made.
     static func hasScheme(_ url: URL) -> Bool {
         var text = url.absoluteString
         return text.withUTF8 { text in
@@ -51,7 +51,7 @@ struct UnixSocketURL: Hashable {
         }
     }
 
-    /// Another URL whose beginning is spelled as this one's is; nil for others.
+    /// Another URL with the same beginning; nil for any other URL.
     func sibling(_ url: URL) -> UnixSocketURL? {
         var (text, beginning) = (url.absoluteString, beginning)
         let isSibling = text.withUTF8 { text in
@@ -64,8 +64,8 @@ struct UnixSocketURL: Hashable {
     }
 
     private static let suffix = ".localhost"
-    /// Whatever knows it may have a plain `http` URL lead to a socket. It is sent to no server: `Host` says the
-    /// server's name.
+    /// Code that knows this prefix can direct an ordinary `http` URL to a socket. It is sent to no server: `Host`
+    /// contains the server's name.
     private static let prefix = "unix-\(hexadecimal((0..<16).map { _ in UInt8.random(in: 0...255) }))-"
 
     private static func host(ofSocketAt path: String) -> String { prefix + hexadecimal(path.utf8) + suffix }
@@ -74,7 +74,7 @@ struct UnixSocketURL: Hashable {
         bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
-    /// The socket that a host stands for; nil for those that this process has not made.
+    /// The path of the socket that a host represents; nil for hosts that this process has not made.
     static func socketPath(ofHost host: String) -> String? {
         guard host.hasPrefix(prefix), host.hasSuffix(suffix) else { return nil }
         let digits = Array(host.dropFirst(prefix.count).dropLast(suffix.count).utf8)
@@ -95,7 +95,7 @@ struct UnixSocketURL: Hashable {
         return url
     }
 
-    /// The URL of this socket that another loaded URL stands for; nil where that is elsewhere.
+    /// The URL of this socket that another loaded URL represents; nil where that URL leads elsewhere.
     func url(for loaded: URL) -> URL? {
         let text = loaded.absoluteString
         guard loaded.host == host, loaded.port == nil, Self.isSecure(loaded.scheme ?? "") == Self.isSecure(scheme),
@@ -108,20 +108,20 @@ struct UnixSocketURL: Hashable {
     private static func isSecure(_ scheme: String) -> Bool { scheme.hasPrefix("https") || scheme.hasPrefix("wss") }
 }
 
-/// Why a URL names no resource on a Unix-domain socket.
+/// The error for a URL that does not denote a resource on a Unix-domain socket.
 public enum UnixSocketURLError: LocalizedError, Sendable, Hashable {
     /// The URL has another scheme.
     case otherScheme(String)
     /// The URL's host is empty: it must be the socket's path, with its slashes as `%2F`.
     case noSocket(String)
-    /// The host is no percent-encoded path, or a port follows it.
+    /// The host is not a percent-encoded path, or a port follows it.
     case malformed(String)
-    /// The URL names a user. Credentials are given as for other URLs: by a delegate, or a credential storage.
+    /// The URL has a user. Supply credentials as for other URLs: with a delegate, or a credential storage.
     case userInfo
-    /// Linux takes paths of at most 107 bytes.
+    /// The path is longer than 107 bytes, the limit of Linux.
     case pathTooLong(String)
 
-    /// What is wrong, and what to do.
+    /// The reason and the remedy.
     public var errorDescription: String? {
         switch self {
         case .otherScheme(let url): "\(url) is no URL of a Unix-domain socket: http+unix://%2Frun%2Fserver.sock/path"

@@ -2,9 +2,9 @@ import Foundation
 import LoadingKit
 import Synchronization
 
-/// Has a URL of a Unix-domain socket loaded by the URL that the session knows the socket by.
+/// Loads a URL of a Unix-domain socket with the URL that represents the socket in the session.
 final class UnixSocketURLs: LoadAdapter {
-    /// What was last loaded: most loads are of the same URL as the one before, or of the same socket.
+    /// The last loaded URL: most loads have the same URL as the previous one, or the same socket.
     private let last = Mutex<KnownURL?>(nil)
 
     func canIntercept(_ request: URLRequest) -> Bool { request.url.map(UnixSocketURL.hasScheme) ?? false }
@@ -21,7 +21,7 @@ final class UnixSocketURLs: LoadAdapter {
         return response.replacingURL(by: url)
     }
 
-    /// A redirect to the same socket has a URL of this scheme again.
+    /// A redirect to the same socket gets a URL of this scheme again.
     func adapt(redirection: URLRequest, of request: URLRequest) throws -> URLRequest {
         guard let url = request.url, let old = redirection.url, let new = try UnixSocketURL(url).url(for: old) else {
             return redirection
@@ -41,7 +41,7 @@ final class UnixSocketURLs: LoadAdapter {
     }
 }
 
-/// A URL that was taken apart, and the one that is loaded in its place.
+/// A parsed URL, and the one that is loaded in its place.
 private struct KnownURL {
     let url: URL
     let socket: UnixSocketURL

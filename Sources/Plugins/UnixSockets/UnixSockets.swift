@@ -1,7 +1,7 @@
 import Foundation
 import LoadingKit
 
-/// HTTP and WebSockets over Unix-domain sockets, by URLs whose host is the socket's path, percent-encoded.
+/// HTTP and WebSockets over Unix-domain sockets, with URLs whose host is the socket's path, percent-encoded.
 ///
 /// ```swift
 /// let configuration = URLSessionConfiguration.default
@@ -10,18 +10,18 @@ import LoadingKit
 /// let url = URL(string: "http+unix://%2Frun%2Fdocker.sock/v1.44/info")
 /// ```
 ///
-/// The schemes are `http+unix`, `https+unix`, `ws+unix` and `wss+unix`. Everything that a session does over TCP, it
-/// does over these: connections are kept, HTTP/2 is spoken where TLS has chosen it or the configuration says so
-/// (`assumesCleartextHTTP2`), and bodies are streamed. To send the requests for a usual `http` URL to a socket, see
+/// The schemes are `http+unix`, `https+unix`, `ws+unix` and `wss+unix`. A session has the same features over these
+/// sockets as over TCP: connections are kept, HTTP/2 is used where TLS has selected it or the configuration requires it
+/// (`assumesCleartextHTTP2`), and bodies are streamed. To send the requests for an ordinary `http` URL to a socket, see
 /// `URLSessionConfiguration.unixSocket`.
 public struct UnixSockets: Sendable {
-    /// What goes into `Host` and `:authority`, and what a certificate must be for. Default `localhost`.
+    /// The name for `Host` and `:authority`, for which a certificate must be valid. Default `localhost`.
     public var serverName: String
 
-    /// Sockets whose servers are asked for a name.
+    /// Makes a value with the server's name for all sockets.
     public init(serverName: String = "localhost") { self.serverName = serverName }
 
-    /// Has the sessions that are made of a configuration from now on load such URLs.
+    /// Enables these schemes for the sessions that are made from a configuration from now on.
     public func install(in configuration: URLSessionConfiguration) {
         let (name, others) = (serverName, configuration.unixSocket)
         configuration.unixSocket = { host in

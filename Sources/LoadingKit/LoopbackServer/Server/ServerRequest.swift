@@ -30,7 +30,7 @@ public struct ServerRequest: Sendable {
         String(target.prefix { $0 != "?" })
     }
 
-    /// What follows the target's first question mark; nil without one.
+    /// The part after the target's first question mark; nil without one.
     public var query: String? {
         target.firstIndex(of: "?").map { String(target[target.index(after: $0)...]) }
     }

@@ -12,7 +12,7 @@ public enum RetryDecision: Sendable, Hashable {
     public enum Reason: Sendable, Hashable {
         /// The attempt did not fail, or a retry would not change its failure.
         case noRetriableFailure
-        /// The request may not be sent twice.
+        /// The request must not be sent twice.
         case notRepeatable
         /// The body was a stream.
         case bodyCannotBeSentAgain

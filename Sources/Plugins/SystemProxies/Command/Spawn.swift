@@ -16,7 +16,7 @@ enum Spawn {
         defer { posix_spawnattr_destroy(&attributes) }
         guard posix_spawn_file_actions_init(&files) == 0 else { throw .notStarted(errno: ENOMEM) }
         defer { posix_spawn_file_actions_destroy(&files) }
-        // Signals as they are by default, whatever the program does with its own.
+        // Default signal handling, regardless of the program's own.
         var (none, all) = (sigset_t(), sigset_t())
         sigemptyset(&none)
         sigfillset(&all)

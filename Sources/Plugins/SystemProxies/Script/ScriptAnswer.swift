@@ -1,12 +1,12 @@
 import LoadingKit
 
-/// What `FindProxyForURL` gives: `PROXY host:port; SOCKS5 host:port; DIRECT`.
+/// The result of `FindProxyForURL`: `PROXY host:port; SOCKS5 host:port; DIRECT`.
 ///
 /// Source: *Proxy Auto-Configuration (PAC) file* of MDN Web Docs.
 enum ScriptAnswer {
-    /// The ways in the script's order. What is not understood is passed over; an empty text stands for no proxy.
+    /// The routes in the script's order. Unknown entries are skipped; an empty text stands for no proxy.
     ///
-    /// - Throws: ``SystemProxyError/unusableChoices(_:)`` where nothing of a text is understood.
+    /// - Throws: ``SystemProxyError/unusableChoices(_:)`` where a text has no known entry.
     static func choices(_ text: String) throws -> [ProxyChoice] {
         let entries = text.split(separator: ";").map { $0.split(whereSeparator: \.isWhitespace) }.filter { !$0.isEmpty }
         if entries.isEmpty { return [.direct] }

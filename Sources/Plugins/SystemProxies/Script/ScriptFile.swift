@@ -1,7 +1,7 @@
 import Foundation
 
-/// A script for libproxy's standard input: a file that has no name any more, so that it is gone with the processes that
-/// have it open. A pipe would not do, as libproxy asks for the file's size.
+/// A script for libproxy's standard input: an unlinked file, which is deleted with the processes that have it open. A
+/// pipe is not possible, because libproxy requires the file's size.
 final class ScriptFile: Sendable {
     let descriptor: Int32
 
@@ -16,7 +16,7 @@ final class ScriptFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Gives the `errno` of a failure.
+    /// Returns the `errno` of a failure.
     private static func write(_ bytes: [UInt8], _ descriptor: Int32) -> Int32? {
         bytes.withUnsafeBytes { bytes -> Int32? in
             var done = 0

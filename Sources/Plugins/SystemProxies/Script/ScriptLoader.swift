@@ -1,7 +1,7 @@
 import Foundation
 import LoadingKit
 
-/// Loads scripts by their URLs, each once for all that ask for it, and keeps them for a while.
+/// Loads scripts by their URLs, each once for all callers, and caches them for a limited time.
 actor ScriptLoader {
     private enum Entry {
         case loading(Task<String, any Error>)
@@ -9,10 +9,10 @@ actor ScriptLoader {
     }
 
     private let options: SystemProxies.Options
-    /// Whether the user's settings name the scripts, and not the program: its rules of transport security are not
-    /// theirs.
+    /// Whether the scripts come from the user's settings, and not from the program, whose transport security rules then
+    /// do not apply.
     private let isOfSystem: Bool
-    /// Made for the first script. It uses no proxy, as the script is to find them.
+    /// Made for the first script. It uses no proxy, because the script determines the proxies.
     private lazy var session: URLSession = {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.connectionProxyDictionary = [:]
@@ -26,7 +26,7 @@ actor ScriptLoader {
     }()
     private var entries: [URL: Entry] = [:]
 
-    /// More scripts than this are not kept.
+    /// The largest number of cached scripts.
     private static let mostKept = 16
 
     init(_ options: SystemProxies.Options, isOfSystem: Bool = false) {
@@ -44,7 +44,8 @@ actor ScriptLoader {
             entries = entries.filter { if case .loading = $0.value { true } else { false } }
         }
         let (session, options) = (session, options)
-        // Its own task: it goes on for the others when the first that asked is cancelled, and has a limit of its own.
+        // A separate task: it continues for the other callers when the first caller is cancelled, and has its own time
+        // limit.
         let task = Task { try await Self.load(url, session, options) }
         entries[url] = .loading(task)
         do {
@@ -68,14 +69,14 @@ actor ScriptLoader {
             guard data.count <= options.maximumScriptSize else {
                 throw SystemProxyError.scriptTooLong(maximum: options.maximumScriptSize)
             }
-            // Old ones are in Latin-1.
+            // Old scripts are in Latin-1.
             return String(data: data, encoding: .utf8) ?? String(decoding: data.map(UInt16.init), as: UTF16.self)
         } catch let error as URLError where error.code == .dataLengthExceedsMaximum {
             throw SystemProxyError.scriptTooLong(maximum: options.maximumScriptSize)
         }
     }
 
-    /// A URL for messages, without a credential.
+    /// The URL for messages, without a credential.
     private static func shown(_ url: URL) -> String {
         var parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
         parts?.user = nil

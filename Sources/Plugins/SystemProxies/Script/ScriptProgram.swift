@@ -1,14 +1,14 @@
 import Foundation
 
-/// What libproxy runs for a script: it calls the script's `FindProxyForURL`, and gives what that returned, or the error
-/// that it threw, as the name of a proxy.
+/// The script that libproxy runs: it calls the original script's `FindProxyForURL`, and returns the result, or the
+/// thrown error, as the name of a proxy.
 ///
-/// libproxy by itself says `direct://` for a script that fails, and also where it has nothing that runs scripts: then
-/// requests would go past the proxies unnoticed. It knows no proxies over TLS, either.
+/// libproxy itself returns `direct://` for a script that fails, and also where it cannot run scripts: requests would
+/// then bypass the proxies unnoticed. It also does not support proxies over TLS.
 struct ScriptProgram {
     let text: String
 
-    /// - Parameter url: the server's, without a path.
+    /// - Parameter url: the server's URL, without a path.
     init(_ script: String, for url: URL) {
         let host = url.host ?? ""
         text = """
@@ -32,11 +32,11 @@ struct ScriptProgram {
             """
     }
 
-    /// Characters of an answer that are looked at.
+    /// The number of characters of a result that are processed.
     private static let longestAnswer = 16_384
     private static let mark = "loadingkit"
 
-    /// What the script returned.
+    /// The script's result.
     func answer(in output: CommandOutput) throws -> String {
         let lines = output.text.split(whereSeparator: \.isWhitespace)
         let prefix = "http://\(Self.mark)"
@@ -60,7 +60,7 @@ struct ScriptProgram {
         return String(decoding: bytes, as: UTF8.self).removingPercentEncoding
     }
 
-    /// As a browser gives it: with a path, and without the scheme's own port.
+    /// The URL in a browser's form: with a path, and without the scheme's default port.
     private static func plain(_ url: URL) -> String {
         var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) ?? URLComponents()
         if parts.port == (parts.scheme == "https" ? 443 : 80) { parts.port = nil }
@@ -68,7 +68,7 @@ struct ScriptProgram {
         return parts.string ?? url.absoluteString
     }
 
-    /// A JavaScript string literal, in ASCII alone.
+    /// A JavaScript string literal, in ASCII only.
     private static func literal(_ text: String) -> String {
         var literal: [UInt8] = [UInt8(ascii: "\"")]
         for unit in text.utf16 {

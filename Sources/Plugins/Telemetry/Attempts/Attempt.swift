@@ -4,7 +4,7 @@
     import LoadingKit
     import Tracing
 
-    /// One request on its way to a server and back: its span, and its metrics.
+    /// One exchange of a request and its response: its span, and its metrics.
     struct Attempt {
         private let load: LoadContext
         private let facts: RequestFacts
@@ -48,7 +48,7 @@
             tracer.startSpan(facts.spanName, context: parent, ofKind: .client)
         }
 
-        /// Makes the attempt. Throws what it failed with.
+        /// Makes the attempt. Throws its error.
         func run() async throws {
             meters?.begin()
             let loaded: LoadedResponse

@@ -2,27 +2,27 @@
     import Foundation
     import LoadingKit
 
-    /// How an attempt is made with LoadingKit's handlers: the only place that knows.
+    /// Makes attempts with LoadingKit's handlers; no other code depends on them.
     enum Forwarding {
-        /// Forwards a request, up to its response's head. Redirects are responses.
+        /// Forwards a request, up to its response's head. A redirect is returned as a response.
         static func load(_ request: URLRequest, of load: LoadContext) async throws -> LoadedResponse {
             try await load.next.load(request, redirects: .returned)
         }
 
-        /// Hands the response and its body to the program, or to the interceptor in front. A redirect is followed,
-        /// which ends the load.
+        /// Passes the response and its body to the program, or to the interceptor before this one. A redirect is
+        /// followed, which ends the load.
         static func deliver(_ loaded: LoadedResponse, to load: LoadContext) async throws {
             try await load.receive(loaded)
         }
 
-        /// Why a load has ended early.
+        /// The reason for a load's early end.
         enum Ending {
             /// The session loads another request for the task.
             case redirect
             case failure(any Error)
         }
 
-        /// - Parameter isRedirect: whether there was a response that redirects.
+        /// - Parameter isRedirect: whether there was a redirect response.
         static func ending(by error: any Error, of load: LoadContext, isRedirect: Bool) async -> Ending {
             guard error is CancellationError else { return .failure(error) }
             return switch await load.ending() {

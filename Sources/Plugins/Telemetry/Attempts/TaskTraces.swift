@@ -3,16 +3,16 @@
     import Synchronization
     import Tracing
 
-    /// What is known of the attempts of each task: their parent, how many there were, and the last one's span.
+    /// Records the attempts of each task: their parent, their number, and the last one's span.
     final class TaskTraces: Sendable {
-        /// What a new attempt is told.
+        /// The trace data for a new attempt.
         struct Trace {
             let parent: ServiceContext
             /// 0 for a task's first attempt.
             let resendCount: Int
-            /// The span of the attempt before.
+            /// The span of the previous attempt.
             let previous: ServiceContext?
-            /// The fields that were injected into the attempt before, which a redirect's request still has.
+            /// The fields that were injected into the previous attempt, which a redirect's request still has.
             let injected: Set<String>
         }
 
@@ -26,13 +26,13 @@
 
         private struct State {
             var entries: [ObjectIdentifier: Entry] = [:]
-            /// How many entries there may be before those of tasks that are gone are looked for.
+            /// The number of entries from which entries of released tasks are removed.
             var limit = 64
         }
 
         private let state = Mutex(State())
 
-        /// For tests.
+        /// The number of entries, for tests.
         var count: Int { state.withLock { $0.entries.count } }
 
         func setParent(_ parent: ServiceContext, of task: URLSessionTask) {
@@ -41,7 +41,7 @@
 
         /// Counts an attempt of a task.
         ///
-        /// - Parameter own: the parent that the request has; it comes before that of the task.
+        /// - Parameter own: the request's own parent, which takes precedence over the task's.
         func begin(_ task: URLSessionTask, parent own: ServiceContext?) -> Trace {
             change(task) { entry in
                 let parent = own ?? entry.parent ?? ServiceContext.current ?? .topLevel
@@ -62,7 +62,7 @@
         private func change<Result: Sendable>(_ task: URLSessionTask, _ body: (inout Entry) -> Result) -> Result {
             state.withLock { state in
                 let key = ObjectIdentifier(task)
-                // A new task may be where one was that is gone.
+                // A new task may have the address of a released one.
                 var entry = state.entries[key].flatMap { $0.task === task ? $0 : nil } ?? Entry(task: task)
                 let result = body(&entry)
                 state.entries[key] = entry
@@ -71,7 +71,7 @@
             }
         }
 
-        /// Each sweep is paid for by as many new entries as there were left by the one before.
+        /// The cost of each sweep is shared by as many new entries as the previous sweep has left.
         private static func sweep(_ state: inout State) {
             state.entries = state.entries.filter { $0.value.task != nil }
             state.limit = max(64, state.entries.count * 2)

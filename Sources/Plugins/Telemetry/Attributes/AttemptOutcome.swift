@@ -3,13 +3,13 @@
     import LoadingKit
     import Tracing
 
-    /// What became of an attempt.
+    /// The outcome of an attempt.
     enum AttemptOutcome: Sendable {
-        /// The response was received whole.
+        /// The complete response was received.
         case response(status: Int?)
         /// The response redirects, and another request is loaded instead.
         case redirect(status: Int?)
-        /// It failed, before or after the response's head.
+        /// The attempt failed, before or after the response's head.
         case failure(any Error, status: Int?)
 
         var status: Int? {
@@ -18,7 +18,7 @@
             }
         }
 
-        /// The attribute `error.type`: the class of a failure, else a status of 400 or more; nil for a success.
+        /// The attribute `error.type`: the class of a failure, otherwise a status of 400 or more; nil for a success.
         var errorType: String? {
             switch self {
             case .response(let status): status.flatMap { $0 >= 400 ? String($0) : nil }
@@ -27,7 +27,8 @@
             }
         }
 
-        /// Of a client's span, statuses of 400 and more are errors. The status says why, so that it has no description.
+        /// For a client's span, statuses of 400 and more are errors. They have no description, because the status gives
+        /// the reason.
         var spanStatus: SpanStatus? {
             switch self {
             case .failure(let error, _): SpanStatus(code: .error, message: ErrorType.description(of: error))

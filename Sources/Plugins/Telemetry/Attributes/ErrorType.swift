@@ -1,15 +1,15 @@
 #if Telemetry
     import Foundation
 
-    /// What attributes say of an error: few different names, and no secrets.
+    /// The attributes of an error: few different names, and no secrets.
     enum ErrorType {
-        /// `URLError.` and the name of its code, else the name of the error's type.
+        /// `URLError.` and the name of its code, otherwise the name of the error's type.
         static func name(of error: any Error) -> String {
             guard let error = error as? URLError else { return String(reflecting: type(of: error)) }
             return names[error.code].map { "URLError.\($0)" } ?? "URLError.\(error.code.rawValue)"
         }
 
-        /// The error in its own words, where they have no URL: that may have secrets.
+        /// The error's own description, where it does not contain a URL, which may have secrets.
         static func description(of error: any Error) -> String {
             guard error is URLError else { return name(of: error) }
             let text = error.localizedDescription

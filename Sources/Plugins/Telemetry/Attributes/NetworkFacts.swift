@@ -3,20 +3,20 @@
     import LoadingKit
     import Tracing
 
-    /// What attributes say of the connection, and of the sizes of bodies.
+    /// The attributes of the connection, and of the sizes of bodies.
     struct NetworkFacts: Sendable {
         var protocolName: String?
         var protocolVersion: String?
         var peerAddress: String?
         var peerPort: Int?
-        /// Bytes; nil where nothing was sent over a network.
+        /// The number of bytes; nil where nothing was sent over a network.
         var requestBodySize: Int64?
-        /// Bytes before content decoding; nil where nothing was received over a network.
+        /// The number of bytes before content decoding; nil where nothing was received over a network.
         var responseBodySize: Int64?
 
         init() {}
 
-        /// Of the last transaction: those before it were answered by a challenge, or lost.
+        /// The facts of the last transaction: those before it were answered with a challenge, or lost.
         init?(_ loaded: LoadedResponse) {
             guard let last = loaded.transactionMetrics.last else { return nil }
             self.init()
@@ -30,12 +30,12 @@
                 let text = response.value(forHTTPHeaderField: "Content-Length"), let length = Int64(text), length >= 0,
                 let received = responseBodySize, received >= length
             {
-                // Without the framing that HTTP/2 has.
+                // Without HTTP/2's framing.
                 responseBodySize = length
             }
         }
 
-        /// The name and version of an ALPN identifier such as `http/1.1` or `h2`.
+        /// Sets name and version from an ALPN identifier such as `http/1.1` or `h2`.
         mutating func setProtocol(_ identifier: String?) {
             guard let identifier = identifier?.lowercased() else { return }
             switch identifier {

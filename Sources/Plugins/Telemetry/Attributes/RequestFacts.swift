@@ -3,13 +3,13 @@
     import LoadingKit
     import Tracing
 
-    /// What attributes say of a request before it is sent.
+    /// The attributes of a request before it is sent.
     struct RequestFacts: Sendable {
-        /// What stands for methods that are not known.
+        /// The replacement of unknown methods.
         static let other = "_OTHER"
 
         let method: String
-        /// The method as it is sent, where attributes do not name it.
+        /// The method as it is sent, where the attributes replace it.
         let originalMethod: String?
         let scheme: String
         let serverAddress: String
@@ -17,7 +17,7 @@
         let url: String
         let template: String?
 
-        /// Nil for a request that is not one of HTTP, or has no host.
+        /// Nil for a request that is not an HTTP request, or has no host.
         init?(_ request: URLRequest, _ options: TelemetryOptions, _ redaction: URLRedaction) {
             guard let url = request.url, let scheme = url.scheme?.lowercased(), ["http", "https"].contains(scheme),
                 let host = url.host, !host.isEmpty
@@ -34,7 +34,7 @@
             template = options.urlTemplate?(request)
         }
 
-        /// `GET /users/{id}`, or the method alone. A method that is not known is `HTTP`.
+        /// `GET /users/{id}`, or only the method. An unknown method is `HTTP`.
         var spanName: String {
             let method = originalMethod == nil ? method : "HTTP"
             return template.map { "\(method) \($0)" } ?? method

@@ -1,22 +1,22 @@
 #if Telemetry
     import Foundation
 
-    /// Replaces what is secret in a URL.
+    /// Replaces secrets in a URL.
     struct URLRedaction: Sendable {
         static let placeholder = "REDACTED"
-        /// Characters of a URL that are kept: servers refuse longer ones.
+        /// The largest number of characters of a URL that are kept: servers refuse longer URLs.
         static let maximumLength = 8_192
 
         private let names: Set<String>
 
         init(secretNames: Set<String>) { names = Set(secretNames.map(Self.key)) }
 
-        /// The URL, with a fragment where it has one.
+        /// The redacted URL, including its fragment.
         func text(of url: URL) -> String {
             var text = url.absoluteString
             var fragment = ""
             if let hash = text.firstIndex(of: "#") {
-                // Single-page programs have paths and queries in it.
+                // Single-page applications have paths and queries in the fragment.
                 fragment = text[hash...].split(separator: "?", omittingEmptySubsequences: false)
                     .map { pairs($0) }.joined(separator: "?")
                 text = String(text[..<hash])
@@ -39,7 +39,7 @@
             text.split(separator: "&", omittingEmptySubsequences: false).map { pair(String($0)) }.joined(separator: "&")
         }
 
-        /// Some servers have semicolons between pairs. What follows a secret's name is redacted as a whole.
+        /// Some servers separate pairs with semicolons. The text after a secret's name is redacted as a whole.
         private func pair(_ text: String) -> String {
             var start = text.startIndex
             while let equals = text[start...].firstIndex(of: "=") {
@@ -51,7 +51,7 @@
             return text
         }
 
-        /// Of `user[password]` or `#token`, each part is looked up.
+        /// For names such as `user[password]` or `#token`, each part is compared.
         private func isSecret(_ name: String) -> Bool {
             let name = name.removingPercentEncoding ?? name
             let parts = name.split { "[].#/ ".contains($0) }

@@ -1,7 +1,7 @@
 #if Telemetry
     import Metrics
 
-    /// The metrics of one attempt. It begins once, and ends once.
+    /// The metrics of one attempt. It starts once, and ends once.
     struct AttemptMeters: Sendable {
         private let instruments: HTTPInstruments
         private let factory: any MetricsFactory

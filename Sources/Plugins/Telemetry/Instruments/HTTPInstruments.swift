@@ -2,12 +2,12 @@
     import Metrics
     import Synchronization
 
-    /// A server as metrics name it.
+    /// The name of a server in metrics.
     struct MetricServer: Hashable, Sendable {
         let address: String
         let port: Int
 
-        /// Those beyond the limit.
+        /// Stands for the servers beyond the limit.
         static let other = MetricServer(address: RequestFacts.other, port: 0)
     }
 
@@ -15,13 +15,14 @@
     final class HTTPInstruments: Sendable {
         private struct State {
             var servers: Set<MetricServer> = []
-            /// Kept for good: an instrument that is made anew may begin at 0. There are as many as servers, methods and
-            /// templates.
+            /// Kept permanently: a recreated instrument may start at 0. Their number depends on the numbers of servers,
+            /// methods and templates.
             var active: [MetricDimensions: any MeterHandler] = [:]
             var ended: [MetricDimensions: EndedInstruments] = [:]
         }
 
-        /// Instruments that are kept; those of further dimensions are made again by the factory, which knows them.
+        /// The largest number of kept instruments; those for further dimensions are made again by the factory, which
+        /// has them.
         private static let maximumEnded = 2_000
 
         private let state = Mutex(State())
@@ -29,7 +30,7 @@
 
         init(maximumServers: Int) { self.maximumServers = maximumServers }
 
-        /// The server as metrics name it: beyond the limit, `_OTHER`.
+        /// The name of the server in metrics: `_OTHER` beyond the limit.
         func server(_ facts: RequestFacts) -> MetricServer {
             let server = MetricServer(address: facts.serverAddress, port: facts.serverPort)
             return state.withLock { state in
@@ -61,13 +62,13 @@
         }
     }
 
-    /// What is recorded of requests that are over.
+    /// The recorded values of ended requests.
     struct EndedInstruments: Sendable {
-        /// Seconds: swift-metrics takes nanoseconds, and the backend is asked to show seconds.
+        /// In seconds: swift-metrics takes nanoseconds, and the display unit for the backend is seconds.
         let duration: any TimerHandler
-        /// Bytes.
+        /// In bytes.
         let requestBodySize: any RecorderHandler
-        /// Bytes.
+        /// In bytes.
         let responseBodySize: any RecorderHandler
 
         init(_ dimensions: [(String, String)], _ factory: any MetricsFactory) {

@@ -5,7 +5,7 @@
         private var values: [String] = []
         private let isFilled: Bool
 
-        /// - Parameter isFilled: whether dimensions that do not apply are there, and empty.
+        /// - Parameter isFilled: whether dimensions that do not apply are included, with empty values.
         init(isFilled: Bool) { self.isFilled = isFilled }
 
         mutating func append(_ name: String, _ value: String?) {
@@ -18,7 +18,7 @@
     }
 
     extension MetricDimensions {
-        /// What every metric has.
+        /// The dimensions of every metric.
         init(_ facts: RequestFacts, _ server: MetricServer, isFilled: Bool) {
             self.init(isFilled: isFilled)
             append("http.request.method", facts.method)
@@ -26,7 +26,7 @@
             append("server.port", String(server.port))
         }
 
-        /// Those of active requests.
+        /// The dimensions of active requests.
         func active(_ facts: RequestFacts) -> MetricDimensions {
             var dimensions = self
             dimensions.append("url.scheme", facts.scheme)
@@ -34,7 +34,7 @@
             return dimensions
         }
 
-        /// Those of a request that is over.
+        /// The dimensions of an ended request.
         func ended(_ facts: RequestFacts, _ outcome: AttemptOutcome, _ network: NetworkFacts?) -> MetricDimensions {
             var dimensions = self
             dimensions.append("error.type", outcome.errorType)

@@ -4,14 +4,14 @@
     import Tracing
 
     extension URLRequest {
-        /// The context whose span is the parent of the request's spans. Nil unless set.
+        /// The context with the parent span of the request's spans. Nil unless set.
         ///
         /// ```swift
         /// request.serviceContext = .current
         /// let task = session.dataTask(with: request)
         /// ```
         ///
-        /// It goes with copies of the request. It is not sent, and does not count when requests are compared.
+        /// Copies of the request have it, too. It is not sent, and is ignored when requests are compared.
         public var serviceContext: ServiceContext? {
             get { context?.context }
             set { setContext(newValue.map { RequestContext($0, owner: nil, outer: nil) }) }
@@ -32,14 +32,14 @@
         }
     }
 
-    /// What is kept with a request.
+    /// The context that is stored with a request.
     final class RequestContext: Sendable {
         static let key = "LoadingKitTelemetry.serviceContext"
 
         let context: ServiceContext
-        /// The telemetry that has put it there; nil where the program has.
+        /// The telemetry object that has stored it; nil where the program has.
         let owner: HTTPTelemetry?
-        /// What the request had before.
+        /// The earlier context of the request.
         let outer: RequestContext?
 
         init(_ context: ServiceContext, owner: HTTPTelemetry?, outer: RequestContext?) {
@@ -48,8 +48,8 @@
             self.outer = outer
         }
 
-        /// What comes from in front of a telemetry. A redirect's request has what the request before it had: no
-        /// telemetry takes its own span for the parent, or that of one behind it.
+        /// The context from before a telemetry object. A redirect's request has the context of the request before it:
+        /// no telemetry object must use its own span, or that of an object after it, as the parent.
         func outside(of owner: HTTPTelemetry) -> RequestContext? {
             var next: RequestContext? = self
             while let context = next {

@@ -1,7 +1,7 @@
 import Foundation
 import LoadingKit
 
-/// Checks of what a class says, without a load.
+/// Checks of a class's methods, without a load.
 extension ConformanceBench {
     func checkClass(_ handler: URLProtocolHandler.Type) {
         for sample in conformance.samples {

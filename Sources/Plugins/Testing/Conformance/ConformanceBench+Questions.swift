@@ -1,7 +1,7 @@
 import Foundation
 import LoadingKit
 
-/// Checks with loads that ask the program something, send a body, or fail.
+/// Checks with loads that require an answer of the program, send a body, or fail.
 extension ConformanceBench {
     private func outcome(
         _ rule: Int, _ check: String, _ request: URLRequest, _ observer: LoadObserver,

@@ -2,7 +2,7 @@ import Foundation
 import LoadingKit
 import Synchronization
 
-/// Checks with a resource that loads without questions.
+/// Checks with a resource that loads without answers of the program.
 extension ConformanceBench {
     func checkResource(_ sample: ConformanceSample) async {
         let request = sample.request
@@ -19,7 +19,7 @@ extension ConformanceBench {
         await checkWebSocket(request)
     }
 
-    /// Loads it with a delegate. What comes is what the other ways have to give.
+    /// Loads the resource with a delegate. Its result is the reference for the other kinds of loads.
     private func checkWhole(_ request: URLRequest) async -> Data? {
         let check = "loaded by a data task with a delegate"
         let observer = LoadObserver()
@@ -47,8 +47,7 @@ extension ConformanceBench {
         return outcome.data
     }
 
-    /// What is wrong with the order of a delegate's calls: a response, data, metrics, the end, once each but for the
-    /// data.
+    /// The error in the order of a delegate's calls: a response, data, metrics, the end; each once, except data.
     private static func disorder(_ events: [LoadObserver.Event]) -> String? {
         var last = 0
         for event in events {
@@ -122,7 +121,7 @@ extension ConformanceBench {
         }
         guard let outcome else { return }
         let isCancelled = (outcome.error as? URLError)?.code == .cancelled
-        // A load may be over before it is cancelled.
+        // A load may end before it is cancelled.
         let isWhole = outcome.error == nil && outcome.data == whole && stage != .beforeItBegan
         let isEmpty = whole.isEmpty && outcome.error == nil
         note(
@@ -148,7 +147,7 @@ extension ConformanceBench {
                     self.note(
                         14, check, request.url, "\(observer.count - before) bytes came while the task was suspended")
                 }
-                // What is suspended before it begins needs one call more.
+                // A task that is suspended before its start needs one more call.
                 task.resume()
                 if task.state == .suspended { task.resume() }
                 return await outcome
@@ -163,7 +162,7 @@ extension ConformanceBench {
         )
     }
 
-    /// The delegate's queue takes others' turns meanwhile: what had been on its way would have come.
+    /// Lets other operations run on the delegate's queue, so that pending events would arrive.
     private static func waitForTurns(of session: URLSession) async {
         for _ in 0..<20 {
             await withCheckedContinuation { done in session.delegateQueue.addOperation { done.resume() } }
@@ -198,8 +197,8 @@ extension ConformanceBench {
                 ? nil : "it ended with \(outcome.error.map { "\($0)" } ?? "no error") and \(outcome.data.count) bytes")
     }
 
-    /// Half of them in one session, half in another; every tenth is cancelled, and every tenth is suspended when it
-    /// began or when its response came, until the delegate's queue has taken twenty turns.
+    /// One half of the loads runs in one session, the other half in another. Every tenth is cancelled, and every tenth
+    /// is suspended at its start or at its response, until the delegate's queue has had twenty turns.
     private func checkManyAtOnce(_ request: URLRequest, _ whole: Data) async {
         let check = "\(conformance.loadsAtOnce) loads at once"
         let count = conformance.loadsAtOnce
@@ -224,7 +223,7 @@ extension ConformanceBench {
         }
     }
 
-    /// With a completion handler.
+    /// Loads with a completion handler.
     private static func load(_ request: URLRequest, in session: URLSession) async throws -> Data {
         let ended = Mutex<CheckedContinuation<Data, any Error>?>(nil)
         let task = session.dataTask(with: request) { data, _, error in
@@ -262,8 +261,8 @@ extension ConformanceBench {
         }
     }
 
-    /// Suspended at a stage, for some turns of the delegate's queue. It waits for no other load: one that is suspended
-    /// may hold a connection that others wait for.
+    /// Loads, suspended at a stage for some turns of the delegate's queue. It waits for no other load: a suspended load
+    /// may hold a connection for which others wait.
     private static func loadSuspended(
         _ request: URLRequest, in session: URLSession, _ stage: LoadObserver.Stage
     ) async throws -> Data {
@@ -279,7 +278,7 @@ extension ConformanceBench {
         return end.data
     }
 
-    /// Handlers go when their loads are over, whole or cancelled.
+    /// Handlers are released when their loads have ended, completely or by a cancellation.
     private func checkRelease(_ request: URLRequest) async {
         guard conformance.handler != nil, !conformance.isInterceptor else { return }
         let check = "handlers released after 20 loads"
@@ -291,7 +290,7 @@ extension ConformanceBench {
                 _ = await observer.result
             }
         }
-        // A handler's task may still be on its way out of `load(_:)`.
+        // A handler's task may not have returned from `load(_:)` yet.
         _ = await withTimeLimit(6, check, request.url) { () -> Bool in
             while census.living > 0, !Task.isCancelled { await Task.yield() }
             return true

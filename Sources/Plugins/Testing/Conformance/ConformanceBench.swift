@@ -3,7 +3,7 @@ import LoadingKit
 import Logging
 import Synchronization
 
-/// What one run of the checks works with: makes sessions and loads, and collects findings.
+/// The state of one run of the checks: makes sessions and loads, and collects findings.
 final class ConformanceBench: Sendable {
     let conformance: HandlerConformance
     private let state = Mutex(ConformanceReport())
@@ -12,9 +12,9 @@ final class ConformanceBench: Sendable {
 
     var report: ConformanceReport { state.withLock { $0 } }
 
-    /// Notes that a check was made, and what it found.
+    /// Records a check and its result.
     ///
-    /// - Parameter details: nil where the rule holds.
+    /// - Parameter details: nil where the handler follows the rule.
     func note(_ rule: Int, _ check: String, _ url: URL?, _ details: String?) {
         state.withLock { report in
             if !report.checks.contains(check) { report.checks.append(check) }
@@ -25,8 +25,7 @@ final class ConformanceBench: Sendable {
         }
     }
 
-    /// Calls `body` with a session that it may use alone. Its breaches of the contract that LoadingKit itself logs are
-    /// findings.
+    /// Calls `body` with its own session. Breaches of the contract that LoadingKit logs are findings.
     func withSession<Result>(
         _ check: String, _ url: URL?, delegate: LoadObserver? = nil, makesHandlers: HandlerCensus? = nil,
         _ body: (URLSession) async throws -> Result
@@ -48,7 +47,7 @@ final class ConformanceBench: Sendable {
         return try await body(session)
     }
 
-    /// What `body` gives; nil, and a finding, where that takes longer than the time limit.
+    /// The result of `body`; nil, and a finding, where it exceeds the time limit.
     func withTimeLimit<Result: Sendable>(
         _ rule: Int, _ check: String, _ url: URL?, _ body: @escaping @Sendable () async -> Result
     ) async -> Result? {
@@ -68,7 +67,7 @@ final class ConformanceBench: Sendable {
     }
 }
 
-/// Passes on the warnings that name a rule of the contract.
+/// Forwards the warnings that name a rule of the contract.
 private struct BreachLog: LogHandler {
     let report: @Sendable (Int, String) -> Void
     var metadata: Logger.Metadata = [:]
@@ -87,7 +86,7 @@ private struct BreachLog: LogHandler {
     }
 }
 
-/// Makes handlers, and knows which of them are still there.
+/// Makes handlers, and counts those that still exist.
 final class HandlerCensus: Sendable {
     private struct Entry: @unchecked Sendable {  // weak references may be read from any thread
         weak var handler: URLProtocolHandler?

@@ -1,30 +1,30 @@
 import Foundation
 
-/// What the checks of a handler found.
+/// The result of a handler's checks.
 public struct ConformanceReport: Sendable, CustomStringConvertible {
-    /// A rule that does not hold.
+    /// A rule that the handler breaks.
     public struct Finding: Sendable, CustomStringConvertible {
         /// The number of the rule in *The contract of handlers*.
         public let rule: Int
-        /// What was done, such as `cancelled when the response came`.
+        /// The tested operation, such as `cancelled when the response came`.
         public let check: String
-        /// The URL that was loaded; nil where a class was looked at.
+        /// The loaded URL; nil where a class was checked.
         public let url: URL?
-        /// What was seen, and what the rule wants.
+        /// The observation, and the rule's requirement.
         public let details: String
 
-        /// All of it, in two lines.
+        /// The finding, on two lines.
         public var description: String {
             "rule \(rule) (\(ContractRule.sentence(rule)))\n    \(check)\(url.map { ", \($0)" } ?? ""): \(details)"
         }
     }
 
-    /// The rules that do not hold; empty for a handler that keeps the contract.
+    /// The findings; empty for a handler that follows the contract.
     public internal(set) var findings: [Finding] = []
-    /// The names of the checks that were made, in order, without repetitions.
+    /// The names of the performed checks, in order, without repetitions.
     public internal(set) var checks: [String] = []
 
-    /// The findings, one after the other; or how many checks were passed.
+    /// All findings; or the number of checks that succeeded.
     public var description: String {
         findings.isEmpty
             ? "\(checks.count) checks passed"
@@ -32,7 +32,7 @@ public struct ConformanceReport: Sendable, CustomStringConvertible {
     }
 }
 
-/// The sentences of the contract that checks name.
+/// The sentences of the contract that checks refer to.
 enum ContractRule {
     private static let sentences: [Int: String] = [
         1: "canInit(with:) and canonicalRequest(for:) are functions of the request.",

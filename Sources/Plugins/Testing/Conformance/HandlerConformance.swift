@@ -2,8 +2,8 @@ import Foundation
 import LoadingKit
 import Synchronization
 
-/// Checks that a handler keeps the contract of handlers: loads URLs of yours in every way that a program can, and lists
-/// the rules that do not hold.
+/// Checks that a handler follows the contract of handlers: loads your URLs in every way that a program can, and lists
+/// the rules that the handler breaks.
 ///
 /// ```swift
 /// @Test func keepsTheContract() async throws {
@@ -14,28 +14,28 @@ import Synchronization
 /// ```
 ///
 /// With XCTest: `XCTAssert(report.findings.isEmpty, report.description)`. The rules are those of the page *The contract
-/// of handlers* in LoadingKit's documentation; each finding says the number and the sentence.
+/// of handlers* in LoadingKit's documentation; each finding has the rule's number and sentence.
 ///
-/// What is loaded must be the same each time, and there must be enough of it that the checks are worth something: more
-/// than 256 KiB where backpressure matters.
+/// The resource must be the same each time, and large enough for the checks to be meaningful: more than 256 KiB where
+/// backpressure matters.
 public struct HandlerConformance: Sendable {
     let handler: URLProtocolHandler.Type?
     let samples: [ConformanceSample]
     let configure: @Sendable (URLSessionConfiguration) -> Void
 
-    /// Whether the handler is an interceptor: then it may take requests of any kind. False by default.
+    /// Whether the handler is an interceptor, which may handle requests of any kind. Default false.
     public var isInterceptor = false
-    /// How many loads go on at once in the check for that. 1,000 by default.
+    /// The number of loads in the check of simultaneous loads. Default 1,000.
     public var loadsAtOnce = 1000
-    /// How many seconds a load may take; one that takes longer is a finding. 30 by default.
+    /// The time limit of a load in seconds; a longer load is a finding. Default 30.
     public var timeLimit: TimeInterval = 30
 
     /// Checks a class, which is the first in the `protocolClasses` of the sessions that the checks make.
     ///
     /// - Parameters:
     ///   - handler: the class.
-    ///   - samples: what it is to load; a resource at least.
-    ///   - configure: sets up each of these sessions, such as the authorities that it trusts, or other handlers.
+    ///   - samples: the loads for the checks; at least one resource.
+    ///   - configure: configures each of these sessions, for example the trusted authorities, or other handlers.
     public init(
         of handler: URLProtocolHandler.Type, _ samples: [ConformanceSample],
         configure: @escaping @Sendable (URLSessionConfiguration) -> Void = { _ in }
@@ -45,8 +45,8 @@ public struct HandlerConformance: Sendable {
         self.configure = configure
     }
 
-    /// Checks what loads the samples in sessions that `configure` sets up: a built-in handler, or one that comes from a
-    /// factory.
+    /// Checks the handler of the samples in sessions that `configure` configures: a built-in handler, or one that a
+    /// factory makes.
     public init(
         _ samples: [ConformanceSample], configure: @escaping @Sendable (URLSessionConfiguration) -> Void = { _ in }
     ) {
@@ -55,7 +55,7 @@ public struct HandlerConformance: Sendable {
         self.configure = configure
     }
 
-    /// Runs all checks, one after the other.
+    /// Runs all checks in sequence.
     public func run() async -> ConformanceReport {
         let bench = ConformanceBench(self)
         if let handler { bench.checkClass(handler) }
@@ -72,7 +72,7 @@ public struct HandlerConformance: Sendable {
     }
 }
 
-/// Something that a handler is to load, and what kind of load that is.
+/// A load for a handler's checks, and its kind.
 public struct ConformanceSample: Sendable {
     enum Kind: Sendable {
         case resource, upload, redirect, failure
@@ -82,16 +82,16 @@ public struct ConformanceSample: Sendable {
     let request: URLRequest
     let kind: Kind
 
-    /// A resource that loads without questions, and is the same each time.
+    /// A resource that loads without answers of the program, and is the same each time.
     public static func resource(_ url: URL) -> ConformanceSample { resource(URLRequest(url: url)) }
 
-    /// A request that is answered without questions, in the same way each time.
+    /// A request with the same response each time, without answers of the program.
     public static func resource(_ request: URLRequest) -> ConformanceSample {
         ConformanceSample(request: request, kind: .resource)
     }
 
-    /// A request whose body is received. The checks give it bodies of several sizes, as data, file and stream; the
-    /// response's status has to be the same for all.
+    /// A request whose body the server receives. The checks send bodies of several sizes, as data, file and stream; the
+    /// response must have the same status for all.
     public static func upload(_ request: URLRequest) -> ConformanceSample {
         ConformanceSample(request: request, kind: .upload)
     }
@@ -101,7 +101,7 @@ public struct ConformanceSample: Sendable {
         ConformanceSample(request: URLRequest(url: url), kind: .redirect)
     }
 
-    /// A URL for which the delegate is asked, and which loads with this credential.
+    /// A URL for which the delegate gets a challenge, and which loads with this credential.
     public static func challenge(_ url: URL, credential: URLCredential) -> ConformanceSample {
         ConformanceSample(request: URLRequest(url: url), kind: .challenge(credential))
     }

@@ -2,9 +2,9 @@ import Foundation
 import LoadingKit
 import Synchronization
 
-/// The delegate of a load that is checked: keeps what comes, and does at a stage what the check wants.
+/// The delegate of a checked load: records its events, and performs the check's action at a stage.
 final class LoadObserver: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate {
-    /// Where in its life a load is when something is done to it.
+    /// The stage of a load at which an action is performed.
     enum Stage: String, CaseIterable, Sendable {
         case beforeItBegan = "before it began"
         case whenItBegan = "when it began"
@@ -16,7 +16,7 @@ final class LoadObserver: NSObject, URLSessionDataDelegate, URLSessionDownloadDe
         case redirect, challenge, response, data(Int), file, metrics(Int), end
     }
 
-    /// How a load came to its end.
+    /// The result of a load.
     struct Outcome: Sendable {
         var response: URLResponse?
         var data = Data()
@@ -42,10 +42,10 @@ final class LoadObserver: NSObject, URLSessionDataDelegate, URLSessionDownloadDe
     private let answer: (@Sendable (Int) -> (URLSession.AuthChallengeDisposition, URLCredential?)?)?
 
     /// - Parameters:
-    ///   - stage: when `action` is called; nil for never.
+    ///   - stage: the stage at which `action` is called; nil for never.
     ///   - follows: whether redirects are followed.
-    ///   - action: what is done at the stage, and for a challenge that gets no answer.
-    ///   - answer: what challenges are answered with, from the number of those before; nil for no answer.
+    ///   - action: the action at the stage, and for a challenge without an answer.
+    ///   - answer: the answer to challenges, by the number of earlier challenges; nil for no answer.
     init(
         at stage: Stage? = nil, follows: Bool = true,
         perform action: @escaping @Sendable (URLSession, URLSessionTask) -> Void = { _, _ in },
@@ -57,7 +57,7 @@ final class LoadObserver: NSObject, URLSessionDataDelegate, URLSessionDownloadDe
         self.answer = answer
     }
 
-    /// Begins the load, does what is wanted at the two stages that the program sees itself, and waits for its end.
+    /// Starts the load, performs the action at the two stages that only the program sees, and waits for the load's end.
     func run(_ task: URLSessionTask, in session: URLSession) async -> Outcome {
         if stage == .beforeItBegan { act(session, task) }
         task.resume()
@@ -66,8 +66,7 @@ final class LoadObserver: NSObject, URLSessionDataDelegate, URLSessionDownloadDe
         return outcome
     }
 
-    /// Waits until the stage is reached, and what is wanted there has been done; or until the load has ended without
-    /// it.
+    /// Waits until the action at the stage has been performed; or until the load has ended before the stage.
     func waitForStage() async { await wait { $0.hasActed || $0.isOver } }
 
     /// Returns early where this task is cancelled.
@@ -104,7 +103,7 @@ final class LoadObserver: NSObject, URLSessionDataDelegate, URLSessionDownloadDe
 
     var outcome: Outcome { state.withLock { $0.outcome } }
 
-    /// How many bytes have come up to now.
+    /// The number of bytes received up to now.
     var count: Int { state.withLock { $0.outcome.data.count } }
 
     // MARK: Delegate

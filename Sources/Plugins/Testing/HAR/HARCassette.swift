@@ -1,7 +1,7 @@
 import Foundation
 import LoadingKit
 
-/// A HAR file that a test's session is recorded to, or replayed from.
+/// A HAR file to which a test's session is recorded, or from which it is replayed.
 ///
 /// ```swift
 /// let cassette = HARCassette(URL(fileURLWithPath: "Fixtures/users.har"))
@@ -13,26 +13,26 @@ import LoadingKit
 public final class HARCassette: Sendable {
     /// Whether a session is recorded or replayed.
     public enum Mode: Sendable, Hashable {
-        /// Recorded, where the environment's `LOADINGKIT_RECORD` is `1`, or where the file is missing; else replayed.
-        /// With `LOADINGKIT_RECORD=0`, as for a build server, a missing file is an error.
+        /// Recorded where the environment's `LOADINGKIT_RECORD` is `1`, or where the file is missing; otherwise
+        /// replayed. With `LOADINGKIT_RECORD=0`, for example on a build server, a missing file is an error.
         case automatic
         /// Replayed, unless the environment's `LOADINGKIT_RECORD` is `1`. A missing file is an error.
         case replayUnlessTold
-        /// Replayed, whatever the environment says.
+        /// Replayed, regardless of the environment.
         case replay
-        /// Recorded, whatever the environment says.
+        /// Recorded, regardless of the environment.
         case record
     }
 
-    /// What a session is used for.
+    /// The use of a session.
     public enum Use: Sendable {
-        /// It is being recorded.
+        /// The session is being recorded.
         case records(HARRecorder)
-        /// It is being replayed.
+        /// The session is being replayed.
         case replays(HARPlayer)
     }
 
-    /// The environment variable that decides.
+    /// The environment variable that selects the mode.
     public static let environmentVariable = "LOADINGKIT_RECORD"
 
     /// The file.
@@ -43,11 +43,11 @@ public final class HARCassette: Sendable {
     private let onFailure: @Sendable (String) -> Void
     private let used = UseList()
 
-    /// A cassette. Nothing is read or written yet.
+    /// Makes a cassette. Nothing is read or written yet.
     ///
     /// - Parameters:
-    ///   - environment: by default the process's.
-    ///   - onFailure: gets the text of each request that a replayed recording does not have.
+    ///   - environment: the environment variables; by default the process's.
+    ///   - onFailure: gets a text for each request that a replayed recording does not contain.
     public init(
         _ file: URL, recorder: HARRecorder.Options = HARRecorder.Options(),
         player: HARPlayer.Options = HARPlayer.Options(),
@@ -61,9 +61,9 @@ public final class HARCassette: Sendable {
         self.onFailure = onFailure
     }
 
-    /// Has the sessions that are made of a configuration from now on be recorded, or replayed.
+    /// Records, or replays, the sessions that are made from a configuration from now on.
     ///
-    /// - Throws: ``HARError`` where the recording is to be replayed, and is missing or cannot be read.
+    /// - Throws: ``HARError`` where a recording to be replayed is missing or cannot be read.
     @discardableResult
     public func install(
         in configuration: URLSessionConfiguration, mode: Mode = .automatic, schemes: [String] = ["http", "https"]
@@ -84,10 +84,10 @@ public final class HARCassette: Sendable {
         return .records(recorder)
     }
 
-    /// Writes the file, where the session was recorded; where it was replayed, checks that every request was in the
-    /// recording. To be called when the session's tasks are over. Without it nothing is written.
+    /// Writes the file, where the session was recorded; where it was replayed, checks that the recording contained
+    /// every request. Call it after the session's tasks have ended. Nothing is written without this call.
     ///
-    /// - Parameter playsAll: whether it also is an error that some of the recording was not played. Default true.
+    /// - Parameter playsAll: whether an unused part of the recording is an error, too. Default true.
     public func finish(playsAll: Bool = true) throws {
         var entries: [HAREntry] = []
         var hasRecorded = false

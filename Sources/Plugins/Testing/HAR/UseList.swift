@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What a cassette was installed for.
+/// The uses for which a cassette was installed.
 final class UseList: Sendable {
     private let list = Mutex<[HARCassette.Use]>([])
 

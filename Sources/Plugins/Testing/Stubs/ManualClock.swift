@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A clock that stands still until a test moves it, for ``StubSet/Options/clock``.
+/// A clock that does not move until a test moves it, for ``StubSet/Options/clock``.
 ///
 /// ```swift
 /// let clock = ManualClock()
@@ -8,14 +8,14 @@ import Synchronization
 /// clock.advance(by: .seconds(30))
 /// ```
 public final class ManualClock: Clock, Sendable {
-    /// A time since the clock was made.
+    /// A point in time, relative to the clock's creation.
     public struct Instant: InstantProtocol, Sendable {
         /// The time since the clock was made.
         public let offset: Duration
 
         /// The time after a duration.
         public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
-        /// How long it is until another time.
+        /// The duration until another time.
         public func duration(to other: Instant) -> Duration { other.offset - offset }
         /// Whether a time is before another.
         public static func < (a: Instant, b: Instant) -> Bool { a.offset < b.offset }
@@ -30,26 +30,26 @@ public final class ManualClock: Clock, Sendable {
         var now = Instant(offset: .zero)
         var nextNumber = 0
         var sleepers: [Int: Sleeper] = [:]
-        /// Sleepers that were cancelled before they slept.
+        /// Sleepers that were cancelled before they started to sleep.
         var cancelled: Set<Int> = []
         var waiters: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
     }
 
     private let state = Mutex(State())
 
-    /// A clock at zero.
+    /// Makes a clock at zero.
     public init() {}
 
-    /// The time that ``advance(by:)`` has moved the clock to.
+    /// The time to which ``advance(by:)`` has moved the clock.
     public var now: Instant { state.withLock { $0.now } }
 
     /// One nanosecond.
     public var minimumResolution: Duration { .nanoseconds(1) }
 
-    /// How many tasks sleep now.
+    /// The current number of sleeping tasks.
     public var sleepers: Int { state.withLock { $0.sleepers.count } }
 
-    /// Suspends until the clock was moved to the deadline.
+    /// Suspends until the clock reaches the deadline.
     ///
     /// - Throws: `CancellationError` when the task is cancelled.
     public func sleep(until deadline: Instant, tolerance: Duration?) async throws {
@@ -95,7 +95,7 @@ public final class ManualClock: Clock, Sendable {
         sleeper?.continuation.resume(throwing: CancellationError())
     }
 
-    /// Moves the clock, and wakes the tasks whose time has come, the earliest first.
+    /// Moves the clock, and wakes the tasks whose deadline is reached, the earliest first.
     public func advance(by duration: Duration) {
         let woken = state.withLock { state in
             state.now = state.now.advanced(by: duration)
@@ -106,7 +106,7 @@ public final class ManualClock: Clock, Sendable {
         for sleeper in woken { sleeper.continuation.resume() }
     }
 
-    /// Suspends until so many tasks sleep.
+    /// Suspends until `count` tasks sleep.
     public func waitForSleepers(_ count: Int = 1) async {
         await withCheckedContinuation { continuation in
             let isReached = state.withLock { state in

@@ -1,36 +1,37 @@
 import Foundation
 import LoadingKit
 
-/// A request as a stub sees it, with its whole body, whether the program gave that as data, as a file or as a stream.
+/// A request in the form that a stub gets, with its complete body, which the program may have supplied as data, as a
+/// file or as a stream.
 ///
-/// It is the request that the program made. What the built-in HTTP handler would add on the way (`User-Agent`, cookies,
-/// credentials, the configuration's `httpAdditionalHeaders`) is not in it, as LoadingKit adds that behind a program's
+/// It is the request that the program made. Additions of the built-in HTTP handler (`User-Agent`, cookies, credentials,
+/// the configuration's `httpAdditionalHeaders`) are not included, because LoadingKit makes them after the program's
 /// handlers.
 public struct ReceivedRequest: Sendable {
-    /// The request. Its `httpBody` has the body.
+    /// The request. Its `httpBody` contains the body.
     public let request: URLRequest
     /// The URL.
     public let url: URL
     /// The body; empty where there is none.
     public let body: Data
-    /// What the `{name}` of the stub's pattern stood for, decoded.
+    /// The values of the `{name}` parameters in the stub's pattern, decoded.
     public internal(set) var parameters: [String: String] = [:]
-    /// What became of the request.
+    /// The outcome of the request.
     public internal(set) var outcome = Outcome.pending
 
-    /// What became of a request.
+    /// The outcome of a request.
     public enum Outcome: Sendable, Hashable {
-        /// It is being matched.
+        /// The request is being matched.
         case pending
         /// The stub with this name answered.
         case answered(stub: String)
-        /// No stub matched, and it was passed on to the handlers behind the stubs.
+        /// No stub matched, and the request was forwarded to the handlers after the stubs.
         case passedOn
-        /// No stub matched; it failed with this text.
+        /// No stub matched; the request failed with this text.
         case unexpected(String)
     }
 
-    /// A request with its body.
+    /// Makes a request with its body.
     public init(_ request: URLRequest, body: Data? = nil) {
         var request = request
         let body = body ?? request.httpBody ?? Data()
@@ -43,15 +44,15 @@ public struct ReceivedRequest: Sendable {
     /// The method, such as `GET`.
     public var method: String { request.httpMethod ?? "GET" }
 
-    /// The value of a header field, whatever the case of its name; nil when absent.
+    /// The value of a header field, regardless of the case of its name; nil when absent.
     public func value(forField name: String) -> String? { request.value(forHTTPHeaderField: name) }
 
-    /// The body as UTF-8; what is not valid is replaced by U+FFFD.
+    /// The body as UTF-8; invalid bytes are replaced by U+FFFD.
     public var text: String { String(decoding: body, as: UTF8.self) }
 
     /// The body as JSON.
     ///
-    /// - Throws: ``JSONSyntaxError`` where it is none.
+    /// - Throws: ``JSONSyntaxError`` where the body is not JSON.
     public func json() throws(JSONSyntaxError) -> JSONValue { try JSONValue(parsing: body) }
 
     /// The body, decoded from JSON.

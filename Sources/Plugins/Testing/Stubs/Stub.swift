@@ -1,13 +1,13 @@
-/// Conditions on requests, and what those that meet them get.
+/// Conditions on requests, and the responses to requests that meet them.
 public struct Stub: Sendable {
-    /// What it is called in texts. By default what its matchers ask for.
+    /// The stub's name in texts. By default the conditions of its matchers.
     public let name: String
-    /// All must hold. None: every request.
+    /// The conditions, which must all be met. None: every request matches.
     public let matchers: [RequestMatcher]
-    /// What it answers.
+    /// The stub's responses.
     public let answers: StubAnswers
 
-    /// A stub.
+    /// Makes a stub.
     public init(_ matchers: [RequestMatcher], name: String? = nil, answers: StubAnswers) {
         self.matchers = matchers
         self.answers = answers
@@ -26,16 +26,16 @@ public struct Stub: Sendable {
     }
 }
 
-/// A stub that was not used as often as its answers say.
+/// A stub that was used fewer times than its responses require.
 public struct UnusedStub: Sendable, Hashable, CustomStringConvertible {
     /// The stub's name.
     public let name: String
-    /// How many requests it answered.
+    /// The number of requests that it answered.
     public let used: Int
-    /// How many it has answers for; 1 for any number.
+    /// The number of requests for which it has responses; 1 for any number.
     public let required: Int
 
-    /// The name, and how often it was used.
+    /// The name, and the number of uses.
     public var description: String {
         used == 0 ? "\(name): never used" : "\(name): used \(used) of \(required) times"
     }

@@ -1,24 +1,24 @@
 import Foundation
 
-/// A request that no stub matches. The load fails with this error.
+/// The error for a request that no stub matches. The load fails with this error.
 public struct UnexpectedRequestError: Error, Sendable, Hashable, LocalizedError, CustomStringConvertible {
     /// Method and URL.
     public let request: String
-    /// The request, the nearest stub, and how they differ.
+    /// The request, the nearest stub, and their differences.
     public let description: String
 
-    /// As ``description``.
+    /// The same as ``description``.
     public var errorDescription: String? { description }
 }
 
-/// What ``StubSet/verify()`` found: stubs that were not used, and requests that none of them matched.
+/// The deviations that ``StubSet/verify()`` has found: unused stubs, and requests that no stub matched.
 public struct StubVerificationError: Error, Sendable, Hashable, LocalizedError, CustomStringConvertible {
-    /// The stubs that were not used as often as their answers say.
+    /// The stubs that were used fewer times than their responses require.
     public let unused: [UnusedStub]
-    /// The requests that no stub matched, with how they differ from the nearest.
+    /// The requests that no stub matched, with their differences from the nearest stub.
     public let unexpected: [UnexpectedRequestError]
 
-    /// All of them, in lines.
+    /// All deviations, one on each line.
     public var description: String {
         var lines: [String] = []
         if !unused.isEmpty {
@@ -34,31 +34,31 @@ public struct StubVerificationError: Error, Sendable, Hashable, LocalizedError, 
         return lines.joined(separator: "\n")
     }
 
-    /// As ``description``.
+    /// The same as ``description``.
     public var errorDescription: String? { description }
 }
 
-/// A stub that cannot answer, such as one whose file is not there.
+/// The error of a stub that cannot answer, for example because its file does not exist.
 public struct StubAnswerError: Error, Sendable, Hashable, LocalizedError, CustomStringConvertible {
-    /// What is wrong.
+    /// The reason for the error.
     public let description: String
 
-    /// As ``description``.
+    /// The same as ``description``.
     public var errorDescription: String? { description }
 }
 
-/// A request as it differs from what is nearest to it.
+/// A request's differences from the nearest candidate.
 struct NearestMatch {
     var name: String
     var mismatches: [RequestMismatch]
-    /// What else is to be said of it, such as that all its answers were used.
+    /// A further remark, for example that all its responses were used.
     var remark: String?
 
     /// The text of an error about a request that nothing matched.
     ///
     /// - Parameters:
-    ///   - kind: what the candidates are: `stub`.
-    ///   - candidates: all of them; the one that differs least is told of.
+    ///   - kind: the kind of the candidates: `stub`.
+    ///   - candidates: all candidates; the text describes the one with the fewest differences.
     static func text(_ request: ReceivedRequest, kind: String, _ candidates: [NearestMatch]) -> String {
         let head = "Unexpected request: \(request.method) \(request.url.absoluteString)"
         guard let nearest = candidates.enumerated().min(by: { $0.element.rank($0.offset) < $1.element.rank($1.offset) })
@@ -71,11 +71,11 @@ struct NearestMatch {
         return lines.joined(separator: "\n")
     }
 
-    /// The same place with other content is nearer than another place. Of those as near, more that is the same comes
-    /// first, and then what was added first.
+    /// The same URL with other content is nearer than another URL. Among equally near candidates, the one with more
+    /// equal parts comes first, then the one that was added first.
     private func rank(_ position: Int) -> (Int, Int, Int) {
         let common = mismatches.map { zip($0.expected, $0.actual ?? "").prefix { $0 == $1 }.count }.reduce(0, +)
-        // However many differences a body has, it is one body.
+        // A body counts once, regardless of the number of its differences.
         let subjects = Set(mismatches.map { $0.subject.hasPrefix("body") ? "body" : $0.subject })
         return (subjects.map(Self.weight).reduce(0, +), -common, position)
     }

@@ -1,26 +1,26 @@
 import Foundation
 import LoadingKit
 
-/// Answers the requests of one session from its stubs. ``StubSet/install(in:schemes:)`` makes it.
+/// Answers the requests of one session with its stubs. ``StubSet/install(in:schemes:)`` makes it.
 public final class StubHandler: URLProtocolHandler, @unchecked Sendable {  // its stubs are Sendable
-    /// A computed response may be computed again so often.
+    /// The number of times that a computed response may be computed again.
     private static let maximumSteps = 16
 
     private let stubs: StubSet
 
-    /// A handler for a request.
+    /// Makes a handler for a request.
     public init(_ request: URLRequest, _ stubs: StubSet) {
         self.stubs = stubs
         super.init(request: request, cachedResponse: nil, client: nil)
     }
 
-    /// A handler without stubs: its load fails.
+    /// Makes a handler without stubs: its load fails.
     public required init(request: URLRequest, cachedResponse: CachedURLResponse?, client: (any URLProtocolClient)?) {
         stubs = StubSet()
         super.init(request: request, cachedResponse: cachedResponse, client: client)
     }
 
-    /// Reads the request's body, and gives what the stubs answer.
+    /// Reads the request's body, and sends the stubs' response.
     public override func load(_ load: LoadContext) async throws {
         let body = try await load.receivedBody(atMost: stubs.options.maximumBodySize)
         let (request, first) = try stubs.answer(ReceivedRequest(load.request, body: body))

@@ -2,7 +2,7 @@ import Foundation
 import LoadingKit
 import Synchronization
 
-/// The stubs of one session, and what was requested of them.
+/// The stubs of one session, and the requests that they received.
 ///
 /// ```swift
 /// let stubs = StubSet { Issue.record(Comment(rawValue: $0)) }
@@ -14,32 +14,31 @@ import Synchronization
 /// try stubs.verify()
 /// ```
 ///
-/// Nothing is shared between two sets, so that tests may run at the same time. Of the stubs that match a request the
-/// first that was added and has an answer left is used. A request that none matches fails with
-/// ``UnexpectedRequestError``.
+/// Two sets share nothing, so that tests may run at the same time. Of the stubs that match a request, the first added
+/// one with a response left is used. A request that no stub matches fails with ``UnexpectedRequestError``.
 public final class StubSet: Sendable {
     private struct State {
         var stubs: [Stub] = []
-        /// How often each stub was used.
+        /// The number of uses of each stub.
         var uses: [Int] = []
         var requests: [ReceivedRequest] = []
         var unexpected: [UnexpectedRequestError] = []
     }
 
-    /// How a set treats requests.
+    /// The options of a set.
     public struct Options: Sendable {
-        /// Whether a request that no stub matches goes to the handlers behind the stubs, to the network, instead of
-        /// failing. Default false.
+        /// Whether a request that no stub matches is forwarded to the handlers after the stubs, and thus to the
+        /// network, and does not fail. Default false.
         public var passesOnUnmatched = false
-        /// The bytes of a request's body that are read at most; a longer one fails with
-        /// `URLError.dataLengthExceedsMaximum`. Default 64 MiB.
+        /// The largest size of a request's body in bytes; a longer one fails with `URLError.dataLengthExceedsMaximum`.
+        /// Default 64 MiB.
         public var maximumBodySize = 64 << 20
-        /// The requests that are kept, and the unexpected ones: the last ones that came. Default 10,000; at least 1.
+        /// The number of requests that are kept, and of unexpected ones: the last ones. Default 10,000; at least 1.
         public var maximumRequests = 10_000
-        /// What delays go by. Default the continuous clock; a ``ManualClock`` is moved by the test.
+        /// The clock for delays. Default the continuous clock; a test controls a ``ManualClock``.
         public var clock: any Clock<Duration> = ContinuousClock()
 
-        /// The defaults.
+        /// Makes the default options.
         public init() {}
     }
 
@@ -47,10 +46,10 @@ public final class StubSet: Sendable {
     private let onFailure: @Sendable (String) -> Void
     private let state = Mutex(State())
 
-    /// A set without stubs.
+    /// Makes a set without stubs.
     ///
-    /// - Parameter onFailure: gets the text of each unexpected request, in the thread that loads it: `Issue.record` or
-    ///   `XCTFail`. By default nothing is done beside the load's failure.
+    /// - Parameter onFailure: gets the text of each unexpected request, on the thread that loads it: `Issue.record` or
+    ///   `XCTFail`. By default the load's failure is the only effect.
     public init(options: Options = Options(), onFailure: @escaping @Sendable (String) -> Void = { _ in }) {
         self.options = options
         self.onFailure = onFailure
@@ -58,7 +57,7 @@ public final class StubSet: Sendable {
 
     // MARK: Stubs
 
-    /// Adds a stub. May be done while requests come.
+    /// Adds a stub. It may be called while requests arrive.
     public func add(_ stub: Stub) {
         state.withLock { state in
             state.stubs.append(stub)
@@ -66,27 +65,27 @@ public final class StubSet: Sendable {
         }
     }
 
-    /// Adds a stub whose matchers must all hold.
+    /// Adds a stub whose matchers must all be met.
     public func add(_ matchers: RequestMatcher..., name: String? = nil, answers: StubAnswers) {
         add(Stub(matchers, name: name, answers: answers))
     }
 
-    /// Adds a stub that gives every request the same answer.
+    /// Adds a stub with the same response for every request.
     public func add(_ matchers: RequestMatcher..., name: String? = nil, always response: StubResponse) {
         add(Stub(matchers, name: name, answers: .always(response)))
     }
 
-    /// Adds a stub that gives each answer once.
+    /// Adds a stub with each response once.
     public func add(_ matchers: RequestMatcher..., name: String? = nil, inOrder responses: StubResponse...) {
         add(Stub(matchers, name: name, answers: .inOrder(responses)))
     }
 
-    /// Adds a stub that answers so many requests.
+    /// Adds a stub that answers `times` requests.
     public func add(_ matchers: RequestMatcher..., name: String? = nil, times: Int, _ response: StubResponse) {
         add(Stub(matchers, name: name, answers: .times(times, response)))
     }
 
-    /// Adds a stub whose answer a closure makes of the request.
+    /// Adds a stub whose response is made by a closure.
     public func add(
         _ matchers: RequestMatcher..., name: String? = nil,
         respond: @escaping @Sendable (ReceivedRequest) async throws -> StubResponse
@@ -94,28 +93,27 @@ public final class StubSet: Sendable {
         add(Stub(matchers, name: name, answers: .always(.computed(respond))))
     }
 
-    /// Removes all stubs, and forgets the requests.
+    /// Removes all stubs and recorded requests.
     public func removeAll() { state.withLock { $0 = State() } }
 
-    /// Has the sessions that are made of a configuration from now on ask the stubs, before any built-in handler.
+    /// Makes the sessions that are made from a configuration from now on use the stubs, before any built-in handler.
     ///
-    /// It registers a factory for each scheme (`register(scheme:_:)`), which replaces one that was registered for it
-    /// before. Classes in `protocolClasses` are asked first. A session that is not made of the configuration is not
-    /// concerned.
+    /// It registers a factory for each scheme (`register(scheme:_:)`), which replaces an earlier one for the scheme.
+    /// Classes in `protocolClasses` are tried first. Sessions made from other configurations are not affected.
     ///
-    /// - Parameter schemes: all of whose requests are for the stubs. Default `http` and `https`.
+    /// - Parameter schemes: the schemes whose requests are all for the stubs. Default `http` and `https`.
     public func install(in configuration: URLSessionConfiguration, schemes: [String] = ["http", "https"]) {
         for scheme in schemes {
             configuration.register(scheme: scheme) { StubHandler($0, self) }
         }
     }
 
-    // MARK: What was requested
+    // MARK: Received requests
 
-    /// The requests up to now, in the order in which their bodies were complete, those that no stub matched included.
+    /// The requests up to now, in the order in which their bodies were complete, including those that no stub matched.
     public var requests: [ReceivedRequest] { state.withLock { $0.requests } }
 
-    /// The requests up to now that a matcher holds for.
+    /// The requests up to now that a matcher accepts.
     public func requests(matching matchers: RequestMatcher...) -> [ReceivedRequest] {
         requests.filter { request in matchers.allSatisfy { $0.mismatches(request).isEmpty } }
     }
@@ -123,7 +121,7 @@ public final class StubSet: Sendable {
     /// The requests that no stub matched.
     public var unexpected: [UnexpectedRequestError] { state.withLock { $0.unexpected } }
 
-    /// The stubs that were not used as often as their answers say: `always` at least once.
+    /// The stubs that were used fewer times than their responses require: `always` requires at least one use.
     public var unused: [UnusedStub] {
         state.withLock { state in
             zip(state.stubs, state.uses).compactMap { stub, used in
@@ -135,18 +133,18 @@ public final class StubSet: Sendable {
 
     /// Checks that every stub was used, and that every request was expected.
     ///
-    /// - Throws: ``StubVerificationError`` with all that was not so.
+    /// - Throws: ``StubVerificationError`` with all deviations.
     public func verify() throws(StubVerificationError) {
         let error = StubVerificationError(unused: unused, unexpected: unexpected)
         if !error.unused.isEmpty || !error.unexpected.isEmpty { throw error }
     }
 
-    // MARK: What its handlers call
+    // MARK: Called by its handlers
 
-    /// Finds the answer to a request and keeps the request.
+    /// Finds the response to a request and records the request.
     ///
-    /// The matchers, which are the program's code, run without the lock; whether a stub has an answer left is decided
-    /// in it.
+    /// The matchers, which are the program's code, run without the lock; the lock is held to check whether a stub has a
+    /// response left.
     func answer(_ request: ReceivedRequest) throws(UnexpectedRequestError) -> (ReceivedRequest, StubResponse) {
         let stubs = state.withLock { $0.stubs }
         let results = stubs.map { $0.match(request) }

@@ -1,15 +1,15 @@
-/// What a cache had before and after a request.
+/// The state of a cache before and after a request.
 public struct HARCache: HARPart, Sendable, Hashable {
-    /// Before the request; nil where that is not known.
+    /// The state before the request; nil where it is not known.
     public var beforeRequest: HARCacheState?
-    /// After the request; nil where that is not known.
+    /// The state after the request; nil where it is not known.
     public var afterRequest: HARCacheState?
-    /// A text for people.
+    /// A text for human readers.
     public var comment: String?
     /// Unknown members.
     public var others: [String: JSONValue] = [:]
 
-    /// A cache of which nothing is known.
+    /// Makes a cache with unknown states.
     public init() {}
 
     static let partName = "cache"
@@ -32,20 +32,20 @@ public struct HARCache: HARPart, Sendable, Hashable {
 
 /// A cache's entry.
 public struct HARCacheState: HARPart, Sendable, Hashable {
-    /// Until when it is fresh, as the file has it.
+    /// The time until which it is fresh, in the file's form.
     public var expires: String?
-    /// When it was last used, as the file has it.
+    /// The time of its last use, in the file's form.
     public var lastAccess: String
     /// Its entity tag.
     public var eTag: String
-    /// How often it was used.
+    /// The number of its uses.
     public var hitCount: Int
-    /// A text for people.
+    /// A text for human readers.
     public var comment: String?
     /// Unknown members.
     public var others: [String: JSONValue] = [:]
 
-    /// An entry.
+    /// Makes an entry.
     public init(lastAccess: String, eTag: String, hitCount: Int) {
         self.lastAccess = lastAccess
         self.eTag = eTag

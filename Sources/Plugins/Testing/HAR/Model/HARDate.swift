@@ -1,20 +1,20 @@
 import Foundation
 
-/// A date of a HAR file: ISO 8601 with a time and a time zone, as `2026-01-31T10:20:30.123+01:00`.
+/// A date in a HAR file: ISO 8601 with a time and a time zone, such as `2026-01-31T10:20:30.123+01:00`.
 public struct HARDate: Sendable, Hashable, CustomStringConvertible {
     /// The time.
     public let date: Date
-    /// The offset of the time zone that the text has, in minutes east of UTC. Dates that are made here have 0.
+    /// The text's time zone offset, in minutes east of UTC. Dates that are made here have 0.
     public let offset: Int
 
-    /// A date, written in UTC.
+    /// Makes a date, written in UTC.
     public init(_ date: Date) {
         self.date = date
         offset = 0
     }
 
-    /// Reads a text; nil where it is none. Without a time zone it counts as UTC. Fractions of a second may have any
-    /// number of digits.
+    /// Parses a text; nil where it is not a date. A date without a time zone counts as UTC. Fractions of a second may
+    /// have any number of digits.
     public init?(_ text: String) {
         var scanner = Scanner(rest: Array(text.utf8)[...])
         guard let year = scanner.number(digits: 4), scanner.take("-"), let month = scanner.number(digits: 2),
@@ -38,7 +38,7 @@ public struct HARDate: Sendable, Hashable, CustomStringConvertible {
         date = Date(timeIntervalSince1970: time)
     }
 
-    /// With milliseconds, and `Z` for UTC.
+    /// The date with milliseconds, and `Z` for UTC.
     public var description: String {
         let milliseconds = (date.timeIntervalSince1970 * 1_000).rounded() + Double(offset) * 60_000
         // The years 0 to 9999 have four digits.
@@ -100,7 +100,7 @@ public struct HARDate: Sendable, Hashable, CustomStringConvertible {
             return digits.isEmpty ? nil : Double("0." + String(decoding: digits, as: UTF8.self))
         }
 
-        /// Minutes east of UTC.
+        /// The offset in minutes east of UTC.
         mutating func offset() -> Int? {
             if rest.isEmpty || take("Z") || take("z") { return 0 }
             let isWest = take("-")

@@ -2,31 +2,31 @@ import Foundation
 
 /// A request and its response.
 public struct HAREntry: HARPart, Sendable, Hashable {
-    /// The page that it belongs to.
+    /// The page to which it belongs.
     public var pageref: String?
-    /// When the request was begun.
+    /// The time at which the request was started.
     public var startedDateTime: HARDate
-    /// Milliseconds in all: the sum of the timings that are known, without `ssl`, which is part of `connect`.
+    /// The total in milliseconds: the sum of the known timings, without `ssl`, which is part of `connect`.
     public var time: Double
     /// The request.
     public var request: HARRequest
-    /// The response. A load that failed before its response has status 0.
+    /// The response. For a load that failed before its response it has status 0.
     public var response: HARResponse
-    /// What a cache had.
+    /// The state of a cache.
     public var cache: HARCache
-    /// Where the time went.
+    /// The timings of the entry.
     public var timings: HARTimings
     /// The address of the server, or of the proxy.
     public var serverIPAddress: String?
-    /// The port of the server, or of the proxy, by which browsers show it: the specification lets it be the client's as
-    /// well.
+    /// The port of the server, or of the proxy, which browsers display: the specification also permits the client's
+    /// port.
     public var connection: String?
-    /// A text for people.
+    /// A text for human readers.
     public var comment: String?
     /// Unknown members.
     public var others: [String: JSONValue] = [:]
 
-    /// An entry.
+    /// Makes an entry.
     public init(
         startedDateTime: HARDate, request: HARRequest, response: HARResponse, timings: HARTimings = HARTimings()
     ) {
@@ -70,31 +70,31 @@ public struct HAREntry: HARPart, Sendable, Hashable {
     }
 }
 
-/// Where an entry's time went, in milliseconds; -1 where it is not known or does not apply.
+/// The timings of an entry, in milliseconds; -1 where a timing is not known or does not apply.
 public struct HARTimings: HARPart, Sendable, Hashable {
-    /// Waiting for a connection.
+    /// The wait for a connection.
     public var blocked = -1.0
-    /// Looking up the name.
+    /// The lookup of the name.
     public var dns = -1.0
-    /// Making the connection, TLS included.
+    /// The establishment of the connection, including TLS.
     public var connect = -1.0
-    /// Sending the request. At least 0.
+    /// The sending of the request. At least 0.
     public var send = 0.0
-    /// Waiting for the response. At least 0.
+    /// The wait for the response. At least 0.
     public var wait = 0.0
-    /// Receiving the response. At least 0.
+    /// The reception of the response. At least 0.
     public var receive = 0.0
     /// The TLS handshake.
     public var ssl = -1.0
-    /// A text for people.
+    /// A text for human readers.
     public var comment: String?
     /// Unknown members.
     public var others: [String: JSONValue] = [:]
 
-    /// Timings of which nothing is known.
+    /// Makes unknown timings.
     public init() {}
 
-    /// The sum of those that are known, without ``ssl``.
+    /// The sum of the known timings, without ``ssl``.
     public var total: Double { [blocked, dns, connect, send, wait, receive].filter { $0 > 0 }.reduce(0, +) }
 
     static let partName = "timings"
@@ -126,6 +126,6 @@ public struct HARTimings: HARPart, Sendable, Hashable {
 }
 
 extension HARDate {
-    /// In place of one that is missing: 1970.
+    /// Replaces a missing date: 1970.
     static let unknown = HARDate(Date(timeIntervalSince1970: 0))
 }

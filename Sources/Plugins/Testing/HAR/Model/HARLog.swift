@@ -1,28 +1,28 @@
 import Foundation
 
-/// A recording of HTTP traffic: HAR 1.2 (http://www.softwareishard.com/blog/har-12-spec/), as browsers' developer tools
-/// export and import it.
+/// A recording of HTTP traffic: HAR 1.2 (http://www.softwareishard.com/blog/har-12-spec/), the format that browsers'
+/// developer tools export and import.
 ///
-/// Members that the specification does not have (`_initiator`, `_priority` …) are kept in each object's `others`, and
-/// written again. `Codable` reads and writes the whole file's object, whose only member is `log`.
+/// Members that the specification does not define (`_initiator`, `_priority` …) are kept in each object's `others`, and
+/// written again. `Codable` reads and writes the object of the whole file, whose only member is `log`.
 public struct HARLog: Sendable, Hashable {
     /// The version of the format.
     public var version = "1.2"
     /// The program that made the recording.
     public var creator: HARCreator
-    /// The browser that made it; nil for a program that is none.
+    /// The browser that made the recording; nil for any other program.
     public var browser: HARCreator?
-    /// The pages that the requests belong to. A file without a list of them is read as one with an empty list, and
-    /// written with that: Firefox imports no other.
+    /// The pages of the requests. A file without a list of pages is read as one with an empty list, and written with
+    /// it: Firefox does not import files without the list.
     public var pages: [HARPage] = []
-    /// The requests with their responses, in the order in which they were begun.
+    /// The requests with their responses, in the order in which they were started.
     public var entries: [HAREntry]
-    /// A text for people.
+    /// A text for human readers.
     public var comment: String?
     /// Unknown members.
     public var others: [String: JSONValue] = [:]
 
-    /// A recording.
+    /// Makes a recording.
     public init(creator: HARCreator = .loadingKit, entries: [HAREntry] = []) {
         self.creator = creator
         self.entries = entries
@@ -30,9 +30,10 @@ public struct HARLog: Sendable, Hashable {
 
     // MARK: Files
 
-    /// Reads a HAR file's bytes.
+    /// Parses the bytes of a HAR file.
     ///
-    /// - Throws: ``HARError``, which says where the text is no JSON, or which member is missing or of the wrong kind.
+    /// - Throws: ``HARError``, with the place where the text is not JSON, or the member that is missing or of the wrong
+    ///   kind.
     public init(data: Data) throws(HARError) {
         let file: JSONValue
         do {
@@ -60,11 +61,10 @@ public struct HARLog: Sendable, Hashable {
         }
     }
 
-    /// The file's text in UTF-8, two spaces for each depth, with members sorted by name.
+    /// The file's text in UTF-8, with two spaces for each level, and members sorted by name.
     public var data: Data { Data((file.text(indentation: 2) + "\n").utf8) }
 
-    /// Writes the file: as a whole or not at all, so that no program sees a half of it. It may be read by its owner
-    /// alone.
+    /// Writes the file atomically, so that no program reads an incomplete file. Only its owner can read it.
     public func write(to url: URL) throws(HARError) {
         let temporary = url.deletingLastPathComponent()
             .appendingPathComponent(".\(url.lastPathComponent).\(UUID().uuidString)")
@@ -91,10 +91,10 @@ public struct HARLog: Sendable, Hashable {
 }
 
 extension HARLog: Codable {
-    /// Decodes the whole file's object.
+    /// Decodes the object of the whole file.
     public init(from decoder: any Decoder) throws { try self.init(file: JSONValue(from: decoder)) }
 
-    /// Encodes the whole file's object.
+    /// Encodes the object of the whole file.
     public func encode(to encoder: any Encoder) throws { try file.encode(to: encoder) }
 }
 
@@ -130,15 +130,15 @@ public struct HARCreator: HARPart, Sendable, Hashable {
     public var name: String
     /// The program's version.
     public var version: String
-    /// A text for people.
+    /// A text for human readers.
     public var comment: String?
     /// Unknown members.
     public var others: [String: JSONValue] = [:]
 
-    /// What ``HARRecorder`` writes.
+    /// The creator of the recordings of ``HARRecorder``.
     public static let loadingKit = HARCreator(name: "LoadingKit", version: "1")
 
-    /// A program.
+    /// Makes a program's entry.
     public init(name: String, version: String) {
         self.name = name
         self.version = version

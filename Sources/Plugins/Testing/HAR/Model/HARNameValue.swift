@@ -4,12 +4,12 @@ public struct HARNameValue: HARPart, Sendable, Hashable {
     public var name: String
     /// The value.
     public var value: String
-    /// A text for people.
+    /// A text for human readers.
     public var comment: String?
     /// Unknown members.
     public var others: [String: JSONValue] = [:]
 
-    /// A name and a value.
+    /// Makes an item from a name and a value.
     public init(name: String, value: String) {
         self.name = name
         self.value = value
@@ -39,22 +39,22 @@ public struct HARCookie: HARPart, Sendable, Hashable {
     public var name: String
     /// The value.
     public var value: String
-    /// The path that it is for.
+    /// The path of the cookie.
     public var path: String?
-    /// The host that it is for.
+    /// The host of the cookie.
     public var domain: String?
-    /// When it ends, as the file has it.
+    /// The time at which it expires, in the file's form.
     public var expires: String?
-    /// Whether scripts may not see it; nil where that is not known.
+    /// Whether scripts may not read it; nil where this is not known.
     public var httpOnly: Bool?
-    /// Whether it is for TLS alone; nil where that is not known.
+    /// Whether it is for TLS only; nil where this is not known.
     public var secure: Bool?
-    /// A text for people.
+    /// A text for human readers.
     public var comment: String?
     /// Unknown members, such as browsers' `sameSite`.
     public var others: [String: JSONValue] = [:]
 
-    /// A cookie.
+    /// Makes a cookie.
     public init(name: String, value: String) {
         self.name = name
         self.value = value

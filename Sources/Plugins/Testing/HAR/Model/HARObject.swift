@@ -1,7 +1,7 @@
-/// A JSON object of a HAR file that is being read: knows its place, and which members were read.
+/// A JSON object of a HAR file that is being read: it has its place in the file, and records which members were read.
 ///
-/// Reading is lenient. `null` counts as absent, numbers may stand in strings, and what is missing has a default where
-/// the recording can be used without it. A member of the wrong kind is an error that names its place.
+/// Reading is lenient. `null` counts as absent, numbers may be strings, and a missing member has a default where the
+/// recording can be used without it. A member of the wrong kind is an error that names its place.
 struct HARObject {
     private let path: String
     private var members: [String: JSONValue]
@@ -90,7 +90,7 @@ struct HARObject {
         return part
     }
 
-    /// Nil where there is none.
+    /// Nil where there is no list.
     mutating func list<Part>(
         _ name: String, _ make: (inout HARObject) throws(HARError) -> Part
     ) throws(HARError) -> [Part]? {
@@ -109,7 +109,7 @@ struct HARObject {
 struct HARMembers {
     private(set) var members: [String: JSONValue]
 
-    /// - Parameter others: members that the specification does not have.
+    /// - Parameter others: members that the specification does not define.
     init(_ others: [String: JSONValue] = [:]) { members = others }
 
     var value: JSONValue { .object(members) }
@@ -124,7 +124,7 @@ struct HARMembers {
     mutating func set(_ name: String, _ part: (some HARPart)?) { set(name, part?.json) }
 }
 
-/// A type that a HAR file is made of.
+/// A type of object in a HAR file.
 protocol HARPart: Codable {
     /// The specification's name of the object, for errors.
     static var partName: String { get }
@@ -133,7 +133,7 @@ protocol HARPart: Codable {
 }
 
 extension HARPart {
-    /// Reads the object, with the leniency that the module's page tells of.
+    /// Reads the object, with the leniency that the module's page describes.
     public init(from decoder: any Decoder) throws {
         var object = try HARObject(JSONValue(from: decoder), Self.partName)
         self = try Self(&object)
@@ -144,7 +144,7 @@ extension HARPart {
 }
 
 extension JSONValue {
-    /// What it is, in an error's words.
+    /// The kind of the value, for an error's text.
     var kind: String {
         switch self {
         case .null: "null"

@@ -1,19 +1,19 @@
-/// A page of a browser, which entries belong to.
+/// A page of a browser, to which entries belong.
 public struct HARPage: HARPart, Sendable, Hashable {
-    /// When the page began to load.
+    /// The time at which the page started to load.
     public var startedDateTime: HARDate
-    /// What entries name it by.
+    /// The identifier by which entries refer to the page.
     public var id: String
     /// The page's title.
     public var title: String
     /// Milliseconds from the page's start to its events.
     public var pageTimings: HARPageTimings
-    /// A text for people.
+    /// A text for human readers.
     public var comment: String?
     /// Unknown members.
     public var others: [String: JSONValue] = [:]
 
-    /// A page.
+    /// Makes a page.
     public init(id: String, title: String, startedDateTime: HARDate) {
         self.id = id
         self.title = title
@@ -43,18 +43,18 @@ public struct HARPage: HARPart, Sendable, Hashable {
     }
 }
 
-/// Milliseconds from a page's start; nil and -1: not known.
+/// Milliseconds from a page's start; nil and -1 mean unknown.
 public struct HARPageTimings: HARPart, Sendable, Hashable {
-    /// To `DOMContentLoaded`.
+    /// The time of `DOMContentLoaded`.
     public var onContentLoad: Double?
-    /// To `load`.
+    /// The time of `load`.
     public var onLoad: Double?
-    /// A text for people.
+    /// A text for human readers.
     public var comment: String?
     /// Unknown members.
     public var others: [String: JSONValue] = [:]
 
-    /// Timings that are not known.
+    /// Makes unknown timings.
     public init() {}
 
     static let partName = "pageTimings"

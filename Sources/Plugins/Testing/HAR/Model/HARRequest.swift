@@ -7,7 +7,7 @@ public struct HARRequest: HARPart, Sendable, Hashable {
     public var method: String
     /// The absolute URL, without a fragment.
     public var url: String
-    /// The version of the protocol, as `HTTP/1.1` or `h2`; empty where it is not known.
+    /// The protocol version, such as `HTTP/1.1` or `h2`; empty where it is not known.
     public var httpVersion: String
     /// The cookies that were sent.
     public var cookies: [HARCookie]
@@ -17,16 +17,16 @@ public struct HARRequest: HARPart, Sendable, Hashable {
     public var queryString: [HARNameValue]
     /// The body; nil without one.
     public var postData: HARPostData?
-    /// Bytes of the head as sent; -1 where it is not known.
+    /// The number of bytes of the head as sent; -1 where it is not known.
     public var headersSize: Int
-    /// Bytes of the body; -1 where it is not known.
+    /// The number of bytes of the body; -1 where it is not known.
     public var bodySize: Int
-    /// A text for people.
+    /// A text for human readers.
     public var comment: String?
     /// Unknown members.
     public var others: [String: JSONValue] = [:]
 
-    /// A request.
+    /// Makes a request.
     public init(method: String, url: String, headers: [HARNameValue] = [], postData: HARPostData? = nil) {
         self.method = method
         self.url = url
@@ -79,16 +79,16 @@ public struct HARPostData: HARPart, Sendable, Hashable {
     public var mimeType: String
     /// The fields of a form; empty for other bodies.
     public var params: [HARParameter]
-    /// The body. Bytes that are no UTF-8 are base64, and ``encoding`` says so.
+    /// The body. Bytes that are not UTF-8 are base64, as stated by ``encoding``.
     public var text: String
-    /// `base64`, or nil. The specification has it for responses alone; for requests it is written as `_encoding`.
+    /// `base64`, or nil. The specification defines it only for responses; for requests it is written as `_encoding`.
     public var encoding: String?
-    /// A text for people.
+    /// A text for human readers.
     public var comment: String?
     /// Unknown members.
     public var others: [String: JSONValue] = [:]
 
-    /// A body.
+    /// Makes a body.
     public init(mimeType: String, text: String, params: [HARParameter] = []) {
         self.mimeType = mimeType
         self.text = text
@@ -117,8 +117,8 @@ public struct HARPostData: HARPart, Sendable, Hashable {
         return members.value
     }
 
-    /// The body's bytes: of a recording that has nothing but a form's fields, these as
-    /// `application/x-www-form-urlencoded`. Nil where the text is said to be base64 and is not.
+    /// The body's bytes: in a recording with only a form's fields, these as `application/x-www-form-urlencoded`. Nil
+    /// where the text is marked as base64 and is not valid.
     public var data: Data? {
         if encoding?.lowercased() == "base64" { return Data(base64Encoded: text, options: .ignoreUnknownCharacters) }
         guard text.isEmpty, !params.isEmpty else { return Data(text.utf8) }
@@ -132,16 +132,16 @@ public struct HARParameter: HARPart, Sendable, Hashable {
     public var name: String
     /// The field's value; nil for a file whose content was not recorded.
     public var value: String?
-    /// The name of the file that was sent.
+    /// The name of the sent file.
     public var fileName: String?
-    /// The type of the file that was sent.
+    /// The type of the sent file.
     public var contentType: String?
-    /// A text for people.
+    /// A text for human readers.
     public var comment: String?
     /// Unknown members.
     public var others: [String: JSONValue] = [:]
 
-    /// A field.
+    /// Makes a field.
     public init(name: String, value: String?, fileName: String? = nil, contentType: String? = nil) {
         self.name = name
         self.value = value

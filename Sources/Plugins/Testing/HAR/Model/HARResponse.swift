@@ -6,7 +6,7 @@ public struct HARResponse: HARPart, Sendable, Hashable {
     public var status: Int
     /// The reason phrase.
     public var statusText: String
-    /// The version of the protocol, as `HTTP/1.1` or `h2`; empty where it is not known.
+    /// The protocol version, such as `HTTP/1.1` or `h2`; empty where it is not known.
     public var httpVersion: String
     /// The cookies that were set.
     public var cookies: [HARCookie]
@@ -14,18 +14,18 @@ public struct HARResponse: HARPart, Sendable, Hashable {
     public var headers: [HARNameValue]
     /// The body.
     public var content: HARContent
-    /// `Location`, where the response is a redirect; else empty.
+    /// `Location`, where the response is a redirect; otherwise empty.
     public var redirectURL: String
-    /// Bytes of the head as received; -1 where it is not known.
+    /// The number of bytes of the head as received; -1 where it is not known.
     public var headersSize: Int
-    /// Bytes of the body as received; -1 where it is not known.
+    /// The number of bytes of the body as received; -1 where it is not known.
     public var bodySize: Int
-    /// A text for people.
+    /// A text for human readers.
     public var comment: String?
     /// Unknown members, such as Chrome's `_error`.
     public var others: [String: JSONValue] = [:]
 
-    /// A response.
+    /// Makes a response.
     public init(
         status: Int, statusText: String = "", headers: [HARNameValue] = [], content: HARContent = HARContent(),
         redirectURL: String = ""
@@ -75,9 +75,9 @@ public struct HARResponse: HARPart, Sendable, Hashable {
 
 /// A response's body, after content decoding.
 public struct HARContent: HARPart, Sendable, Hashable {
-    /// Bytes of the body.
+    /// The number of bytes of the body.
     public var size: Int
-    /// Bytes that compression saved; nil where it is not known.
+    /// The number of bytes saved by compression; nil where it is not known.
     public var compression: Int?
     /// The value of `Content-Type`; `x-unknown` where there is none.
     public var mimeType: String
@@ -85,12 +85,12 @@ public struct HARContent: HARPart, Sendable, Hashable {
     public var text: String?
     /// `base64`, or nil for text.
     public var encoding: String?
-    /// A text for people.
+    /// A text for human readers.
     public var comment: String?
     /// Unknown members.
     public var others: [String: JSONValue] = [:]
 
-    /// A body.
+    /// Makes a body.
     public init(size: Int = 0, mimeType: String = "x-unknown", text: String? = nil, encoding: String? = nil) {
         self.size = size
         self.mimeType = mimeType
@@ -121,7 +121,7 @@ public struct HARContent: HARPart, Sendable, Hashable {
         return members.value
     }
 
-    /// The body's bytes; nil where they were not recorded, or the text is said to be base64 and is not.
+    /// The body's bytes; nil where they were not recorded, or the text is marked as base64 and is not valid.
     public var data: Data? {
         guard let text else { return size > 0 ? nil : Data() }
         guard encoding?.lowercased() == "base64" else { return Data(text.utf8) }

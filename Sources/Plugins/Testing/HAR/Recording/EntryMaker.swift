@@ -1,7 +1,7 @@
 import Foundation
 import LoadingKit
 
-/// Makes the entry of a request that was recorded. Nothing secret is in it.
+/// Makes the entry of a recorded request. It contains no secrets.
 struct EntryMaker {
     private let slot: RecordingSlot
     private let recorder: HARRecorder
@@ -12,11 +12,11 @@ struct EntryMaker {
         self.recorder = recorder
     }
 
-    /// A load that is over.
+    /// The entry of an ended load.
     ///
     /// - Parameters:
-    ///   - body: what was received of the response.
-    ///   - error: what the load failed with.
+    ///   - body: the received body of the response.
+    ///   - error: the load's error.
     func entry(_ body: RecordedBody?, at end: Date, error: (any Error)? = nil) -> HAREntry {
         let answer = slot.answer
         let head = answer?.loaded.response as? HTTPURLResponse
@@ -78,7 +78,7 @@ struct EntryMaker {
         return made
     }
 
-    /// Text, or base64 for what is none.
+    /// The bytes as text, or as base64 where they are not text.
     private static func text(of bytes: [UInt8]) -> (text: String, encoding: String?) {
         if !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) { return (text, nil) }
         return (Data(bytes).base64EncodedString(), "base64")
@@ -117,7 +117,7 @@ struct EntryMaker {
         return made
     }
 
-    /// As Chrome has it, and the code with which the error is replayed.
+    /// Describes the error as Chrome does, with the code for its replay.
     private func describe(_ error: any Error, in response: inout HARResponse) {
         let code = (error as? URLError)?.code ?? (error is CancellationError ? .cancelled : .unknown)
         response.others["_error"] = .string(
@@ -127,7 +127,7 @@ struct EntryMaker {
 }
 
 extension HARCookie {
-    /// Of a `Set-Cookie` line.
+    /// Makes a cookie from a `Set-Cookie` line.
     init(line: String) {
         let pieces = line.split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces) }
         let pair = pieces.first ?? ""
@@ -150,9 +150,9 @@ extension HARCookie {
     }
 }
 
-/// The date of a cookie's `Expires`, as HAR has dates.
+/// The date of a cookie's `Expires`, in HAR's format.
 private enum CookieDateText {
-    /// Nil where it is none.
+    /// Nil where the text is not a date.
     static func iso8601(_ text: String) -> String? {
         let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
         let words = text.split { " ,-".contains($0) }.map(String.init)

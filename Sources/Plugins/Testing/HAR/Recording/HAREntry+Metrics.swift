@@ -2,19 +2,19 @@ import Foundation
 import LoadingKit
 
 extension HAREntry {
-    /// Adds what the metrics of the request's transactions say. Of several, such as one for each answer to a challenge,
-    /// the last counts. What they do not say stays.
+    /// Adds the metrics of the request's transactions. Of several, such as one for each answer to a challenge, the last
+    /// counts. Values that the metrics lack are not changed.
     mutating func add(_ transactions: [URLSessionTaskTransactionMetrics]) {
         guard let metrics = transactions.last else { return }
         if metrics.resourceFetchType == .localCache { return comment = "From the cache." }
         if let version = metrics.networkProtocolName {
-            // Browsers' names: their importers show them as they are.
+            // Browsers' names: their importers display them unchanged.
             let name = version.hasPrefix("http/") ? version.uppercased() : version
             (request.httpVersion, response.httpVersion) = (name, name)
         }
         serverIPAddress = metrics.remoteAddress ?? serverIPAddress
         connection = metrics.remotePort ?? connection
-        // Chrome's name for what tells connections apart.
+        // Chrome's name for the identifier of a connection.
         if let port = metrics.localPort { others["_connectionId"] = .string(port) }
         if metrics.requestStartDate != nil {
             request.headersSize = Int(clamping: metrics.countOfRequestHeaderBytesSent)

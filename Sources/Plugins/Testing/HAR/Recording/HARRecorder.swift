@@ -2,7 +2,7 @@ import Foundation
 import LoadingKit
 import Synchronization
 
-/// Records a session's HTTP traffic, as its program sees it, in the form of a HAR file.
+/// Records a session's HTTP traffic, from the point of view of its program, in the form of a HAR file.
 ///
 /// ```swift
 /// let recorder = HARRecorder()
@@ -12,26 +12,26 @@ import Synchronization
 /// try recorder.write(to: URL(fileURLWithPath: "traffic.har"))
 /// ```
 ///
-/// Each request is forwarded to the handlers behind the recorder, and takes the time that it would take without.
-/// Secrets are redacted before anything is kept.
+/// Each request is forwarded to the handlers after the recorder, and is not delayed. Secrets are redacted before
+/// anything is stored.
 public final class HARRecorder: Sendable {
-    /// What is recorded.
+    /// The options of a recorder.
     public struct Options: Sendable {
-        /// What a recording must not have. Default ``HARRedaction/standard``.
+        /// The parts that a recording must not contain. Default ``HARRedaction/standard``.
         public var redaction = HARRedaction.standard
-        /// Bytes of a body that are recorded at most, of requests and of responses. Of a longer one the recording has
-        /// the size alone. Default 16 MiB.
+        /// The largest size of a recorded body in bytes, for requests and responses. For a longer body only the size is
+        /// recorded. Default 16 MiB.
         public var maximumBodySize = 16 << 20
-        /// Requests that are recorded at most: the last ones. Default 10,000; at least 1.
+        /// The largest number of recorded requests: the last ones are kept. Default 10,000; at least 1.
         public var maximumEntries = 10_000
         /// Whether bodies are recorded. Default true.
         public var recordsBodies = true
-        /// The program that the recording names as its creator.
+        /// The creator of the recording.
         public var creator = HARCreator.loadingKit
-        /// The time. Default the system's.
+        /// The source of the time. Default the system's clock.
         public var now: @Sendable () -> Date = { Date() }
 
-        /// The defaults.
+        /// Makes the default options.
         public init() {}
     }
 
@@ -43,36 +43,36 @@ public final class HARRecorder: Sendable {
         var slots: [RecordingSlot] = []
     }
 
-    /// A recorder that has recorded nothing.
+    /// Makes an empty recorder.
     public init(options: Options = Options()) {
         self.options = options
         redactor = Redactor(options.redaction)
     }
 
-    /// Has the sessions that are made of a configuration from now on be recorded.
+    /// Records the sessions that are made from a configuration from now on.
     ///
-    /// It becomes the last of the configuration's interceptors, so that it records what the others have made of a
-    /// request, and what classes in `protocolClasses` and a ``StubSet`` answer.
+    /// It becomes the last of the configuration's interceptors: it records a request as the other interceptors have
+    /// changed it, and the responses of classes in `protocolClasses` and of a ``StubSet``.
     ///
-    /// - Parameter schemes: what is recorded. Default `http` and `https`.
+    /// - Parameter schemes: the schemes of the recorded requests. Default `http` and `https`.
     public func install(in configuration: URLSessionConfiguration, schemes: [String] = ["http", "https"]) {
         configuration.interceptors.append(Recording(self, schemes))
     }
 
-    /// The recording up to now: the loads that are over, in the order in which they were begun.
+    /// The recording up to now: the ended loads, in the order in which they were started.
     public var log: HARLog {
         HARLog(creator: options.creator, entries: state.withLock { $0.slots }.compactMap(\.entry))
     }
 
-    /// Writes the recording up to now, as a whole or not at all. The file may be read by its owner alone.
+    /// Writes the recording up to now atomically. Only the file's owner can read it.
     public func write(to url: URL) throws(HARError) { try log.write(to: url) }
 
-    /// Forgets what was recorded.
+    /// Removes all recorded requests.
     public func removeAll() { state.withLock { $0 = State() } }
 
-    // MARK: What its interceptor calls
+    // MARK: Called by its interceptor
 
-    /// Begins an entry. Where the task's last load was redirected to this request, that load is over now.
+    /// Starts an entry. Where the task's last load was redirected to this request, that load has now ended.
     func begin(_ request: URLRequest, _ task: URLSessionTask) -> RecordingSlot {
         let slot = RecordingSlot(request, task, start: options.now())
         let earlier = state.withLock { state in

@@ -37,9 +37,9 @@ struct Recording: LoadInterceptor {
         }
     }
 
-    /// The session gets a response that redirects, or switches protocols, as it is: it follows the redirect by another
-    /// load, or takes the connection. The body, which the program gets where its delegate declines the redirect, is not
-    /// recorded.
+    /// The session gets a response that redirects, or switches protocols, unchanged: it follows the redirect with
+    /// another load, or takes the connection. The body, which the program gets where its delegate declines the
+    /// redirect, is not recorded.
     private func pass(
         _ loaded: LoadedResponse, _ load: LoadContext, _ slot: RecordingSlot, _ maker: EntryMaker
     ) async throws {
@@ -48,8 +48,8 @@ struct Recording: LoadInterceptor {
         try await load.receive(loaded)
     }
 
-    /// The request to forward, of whose body a copy is kept. A body that is data or a file is read for itself, before
-    /// it is sent; of a stream the copy is made as it is sent.
+    /// The request to forward, whose body is copied. A body that is data or a file is read separately, before it is
+    /// sent; a stream is copied while it is sent.
     private func recordedBody(of load: LoadContext, _ slot: RecordingSlot) async throws -> URLRequest {
         var request = load.request
         guard !load.body.isEmpty else { return request }
@@ -60,7 +60,7 @@ struct Recording: LoadInterceptor {
             return request
         }
         if let earlier = stream as? RecordingInputStream {
-            // A redirect carries the stream along that was read. What was recorded takes its place.
+            // A redirect's request has the same stream, which was read. The recorded body replaces it.
             guard let data = earlier.recorded.wholeData else {
                 throw URLError(
                     .requestBodyStreamExhausted,
@@ -78,7 +78,7 @@ struct Recording: LoadInterceptor {
         return request
     }
 
-    /// A body that is larger than what is recorded is not read to its end.
+    /// A body that exceeds the limit is not read to its end.
     private func read(_ source: LoadBody, into body: RecordedBody) async throws {
         if let count = source.count, count > recorder.options.maximumBodySize || !recorder.options.recordsBodies {
             return body.skip(count)

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// The body of a request as a stream, of which a copy is kept as it is read. Read by one thread at a time.
+/// The body of a request as a stream, which is copied while it is read. Read by one thread at a time.
 final class RecordingInputStream: InputStream {
     private let source: InputStream
     private let copy: RecordedBody
@@ -12,7 +12,7 @@ final class RecordingInputStream: InputStream {
         super.init(data: Data())
     }
 
-    /// What was read up to now.
+    /// The part that was read up to now.
     var recorded: RecordedBody { copy }
 
     override var delegate: (any StreamDelegate)? {
@@ -42,7 +42,7 @@ final class RecordingInputStream: InputStream {
     ) -> Bool { false }
 }
 
-/// A body that is being recorded, of which no more than a number of bytes is kept.
+/// A body that is being recorded, up to a number of bytes.
 final class RecordedBody: Sendable {
     private struct State {
         var data = Data()
@@ -61,12 +61,12 @@ final class RecordedBody: Sendable {
     func append(_ bytes: some Collection<UInt8>) {
         state.withLock { state in
             state.size += bytes.count
-            // Half a body is of no use.
+            // An incomplete body is of no use.
             if state.size > limit { state.data = Data() } else { state.data.append(contentsOf: bytes) }
         }
     }
 
-    /// So many bytes are not read.
+    /// Counts `count` bytes that are not read.
     func skip(_ count: Int) {
         state.withLock { state in
             state.size += count
@@ -76,12 +76,12 @@ final class RecordedBody: Sendable {
 
     func finish() { state.withLock { $0.isWhole = true } }
 
-    /// Bytes that there were.
+    /// The number of bytes of the body.
     var size: Int { state.withLock { $0.size } }
 
-    /// Nil where there were more than the limit.
+    /// Nil where the body exceeds the limit.
     var data: Data? { state.withLock { $0.hasAll(limit) ? $0.data : nil } }
 
-    /// Nil where there were more than the limit, or the end was not reached.
+    /// Nil where the body exceeds the limit, or its end was not reached.
     var wholeData: Data? { state.withLock { $0.isWhole && $0.hasAll(limit) ? $0.data : nil } }
 }

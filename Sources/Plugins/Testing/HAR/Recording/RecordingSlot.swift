@@ -2,7 +2,7 @@ import Foundation
 import LoadingKit
 import Synchronization
 
-/// One request of a recording: the place that it has in the order, and what is known of it.
+/// One request of a recording: its position in the order, and its recorded data.
 final class RecordingSlot: Sendable {
     private struct State {
         weak var task: URLSessionTask?
@@ -12,15 +12,15 @@ final class RecordingSlot: Sendable {
     private enum Progress {
         case loading
         case answered(LoadedResponse, at: Date)
-        /// The session has the response that redirects, and follows it by another load, or has its body.
+        /// The session has the redirect response, and follows it with another load, or reads its body.
         case redirects(HAREntry, LoadedResponse)
         case over(HAREntry)
     }
 
     let start: Date
-    /// Without its body.
+    /// The request without its body.
     let request: URLRequest
-    /// The body as far as it was read.
+    /// The part of the body that was read.
     let body: RecordedBodyReference
     private let state: Mutex<State>
 
@@ -33,7 +33,7 @@ final class RecordingSlot: Sendable {
         state = Mutex(State(task: task))
     }
 
-    /// Nil while it is being loaded.
+    /// Nil while the request is being loaded.
     var entry: HAREntry? {
         state.withLock { state in
             switch state.progress {
@@ -49,7 +49,7 @@ final class RecordingSlot: Sendable {
         state.withLock { $0.progress = .answered(loaded, at: time) }
     }
 
-    /// The response, and when it came; nil before.
+    /// The response, and the time of its arrival; nil before.
     var answer: (loaded: LoadedResponse, time: Date)? {
         state.withLock { state in
             if case .answered(let loaded, let time) = state.progress { (loaded, time) } else { nil }
@@ -66,7 +66,7 @@ final class RecordingSlot: Sendable {
         body.value = nil
     }
 
-    /// The load of a redirect is over, so that its metrics are known.
+    /// The load of a redirect has ended, so that its metrics are known.
     func finishRedirect() {
         state.withLock { state in
             guard case .redirects(var entry, let loaded) = state.progress else { return }
@@ -76,11 +76,11 @@ final class RecordingSlot: Sendable {
     }
 }
 
-/// Where the body of a request is found once its load has begun.
+/// Gives access to the body of a request once its load has started.
 final class RecordedBodyReference: Sendable {
     private let body = Mutex<RecordedBody?>(nil)
 
-    /// Nil where the request has none.
+    /// Nil where the request has no body.
     var value: RecordedBody? {
         get { body.withLock { $0 } }
         set { body.withLock { $0 = newValue } }

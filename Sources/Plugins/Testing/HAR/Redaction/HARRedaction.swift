@@ -1,25 +1,26 @@
 import Foundation
 import LoadingKitForms
 
-/// What a recording must not have: the values of header fields, of query items, and of fields in JSON and form bodies,
-/// by their names. In their place it has ``marker``, which stands for any value when the recording is replayed.
+/// The parts that a recording must not contain: the values of header fields, of query items, and of fields in JSON and
+/// form bodies, by their names. They are replaced by ``marker``, which matches any value when the recording is
+/// replayed.
 ///
-/// Names of query items and of fields in bodies are compared without regard to case, `-` and `_`: `accessToken` is
-/// `access_token`. User and password in a URL are always redacted. What is in a body of another kind, such as plain
-/// text, stays.
+/// Names of query items and of fields in bodies are compared regardless of case, `-` and `_`: `accessToken` equals
+/// `access_token`. User and password in a URL are always redacted. Other kinds of bodies, such as plain text, are not
+/// changed.
 public struct HARRedaction: Sendable, Hashable {
-    /// What a recording has in place of a value: `(redacted)`.
+    /// The replacement of a value in a recording: `(redacted)`.
     public static let marker = "(redacted)"
 
-    /// Names of header fields. Of `Cookie` and `Set-Cookie` the cookies' values alone are redacted, of `Authorization`
-    /// and `Proxy-Authorization` what follows the scheme.
+    /// Names of header fields. In `Cookie` and `Set-Cookie` only the cookies' values are redacted, in `Authorization`
+    /// and `Proxy-Authorization` the text after the scheme.
     public var headerFields: Set<String>
     /// Names of query items, of fields of forms, and of members of JSON objects.
     public var names: Set<String>
-    /// Names of cookies whose values stay. Default none.
+    /// Names of cookies whose values are not redacted. Default none.
     public var openCookies: Set<String> = []
 
-    /// Redacts the values of these, and nothing else.
+    /// Makes a redaction for these names only.
     public init(headerFields: Set<String>, names: Set<String>) {
         self.headerFields = headerFields
         self.names = names
@@ -28,24 +29,24 @@ public struct HARRedaction: Sendable, Hashable {
     /// The default: the usual names of secrets (`SecretNames` of LoadingKitForms).
     public static let standard = HARRedaction(headerFields: SecretNames.headerFields, names: SecretNames.values)
 
-    /// Nothing but user and password in URLs. Such a recording is as secret as what was recorded.
+    /// Only user and password in URLs. Such a recording is as secret as the recorded traffic.
     public static let none = HARRedaction(headerFields: [], names: [])
 
-    /// With further names of query items and of fields in bodies.
+    /// The same redaction with further names of query items and of fields in bodies.
     public func adding(names: String...) -> HARRedaction {
         var redaction = self
         redaction.names.formUnion(names)
         return redaction
     }
 
-    /// With further header fields.
+    /// The same redaction with further header fields.
     public func adding(headerFields: String...) -> HARRedaction {
         var redaction = self
         redaction.headerFields.formUnion(headerFields)
         return redaction
     }
 
-    /// Without these names of query items and of fields in bodies.
+    /// The same redaction without these names of query items and of fields in bodies.
     public func keeping(names: String...) -> HARRedaction {
         var redaction = self
         let kept = Set(names.map(Redactor.key))

@@ -1,5 +1,6 @@
-/// Replaces the values of secret members in a JSON text, and leaves each other byte as it is. The text need not be
-/// whole, nor one text alone: what comes behind a secret name up to the value's end is replaced, if there is one.
+/// Replaces the values of secret members in a JSON text, and does not change any other byte. The text may be
+/// incomplete, and may contain several JSON texts: the text after a secret name, up to the value's end if there is one,
+/// is replaced.
 struct JSONRedaction {
     private let bytes: [UInt8]
     private let isSecret: (String) -> Bool
@@ -41,7 +42,7 @@ struct JSONRedaction {
         (try? JSONValue(parsing: literal))?.string ?? String(decoding: literal.dropFirst().dropLast(), as: UTF8.self)
     }
 
-    /// Where the colon stands, if the string was a member's name.
+    /// The position of the colon, if the string was a member's name.
     private func colon() -> Int? {
         var index = position
         while index < bytes.count, Self.isSpace(bytes[index]) { index += 1 }
@@ -57,7 +58,7 @@ struct JSONRedaction {
         }
     }
 
-    /// To behind the closing quote, or the end.
+    /// Moves behind the closing quote, or to the end.
     private mutating func skipString() {
         position += 1
         while position < bytes.count {
@@ -68,7 +69,7 @@ struct JSONRedaction {
         position = min(position, bytes.count)
     }
 
-    /// `null`, `true` and `false` are no secrets, and stay.
+    /// `null`, `true` and `false` are not secret, and are kept.
     private mutating func replaceValue() {
         let start = position
         skipValue()

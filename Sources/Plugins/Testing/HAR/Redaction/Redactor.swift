@@ -1,11 +1,11 @@
 import Foundation
 import LoadingKitForms
 
-/// Applies a redaction, with its names in the form in which they are compared.
+/// Applies a redaction, with its names in their canonical form.
 struct Redactor: Sendable {
     private static let marker = HARRedaction.marker
     private static let authorizations: Set<String> = ["authorization", "proxy-authorization"]
-    /// Fields whose value is a URL.
+    /// Fields with a URL as their value.
     private static let references: Set<String> = ["location", "content-location", "referer"]
 
     private let fields: Set<String>
@@ -18,7 +18,7 @@ struct Redactor: Sendable {
         openCookies = redaction.openCookies
     }
 
-    /// The form in which names are compared.
+    /// The canonical form of a name.
     static func key(_ name: String) -> String { name.lowercased().filter { $0 != "-" && $0 != "_" } }
 
     func isSecret(_ name: String) -> Bool { names.contains(Self.key(name)) }
@@ -35,8 +35,8 @@ struct Redactor: Sendable {
         return Self.withoutUsers(text) + (query.map { "?\($0)" } ?? "")
     }
 
-    /// Replaces what stands before an `@` in the authority of a URL, also of one in another text, and of one without a
-    /// scheme (RFC 3986 §4.2).
+    /// Replaces the text before an `@` in the authority of a URL, also of a URL within another text, and of one without
+    /// a scheme (RFC 3986 §4.2).
     static func withoutUsers(_ text: String) -> String {
         guard text.contains("@") else { return text }
         var (result, rest) = ("", text[...])
@@ -125,7 +125,7 @@ struct Redactor: Sendable {
 
 /// Several `Set-Cookie` fields that were joined with commas.
 enum SetCookieField {
-    /// A comma begins another cookie where a name and an equals sign follow: in a date none does.
+    /// A comma starts another cookie where a name and an equals sign follow, which is never the case in a date.
     static func split(_ value: String) -> [String] {
         let pieces = value.split(separator: ",", omittingEmptySubsequences: false)
         var lines: [String] = []

@@ -1,11 +1,11 @@
-/// Text in UTF-16 or UTF-32, as old servers send JSON in (RFC 4627 §3; RFC 8259 §8.1 forbids it).
+/// Text in UTF-16 or UTF-32, the encodings in which old servers send JSON (RFC 4627 §3; RFC 8259 §8.1 forbids them).
 struct WideText {
     private let unit: Int
     private let isBigEndian: Bool
-    /// Without a byte order mark.
+    /// The text without a byte order mark.
     let text: String
     private let hasMark: Bool
-    /// A part of a unit, where the text was cut off.
+    /// A part of a code unit, where the text was truncated.
     private let rest: ArraySlice<UInt8>
 
     /// Nil for text in another encoding: JSON begins with an ASCII character, whose other bytes are zero.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Compares a request with one of a recording, whose redacted values stand for any.
+/// Compares a request with a recorded one, whose redacted values match any value.
 struct HARMatch {
     private static let marker = HARRedaction.marker
 
@@ -14,7 +14,7 @@ struct HARMatch {
 
     var name: String { "\(entry.request.method) \(entry.request.url)" }
 
-    /// How method, URL and query differ. The order of query items does not count.
+    /// The differences in method, URL and query. The order of query items does not count.
     func headMismatches(_ request: ReceivedRequest) -> [RequestMismatch] {
         var found: [RequestMismatch] = []
         if entry.request.method != request.method {
@@ -31,7 +31,7 @@ struct HARMatch {
                 actual: NamedValue.list(ofForm: actual.query ?? ""), isWildcard: Self.isWildcard)
     }
 
-    /// How the bodies differ: JSON and forms by what they say, others by their bytes.
+    /// The differences of the bodies: JSON and forms are compared by their values, others by their bytes.
     func bodyMismatches(_ request: ReceivedRequest) -> [RequestMismatch] {
         guard let recorded = entry.request.postData, !recorded.text.isEmpty || !recorded.params.isEmpty else {
             let isOmitted = entry.request.postData?.others["_omitted"]?.bool == true

@@ -9,60 +9,61 @@ import Synchronization
 /// player.install(in: configuration)
 /// ```
 ///
-/// A value that was redacted stands for any. A request that the recording does not have fails with
-/// ``UnexpectedRequestError``. What is said of the bodies of stubs, and of cookies, holds here, too.
+/// A redacted value matches any value. A request that the recording does not contain fails with
+/// ``UnexpectedRequestError``. The rules for the bodies of stubs, and for cookies, also apply here.
 public final class HARPlayer: Sendable {
-    /// Which entry answers a request.
+    /// The selection of the entry that answers a request.
     public enum Matching: Sendable, Hashable {
-        /// The entries in their order, each once: method, URL, query items and body must be those of the next one.
+        /// The entries in their order, each once: method, URL, query items and body must equal those of the next entry.
         case strict
-        /// The entry of the same method, URL and query items that is nearest, in any order and again and again: one
-        /// with the same body before others, then one that was not played yet, then the earliest of these; of those
-        /// that were all played the last.
+        /// The nearest entry with the same method, URL and query items, in any order and repeatedly: first an entry
+        /// with the same body, then one that was not played yet, then the earliest of these; if all were played, the
+        /// last.
         case lenient
     }
 
-    /// How a recording is played.
+    /// The options of a player.
     public struct Options: Sendable {
-        /// Which entry answers a request. Default strict.
+        /// The selection of the entry that answers a request. Default strict.
         public var matching = Matching.strict
-        /// Whether a response takes as long as it took when it was recorded (`wait` before the head), by ``clock``.
-        /// Default false: it comes at once.
+        /// Whether a response takes the recorded time (`wait` before the head), by ``clock``. Default false: it arrives
+        /// at once.
         public var keepsTimings = false
-        /// What ``keepsTimings`` goes by. Default the continuous clock.
+        /// The clock for ``keepsTimings``. Default the continuous clock.
         public var clock: any Clock<Duration> = ContinuousClock()
-        /// Whether a response whose body was not recorded comes with an empty one, instead of failing. Default false.
+        /// Whether a response whose body was not recorded has an empty body, and does not fail. Default false.
         public var allowsMissingBodies = false
-        /// The bytes of a request's body that are read at most; a longer one fails with
-        /// `URLError.dataLengthExceedsMaximum`. Default 64 MiB.
+        /// The largest size of a request's body in bytes; a longer one fails with `URLError.dataLengthExceedsMaximum`.
+        /// Default 64 MiB.
         public var maximumBodySize = 64 << 20
-        /// Unexpected requests that are kept for ``HARPlayer/verify()``: the last ones. Default 1,000; at least 1.
+        /// The number of unexpected requests that are kept for ``HARPlayer/verify()``: the last ones. Default 1,000; at
+        /// least 1.
         public var maximumUnexpected = 1_000
 
-        /// The defaults.
+        /// Makes the default options.
         public init() {}
 
-        /// The defaults, with this matching.
+        /// Makes the default options with this matching.
         public init(matching: Matching) { self.matching = matching }
     }
 
     private struct State {
-        /// The next entry, where they are played in order.
+        /// The index of the next entry, where entries are played in order.
         var next = 0
         var wasPlayed: [Bool]
         var unexpected: [UnexpectedRequestError] = []
     }
 
-    /// The entries of each method.
+    /// The indices of the entries for each method.
     private let places: [String: [Int]]
     private let matches: [HARMatch]
     private let state: Mutex<State>
     private let onFailure: @Sendable (String) -> Void
     let options: Options
 
-    /// A player at the recording's beginning.
+    /// Makes a player at the recording's beginning.
     ///
-    /// - Parameter onFailure: gets the text of each unexpected request, in the thread that loads it.
+    /// - Parameter onFailure: gets the text of each unexpected request, on the thread that loads it.
     public init(
         _ log: HARLog, options: Options = Options(), onFailure: @escaping @Sendable (String) -> Void = { _ in }
     ) {
@@ -73,10 +74,9 @@ public final class HARPlayer: Sendable {
         state = Mutex(State(wasPlayed: Array(repeating: false, count: log.entries.count)))
     }
 
-    /// Has the sessions that are made of a configuration from now on get the recording.
+    /// Replays the recording in the sessions that are made from a configuration from now on.
     ///
-    /// It registers a factory for each scheme (`register(scheme:_:)`), which replaces one that was registered for it
-    /// before.
+    /// It registers a factory for each scheme (`register(scheme:_:)`), which replaces an earlier one for the scheme.
     public func install(in configuration: URLSessionConfiguration, schemes: [String] = ["http", "https"]) {
         for scheme in schemes {
             configuration.register(scheme: scheme) { ReplayHandler($0, self) }
@@ -89,18 +89,18 @@ public final class HARPlayer: Sendable {
         return zip(matches, wasPlayed).compactMap { $1 ? nil : $0.name }
     }
 
-    /// The requests that the recording does not have.
+    /// The requests that the recording does not contain.
     public var unexpected: [UnexpectedRequestError] { state.withLock { $0.unexpected } }
 
-    /// Checks that every request was in the recording, and that all of the recording was played.
+    /// Checks that the recording contained every request, and that the complete recording was played.
     ///
-    /// - Throws: ``HARReplayError`` with all that was not so.
+    /// - Throws: ``HARReplayError`` with all deviations.
     public func verify() throws(HARReplayError) {
         let error = HARReplayError(unplayed: unplayed, unexpected: unexpected)
         if !error.unplayed.isEmpty || !error.unexpected.isEmpty { throw error }
     }
 
-    // MARK: What its handlers call
+    // MARK: Called by its handlers
 
     /// The entry that answers a request.
     func entry(for request: ReceivedRequest) throws(UnexpectedRequestError) -> HAREntry {
@@ -123,7 +123,7 @@ public final class HARPlayer: Sendable {
     }
 
     private func takeNext(_ request: ReceivedRequest) -> Result<Int, UnexpectedRequestError> {
-        // Compared within the lock, as which one is next depends on the result; nothing of the program's runs there.
+        // Compared within the lock, because the result determines the next entry; no code of the program runs there.
         state.withLock { state in
             guard state.next < matches.count else {
                 return .failure(Self.error(request, "The recording is at its end."))
@@ -175,14 +175,14 @@ public final class HARPlayer: Sendable {
     }
 }
 
-/// What ``HARPlayer/verify()`` found.
+/// The deviations that ``HARPlayer/verify()`` has found.
 public struct HARReplayError: Error, Sendable, Hashable, LocalizedError, CustomStringConvertible {
     /// Method and URL of the entries that were not played.
     public let unplayed: [String]
-    /// The requests that the recording does not have.
+    /// The requests that the recording does not contain.
     public let unexpected: [UnexpectedRequestError]
 
-    /// All of them, in lines.
+    /// All deviations, one on each line.
     public var description: String {
         var lines: [String] = []
         if !unplayed.isEmpty {
@@ -196,6 +196,6 @@ public struct HARReplayError: Error, Sendable, Hashable, LocalizedError, CustomS
         return lines.joined(separator: "\n")
     }
 
-    /// As ``description``.
+    /// The same as ``description``.
     public var errorDescription: String? { description }
 }

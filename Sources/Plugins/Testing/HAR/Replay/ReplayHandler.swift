@@ -33,7 +33,7 @@ final class ReplayHandler: URLProtocolHandler, @unchecked Sendable {  // its pla
 extension StubResponse {
     /// The response of an entry.
     ///
-    /// The length is that of the recorded body, which a redaction may have changed.
+    /// The length is the recorded body's, which a redaction may have changed.
     init(_ entry: HAREntry, method: String, allowsMissingBody: Bool) throws {
         let recorded = entry.response
         self.init(recorded.status)
@@ -61,7 +61,7 @@ extension StubResponse {
 }
 
 extension HARResponse {
-    /// Chrome's names of errors, as far as they say more than that a load has failed.
+    /// Chrome's names of errors, where they are more specific than a failed load.
     private static let chromeErrors: [String: URLError.Code] = [
         "net::ERR_CONNECTION_REFUSED": .cannotConnectToHost,
         "net::ERR_ADDRESS_UNREACHABLE": .cannotConnectToHost,
@@ -78,7 +78,7 @@ extension HARResponse {
         "cancelled": .cancelled,
     ]
 
-    /// What the load failed with; nil where it did not fail. A load that failed in its body fails at once.
+    /// The recorded error of the load; nil where it did not fail. A load that failed in its body fails at once.
     var recordedError: URLError? {
         let text = others["_error"]?.string
         let own = others["_urlErrorCode"]?.integer.flatMap { Int(exactly: $0) }

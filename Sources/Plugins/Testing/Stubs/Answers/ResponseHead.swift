@@ -1,17 +1,17 @@
 import Foundation
 import LoadingKit
 
-/// Which responses have a body.
+/// Determines whether a response has a body.
 enum ResponseContent {
-    /// Whether a response to this method, with this status, has one (RFC 9110 §6.4.1).
+    /// Whether a response to this method, with this status, has a body (RFC 9110 §6.4.1).
     static func isThere(method: String, status: Int) -> Bool {
         method != "HEAD" && status != 204 && status != 304 && !(100..<200).contains(status)
     }
 }
 
-/// The request that a redirect leads to (RFC 9110 §15.4).
+/// The request that follows a redirect (RFC 9110 §15.4).
 enum RedirectTarget {
-    /// Nil where the response is no redirect.
+    /// Nil where the response is not a redirect.
     static func request(after request: ReceivedRequest, status: Int, location: String?) -> URLRequest? {
         guard [301, 302, 303, 307, 308].contains(status), let location, !location.isEmpty,
             let url = URL(string: location, relativeTo: request.url)?.absoluteURL
@@ -29,7 +29,7 @@ enum RedirectTarget {
         return next
     }
 
-    /// The old URL's fragment goes along unless the new one has its own (RFC 9110 §10.2.2).
+    /// The old URL's fragment is kept unless the new URL has one (RFC 9110 §10.2.2).
     private static func withFragment(of old: URL, _ url: URL) -> URL {
         guard url.fragment == nil, let fragment = old.fragment else { return url }
         return URL(string: "\(url.absoluteString)#\(fragment)") ?? url

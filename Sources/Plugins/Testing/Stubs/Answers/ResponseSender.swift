@@ -1,7 +1,7 @@
 import Foundation
 import LoadingKit
 
-/// Gives a load the response that was made up for it.
+/// Sends the prepared response to a load.
 struct ResponseSender {
     let load: LoadContext
     let clock: any Clock<Duration>
@@ -10,7 +10,7 @@ struct ResponseSender {
         if delay > .zero { try await clock.sleep(for: delay) }
     }
 
-    /// Sends the request on, with its body as it was received.
+    /// Forwards the request, with its received body.
     func passOn(_ request: ReceivedRequest) async throws {
         try await load.receive(load.next.load(request.request))
     }
@@ -56,7 +56,7 @@ struct ResponseSender {
 }
 
 extension LoadContext {
-    /// The request's whole body. The session is told of its progress.
+    /// The complete body of the request. Reports the progress to the session.
     func receivedBody(atMost limit: Int) async throws -> Data {
         var whole = Data()
         let expected = body.count.map { Int64($0) } ?? -1

@@ -1,6 +1,6 @@
-/// Which response a stub gives when: each for a number of requests, one after the other.
+/// The sequence of a stub's responses: each for a number of requests.
 public struct StubAnswers: Sendable {
-    /// A response, and how many requests get it; nil for any number.
+    /// A response, and the number of requests that get it; nil for any number.
     struct Step: Sendable {
         var response: StubResponse
         var count: Int?
@@ -8,31 +8,31 @@ public struct StubAnswers: Sendable {
 
     private(set) var steps: [Step]
 
-    /// The same for every request.
+    /// The same response for every request.
     public static func always(_ response: StubResponse) -> StubAnswers {
         StubAnswers(steps: [Step(response: response, count: nil)])
     }
 
-    /// Each once, one after the other. The stub then matches no more.
+    /// Each response once, in order. The stub then no longer matches.
     public static func inOrder(_ responses: StubResponse...) -> StubAnswers { inOrder(responses) }
 
-    /// Each once, one after the other. The stub then matches no more.
+    /// Each response once, in order. The stub then no longer matches.
     public static func inOrder(_ responses: [StubResponse]) -> StubAnswers {
         StubAnswers(steps: responses.map { Step(response: $0, count: 1) })
     }
 
-    /// The same for so many requests; fewer than 1 count as 1. The stub then matches no more.
+    /// The same response for `count` requests; fewer than 1 count as 1. The stub then no longer matches.
     public static func times(_ count: Int, _ response: StubResponse) -> StubAnswers {
         StubAnswers(steps: [Step(response: response, count: max(count, 1))])
     }
 
-    /// These, and others when they are used up.
+    /// These responses, and others when they are used up.
     public func then(_ others: StubAnswers) -> StubAnswers { StubAnswers(steps: steps + others.steps) }
 
-    /// How many requests must come until all was used: an answer for any number counts as one.
+    /// The number of requests after which all responses were used: a response for any number counts as one.
     var requiredCount: Int { steps.reduce(0) { $0 + ($1.count ?? 1) } }
 
-    /// The response to the request with this number, from 0; nil where all are used up.
+    /// The response to the request with this number, from 0; nil where all responses are used up.
     func response(at number: Int) -> StubResponse? {
         var rest = number
         for step in steps {

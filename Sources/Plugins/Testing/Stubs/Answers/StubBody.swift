@@ -2,11 +2,11 @@ import Foundation
 
 /// A stub's body, ready to be sent.
 struct StubBody {
-    /// Bytes; nil when they are not known yet.
+    /// The number of bytes; nil when it is not known yet.
     let length: Int?
     let pieces: AsyncThrowingStream<Data, any Error>
 
-    /// Opens a file, where the body is one.
+    /// Opens the file, where the body is a file.
     init(_ body: StubResponse.Body) async throws {
         switch body {
         case .none:
@@ -36,7 +36,7 @@ struct StubBody {
     }
 }
 
-/// A file that is read off the threads of Swift's tasks, which must not block. Used by one task.
+/// A file that is read off Swift's task threads, which must not block. Used by one task.
 private final class StubFile: @unchecked Sendable {  // one reader, which waits for each piece
     private static let pieceSize = 256 << 10
 
@@ -68,7 +68,7 @@ private final class StubFile: @unchecked Sendable {  // one reader, which waits 
     }
 }
 
-/// Runs what blocks on a thread of Dispatch's.
+/// Runs blocking code on a Dispatch thread.
 func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
         DispatchQueue.global().async { continuation.resume(with: Result(catching: body)) }

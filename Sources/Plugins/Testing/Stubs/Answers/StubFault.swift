@@ -1,15 +1,15 @@
 import Foundation
 import LoadingKit
 
-/// What goes wrong in an answer. A load fails with the `URLError` that LoadingKit has for the real thing, with the URL
-/// in its `userInfo` and a text that says that it came from a stub.
+/// A fault of an answer. A load fails with the `URLError` that LoadingKit uses for the real fault, with the URL in its
+/// `userInfo` and a text that states that it came from a stub.
 public enum StubFault: Sendable, Hashable {
     /// Nothing listens at the server's port: `URLError.cannotConnectToHost`.
     case connectionRefused
     /// The server resets the connection before a byte of the response: `URLError.networkConnectionLost`.
     case connectionReset
-    /// No byte comes within the time that the session waits: `URLError.timedOut`. It fails at once; for a real wait use
-    /// a delay longer than `timeoutIntervalForRequest`.
+    /// No byte arrives within the session's timeout: `URLError.timedOut`. The load fails at once; for a real wait use a
+    /// delay longer than `timeoutIntervalForRequest`.
     case timedOut
     /// The server's name has no address: `URLError.cannotFindHost`.
     case hostNotFound
@@ -17,12 +17,12 @@ public enum StubFault: Sendable, Hashable {
     case notConnected
     /// The TLS handshake fails: `URLError.secureConnectionFailed`.
     case secureConnectionFailed
-    /// The server's certificate is from nobody that is trusted: `URLError.serverCertificateHasUnknownRoot`.
+    /// No trusted authority has issued the server's certificate: `URLError.serverCertificateHasUnknownRoot`.
     case untrustedCertificate
-    /// What the server sends is no HTTP: `URLError.cannotParseResponse`.
+    /// The server's bytes are not HTTP: `URLError.cannotParseResponse`.
     case malformedResponse
-    /// The connection ends behind so many bytes of the body: response and bytes are given, and then the load fails with
-    /// `URLError.networkConnectionLost`.
+    /// The connection ends after `after` bytes of the body: response and bytes are delivered, and then the load fails
+    /// with `URLError.networkConnectionLost`.
     case truncatedBody(after: Int)
     /// The load fails with this code.
     case error(URLError.Code)
@@ -42,7 +42,7 @@ public enum StubFault: Sendable, Hashable {
         }
     }
 
-    /// How many bytes of the body come before the fault; nil where not even the head comes.
+    /// The number of bytes of the body before the fault; nil where not even the head arrives.
     var bodyBytes: Int? {
         if case .truncatedBody(let count) = self { max(count, 0) } else { nil }
     }
@@ -62,6 +62,6 @@ public enum StubFault: Sendable, Hashable {
         }
     }
 
-    /// The error that the load fails with. LoadingKit adds the URL.
+    /// The error with which the load fails. LoadingKit adds the URL.
     var error: URLError { URLError(code, userInfo: [NSLocalizedDescriptionKey: "\(text) (a stub's fault)"]) }
 }

@@ -1,33 +1,34 @@
 import Foundation
 import LoadingKit
 
-/// What a stub answers: a response, a redirect, or a fault.
+/// A stub's answer: a response, a redirect, or a fault.
 ///
-/// `Content-Length` is added where the length is known and the fields have neither that nor `Transfer-Encoding`. A
-/// response to `HEAD`, and one with status 204 or 304, has no body. Bodies are as the program gets them: a
-/// `Content-Encoding` is told and not decoded, as LoadingKit decodes what its own HTTP handler receives.
+/// `Content-Length` is added where the length is known and the fields contain neither it nor `Transfer-Encoding`. A
+/// response to `HEAD`, and one with status 204 or 304, has no body. Bodies are in the form that the program gets: the
+/// response may have a `Content-Encoding`, but is not decoded, because LoadingKit decodes only bodies that its own HTTP
+/// handler receives.
 public struct StubResponse: Sendable {
-    /// What comes behind the head.
+    /// The content of the response after the head.
     public enum Body: Sendable {
-        /// No byte.
+        /// No bytes.
         case none
-        /// Bytes that are handed over at once.
+        /// Bytes that are delivered at once.
         case data(Data)
-        /// Pieces that are handed over one after the other, each delivered by itself.
+        /// Pieces that are delivered in sequence, each separately.
         case pieces([Data])
-        /// A file's bytes, read in pieces of 256 KiB when the request comes.
+        /// A file's bytes, read in pieces of 256 KiB when the request arrives.
         case file(URL)
-        /// Pieces as they come. An error that the stream throws fails the load.
+        /// Pieces as they arrive. An error that the stream throws fails the load.
         case stream(@Sendable () -> AsyncThrowingStream<Data, any Error>)
     }
 
-    /// What is to be done.
+    /// The action for a request.
     enum Action: Sendable {
         case respond
-        /// The request goes to the handlers behind the stubs.
+        /// The request is forwarded to the handlers after the stubs.
         case passOn
         case fail(any Error)
-        /// Another response takes the place of this one.
+        /// Another response replaces this one.
         case compute(@Sendable (ReceivedRequest) async throws -> StubResponse)
     }
 
@@ -39,46 +40,46 @@ public struct StubResponse: Sendable {
     public var body: Body
     /// The time before the head, by the stub set's clock. Default none.
     public var delay = Duration.zero
-    /// The time before each piece of the body, the first included. Default none.
+    /// The time before each piece of the body, including the first. Default none.
     public var delayBetweenPieces = Duration.zero
-    /// What goes wrong; nil for nothing.
+    /// The fault; nil for none.
     public var fault: StubFault?
     var action = Action.respond
 
-    /// A response with these fields and this body.
+    /// Makes a response with these fields and this body.
     public init(_ status: Int = 200, fields: KeyValuePairs<String, String> = [:], body: Body = .none) {
         self.status = status
         self.fields = fields.map { NamedValue(name: $0.key, value: $0.value) }
         self.body = body
     }
 
-    // MARK: Usual ones
+    // MARK: Common responses
 
-    /// A status without a body.
+    /// A response without a body.
     public static func status(_ status: Int, fields: KeyValuePairs<String, String> = [:]) -> StubResponse {
         StubResponse(status, fields: fields)
     }
 
-    /// Bytes.
+    /// A response with bytes.
     public static func data(
         _ data: Data, type: String = "application/octet-stream", status: Int = 200
     ) -> StubResponse {
         StubResponse(status, fields: ["Content-Type": type], body: .data(data))
     }
 
-    /// Text in UTF-8.
+    /// A response with text in UTF-8.
     public static func text(
         _ text: String, type: String = "text/plain; charset=utf-8", status: Int = 200
     ) -> StubResponse {
         .data(Data(text.utf8), type: type, status: status)
     }
 
-    /// A JSON value.
+    /// A response with a JSON value.
     public static func json(_ value: JSONValue, status: Int = 200) -> StubResponse {
         .text(value.text(), type: "application/json", status: status)
     }
 
-    /// A value as JSON. A value that cannot be encoded fails the load.
+    /// A response with a value as JSON. A value that cannot be encoded fails the load.
     @_disfavoredOverload
     public static func json(
         _ value: some Encodable & Sendable, status: Int = 200, encoder: JSONEncoder = JSONEncoder()
@@ -90,16 +91,16 @@ public struct StubResponse: Sendable {
         }
     }
 
-    /// A file's bytes.
+    /// A response with a file's bytes.
     ///
-    /// - Parameter type: nil for none: no `Content-Type` is sent.
+    /// - Parameter type: the `Content-Type`; nil: none is sent.
     public static func file(_ url: URL, type: String? = nil, status: Int = 200) -> StubResponse {
         var response = StubResponse(status, body: .file(url))
         if let type { response.fields = [NamedValue(name: "Content-Type", value: type)] }
         return response
     }
 
-    /// Pieces, each delivered by itself.
+    /// A response with pieces, each delivered separately.
     ///
     /// - Parameter delay: the time before each of them, by the stub set's clock.
     public static func pieces(
@@ -110,7 +111,7 @@ public struct StubResponse: Sendable {
         return response
     }
 
-    /// A body that comes so many bytes at a time, with a time before each: a slow server.
+    /// A body that arrives in pieces of `bytes` bytes, with a delay before each: a slow server.
     public static func slow(
         _ data: Data, bytes: Int, every delay: Duration, type: String = "application/octet-stream"
     ) -> StubResponse {
@@ -123,10 +124,10 @@ public struct StubResponse: Sendable {
         return response
     }
 
-    /// A redirect, which the session follows as it follows a server's: the delegate is asked, and 301, 302 and 303 turn
-    /// a POST into a GET. At the 21st the task fails with `URLError.httpTooManyRedirects`.
+    /// A redirect, which the session follows like a server's redirect: the delegate decides, and 301, 302 and 303 turn
+    /// a POST into a GET. At the 21st redirect the task fails with `URLError.httpTooManyRedirects`.
     ///
-    /// - Parameter location: may be relative to the request's URL.
+    /// - Parameter location: the target, which may be relative to the request's URL.
     public static func redirect(to location: String, status: Int = 302) -> StubResponse {
         StubResponse(status, fields: ["Location": location])
     }
@@ -138,21 +139,21 @@ public struct StubResponse: Sendable {
         return response
     }
 
-    /// The load fails with this error, which the program gets as it is.
+    /// The load fails with this error, which the program gets unchanged.
     public static func failure(_ error: any Error) -> StubResponse {
         var response = StubResponse()
         response.action = .fail(error)
         return response
     }
 
-    /// The request goes to the handlers behind the stubs: to the network. It is recorded all the same.
+    /// The request is forwarded to the handlers after the stubs, and thus to the network. It is recorded all the same.
     public static var passOn: StubResponse {
         var response = StubResponse()
         response.action = .passOn
         return response
     }
 
-    /// What a closure makes of the request. An error that it throws fails the load, as it is.
+    /// A response that a closure makes for the request. An error that it throws fails the load, unchanged.
     public static func computed(
         _ respond: @escaping @Sendable (ReceivedRequest) async throws -> StubResponse
     ) -> StubResponse {
@@ -163,21 +164,21 @@ public struct StubResponse: Sendable {
 
     // MARK: Changes
 
-    /// With one more field.
+    /// The same response with one more field.
     public func adding(_ name: String, _ value: String) -> StubResponse {
         var response = self
         response.fields.append(NamedValue(name: name, value: value))
         return response
     }
 
-    /// With a time before the head.
+    /// The same response with a delay before the head.
     public func delayed(_ delay: Duration) -> StubResponse {
         var response = self
         response.delay = delay
         return response
     }
 
-    /// With a fault, such as an end of the body before its time.
+    /// The same response with a fault, such as a premature end of the body.
     public func failing(_ fault: StubFault) -> StubResponse {
         var response = self
         response.fault = fault

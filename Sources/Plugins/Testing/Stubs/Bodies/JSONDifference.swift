@@ -1,6 +1,6 @@
-/// Where two JSON values differ.
+/// A difference between two JSON values.
 struct JSONDifference: Sendable, Equatable {
-    /// Such as `$.users[2].name`.
+    /// The path, such as `$.users[2].name`.
     var path: String
     /// Nil where the expected value has no such member.
     var expected: JSONValue?
@@ -9,7 +9,7 @@ struct JSONDifference: Sendable, Equatable {
 
     /// The first differences, in the order of the members' names.
     ///
-    /// - Parameter isWildcard: whether an expected value stands for any.
+    /// - Parameter isWildcard: whether an expected value matches any value.
     static func find(
         expected: JSONValue, actual: JSONValue, atMost limit: Int = 5,
         isWildcard: (JSONValue) -> Bool = { _ in false }

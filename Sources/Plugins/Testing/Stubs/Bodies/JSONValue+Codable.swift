@@ -1,7 +1,7 @@
 import Foundation
 
 extension JSONValue: Codable {
-    /// Decodes a value, and all that is in it.
+    /// Decodes a value, including nested values.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
@@ -21,7 +21,7 @@ extension JSONValue: Codable {
         }
     }
 
-    /// Encodes the value, and all that is in it.
+    /// Encodes the value, including nested values.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {
@@ -35,7 +35,7 @@ extension JSONValue: Codable {
         }
     }
 
-    /// The value that a type's `encode(to:)` gives, with the defaults of `JSONEncoder`.
+    /// Makes the value of a type's `encode(to:)`, with the defaults of `JSONEncoder`.
     public init(encoding value: some Encodable) throws {
         self = try JSONValue(parsing: JSONEncoder().encode(value))
     }

@@ -1,25 +1,25 @@
 import Foundation
 
-/// A text that is no JSON.
+/// The error for a text that is not JSON.
 public struct JSONSyntaxError: Error, Sendable, Hashable, LocalizedError, CustomStringConvertible {
-    /// What is wrong there.
+    /// The reason for the error.
     public let reason: String
     /// The line, from 1.
     public let line: Int
     /// The byte in the line, from 1.
     public let column: Int
 
-    /// The place, and what is wrong there.
+    /// The place and the reason.
     public var description: String { "line \(line), column \(column): \(reason)" }
-    /// As ``description``.
+    /// The same as ``description``.
     public var errorDescription: String? { description }
 }
 
 extension JSONValue {
-    /// How deep arrays and objects may lie in each other.
+    /// The largest nesting depth of arrays and objects.
     public static let maximumDepth = 512
 
-    /// Reads a JSON text in UTF-8. A byte order mark before it is ignored.
+    /// Parses a JSON text in UTF-8. A byte order mark before it is ignored.
     ///
     /// - Throws: ``JSONSyntaxError`` with the place.
     public init(parsing data: some Sequence<UInt8>) throws(JSONSyntaxError) {
@@ -28,7 +28,7 @@ extension JSONValue {
     }
 }
 
-/// Reads one JSON text. Recursion is bounded by the depth.
+/// Parses one JSON text. Recursion is limited by the depth.
 private struct JSONParser {
     let bytes: [UInt8]
     var position = 0
@@ -162,7 +162,7 @@ private struct JSONParser {
                 position = mark
             }
         }
-        // Half of a surrogate pair is no character.
+        // One half of a surrogate pair is not a character.
         text.append(contentsOf: String(UnicodeScalar(code) ?? "\u{FFFD}").utf8)
     }
 

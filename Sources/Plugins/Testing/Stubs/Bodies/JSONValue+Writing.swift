@@ -1,9 +1,9 @@
 import Foundation
 
 extension JSONValue {
-    /// The JSON text, with the members of objects sorted by name, so that the same value is always the same text.
+    /// The JSON text, with the members of objects sorted by name, so that equal values have equal texts.
     ///
-    /// - Parameter indentation: spaces for each depth; nil writes all in one line.
+    /// - Parameter indentation: the number of spaces for each level; nil writes everything on one line.
     public func text(indentation: Int? = nil) -> String {
         var text: [UInt8] = []
         write(into: &text, depth: 0, indentation: indentation.map { max($0, 0) })
@@ -45,7 +45,7 @@ extension JSONValue {
         }
     }
 
-    /// JSON has no infinity, and no value that is no number.
+    /// JSON has neither infinity nor NaN.
     private static func write(_ value: Double, into text: inout [UInt8]) {
         if let whole = Int64(exactly: value) { return text.append(contentsOf: String(whole).utf8) }
         text.append(contentsOf: (value.isFinite ? "\(value)" : "null").utf8)
@@ -68,6 +68,6 @@ extension JSONValue {
 }
 
 extension JSONValue: CustomStringConvertible {
-    /// The JSON text in one line.
+    /// The JSON text on one line.
     public var description: String { text() }
 }

@@ -1,5 +1,5 @@
-/// A JSON text's value (RFC 8259). Objects compare without regard to the order of their members, and numbers by what
-/// they are: `1`, `1.0` and `1e0` are equal.
+/// The value of a JSON text (RFC 8259). Objects are compared regardless of the order of their members, and numbers by
+/// value: `1`, `1.0` and `1e0` are equal.
 ///
 /// Literals make values: `["name": "Ann", "age": 31, "tags": ["a", nil]]`.
 public enum JSONValue: Sendable {
@@ -18,12 +18,12 @@ public enum JSONValue: Sendable {
     /// The members of an object. Of several members with one name the last one counts.
     case object([String: JSONValue])
 
-    /// The member of an object; nil where this is none, or has no such member.
+    /// The member of an object; nil where the value is not an object, or has no such member.
     public subscript(_ name: String) -> JSONValue? {
         if case .object(let members) = self { members[name] } else { nil }
     }
 
-    /// The element of an array; nil where this is none, or has no such element.
+    /// The element of an array; nil where the value is not an array, or has no such element.
     public subscript(_ index: Int) -> JSONValue? {
         if case .array(let elements) = self, elements.indices.contains(index) { elements[index] } else { nil }
     }
@@ -68,7 +68,7 @@ public enum JSONValue: Sendable {
 }
 
 extension JSONValue: Hashable {
-    /// Whether both are the same value. Whole numbers are equal however they are written.
+    /// Whether both are the same value. Whole numbers are equal regardless of their notation.
     public static func == (a: JSONValue, b: JSONValue) -> Bool {
         switch (a, b) {
         case (.null, .null): true

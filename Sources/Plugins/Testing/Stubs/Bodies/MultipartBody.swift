@@ -1,23 +1,23 @@
 import Foundation
 
-/// `multipart/form-data` (RFC 7578), as far as a recording needs it: which parts there are, and where their content is.
+/// `multipart/form-data` (RFC 7578), as far as a recording needs it: the parts, and the ranges of their contents.
 struct MultipartBody {
     /// One part.
     struct Part {
         var name: String
         var fileName: String?
         var contentType: String?
-        /// Where the content lies in the body.
+        /// The range of the content in the body.
         var content: Range<Int>
     }
 
-    /// Parts that are read at most; what follows is content of the last.
+    /// The largest number of parts that are parsed; the bytes after them belong to the last one's content.
     private static let maximumParts = 1_000
 
     let bytes: [UInt8]
     let parts: [Part]
 
-    /// Nil where the type is another one, or has no boundary.
+    /// Nil where the type is not `multipart/form-data`, or has no boundary.
     init?(_ bytes: [UInt8], contentType: String?) {
         guard let contentType, contentType.lowercased().hasPrefix("multipart/form-data"),
             let boundary = Self.parameter("boundary", of: contentType), !boundary.isEmpty
@@ -61,7 +61,7 @@ struct MultipartBody {
         return part
     }
 
-    /// A parameter behind a field's first semicolon, without its quotes.
+    /// A parameter after a field's first semicolon, without its quotes.
     static func parameter(_ name: String, of value: String) -> String? {
         var rest = value.drop { $0 != ";" }
         while rest.first == ";" {

@@ -4,10 +4,10 @@ import LoadingKitForms
 public struct NamedValue: Sendable, Hashable, CustomStringConvertible {
     /// The name, decoded.
     public var name: String
-    /// The value, decoded; of a query item without `=`, empty.
+    /// The value, decoded; empty for a query item without `=`.
     public var value: String
 
-    /// A name and a value.
+    /// Makes a pair from a name and a value.
     public init(name: String, value: String) {
         self.name = name
         self.value = value

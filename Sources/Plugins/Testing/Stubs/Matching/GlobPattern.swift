@@ -1,5 +1,5 @@
-/// A pattern for URLs: `*` stands for any characters but `/`, `**` for any, `{name}` for one or more but `/`, which are
-/// kept under the name. All else stands for itself.
+/// A pattern for URLs: `*` matches any characters but `/`, `**` any characters, and `{name}` one or more characters but
+/// `/`, which are stored under the name. All other characters match themselves.
 struct GlobPattern: Sendable {
     private enum Token: Sendable, Equatable {
         case literal([Character])
@@ -41,19 +41,19 @@ struct GlobPattern: Sendable {
         self.tokens = tokens
     }
 
-    /// What the parameters stand for, as it is in the text; nil where the text does not match.
+    /// The values of the parameters, as they are in the text; nil where the text does not match.
     func match(_ text: String) -> [String: String]? {
         var search = Search(tokens: tokens, text: Array(text))
         guard search.find(token: 0, at: 0) else { return nil }
         return search.parameters
     }
 
-    /// Tries each place once for each token, so that no text takes longer than its length times the tokens.
+    /// Tries each position once for each token: the time is limited by the text's length times the number of tokens.
     private struct Search {
         let tokens: [Token]
         let text: [Character]
         var parameters: [String: String] = [:]
-        /// Tokens and places from which the rest does not match.
+        /// Pairs of token and position from which the rest does not match.
         private var failed: Set<Int> = []
 
         init(tokens: [Token], text: [Character]) {
@@ -83,7 +83,7 @@ struct GlobPattern: Sendable {
             }
         }
 
-        /// The shortest piece first.
+        /// Tries the shortest piece first.
         private mutating func extend(
             _ token: Int, _ start: Int, from first: Int, while allows: (Character) -> Bool
         ) -> Bool {

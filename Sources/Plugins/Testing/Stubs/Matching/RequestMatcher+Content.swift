@@ -3,7 +3,7 @@ import Foundation
 extension RequestMatcher {
     /// A header field with this value.
     ///
-    /// - Parameter value: compared as it is; nil for any. Names are compared without regard to case.
+    /// - Parameter value: compared exactly; nil for any. Names are compared regardless of case.
     public static func field(_ name: String, _ value: String? = nil) -> RequestMatcher {
         RequestMatcher(
             .differing("field \(name)") { request in
@@ -13,7 +13,7 @@ extension RequestMatcher {
             })
     }
 
-    /// A header field whose value, nil where there is none, a closure accepts.
+    /// A header field whose value a closure accepts; the value is nil where the field is missing.
     public static func field(
         _ name: String, where isMatch: @escaping @Sendable (String?) -> Bool
     ) -> RequestMatcher {
@@ -35,7 +35,7 @@ extension RequestMatcher {
             })
     }
 
-    /// A body of exactly these bytes. Empty data stands for no body, too.
+    /// A body of exactly these bytes. Empty data also matches a missing body.
     public static func body(_ expected: Data) -> RequestMatcher {
         RequestMatcher(
             .differing("body") { request in
@@ -48,7 +48,7 @@ extension RequestMatcher {
     /// A body of exactly this text in UTF-8.
     public static func body(text: String) -> RequestMatcher { .body(Data(text.utf8)) }
 
-    /// A JSON body that is equal to this value, whatever the order of members and the spaces.
+    /// A JSON body that is equal to this value, regardless of the order of members and of white space.
     public static func body(json expected: JSONValue) -> RequestMatcher {
         RequestMatcher(
             Check("JSON body") { request in
@@ -67,14 +67,14 @@ extension RequestMatcher {
 
     /// A JSON body that is equal to this JSON text.
     ///
-    /// - Throws: ``JSONSyntaxError`` where the text is none.
+    /// - Throws: ``JSONSyntaxError`` where the text is not JSON.
     public static func body(jsonText text: String) throws(JSONSyntaxError) -> RequestMatcher {
         .body(json: try JSONValue(parsing: text.utf8))
     }
 
-    /// A JSON body that is equal to what `JSONEncoder` makes of a value.
+    /// A JSON body that is equal to a value's encoding by `JSONEncoder`.
     ///
-    /// - Throws: what encoding the value throws.
+    /// - Throws: the encoding's errors.
     public static func body(encoding value: some Encodable) throws -> RequestMatcher {
         .body(json: try JSONValue(encoding: value))
     }
@@ -88,7 +88,7 @@ extension RequestMatcher {
             })
     }
 
-    /// A form that has a field with this name and value, beside any others.
+    /// A form that has a field with this name and value, among any others.
     ///
     /// - Parameter value: decoded; nil for any.
     public static func formField(_ name: String, _ value: String? = nil) -> RequestMatcher {
@@ -120,7 +120,7 @@ extension JSONDifference {
 }
 
 extension Data {
-    /// The bytes for people: text where they are UTF-8.
+    /// The bytes for human readers: text where they are UTF-8.
     var excerpt: String {
         if isEmpty { return "(empty)" }
         if let text = String(data: prefix(4_096), encoding: .utf8) {

@@ -1,13 +1,13 @@
 import Foundation
 
 extension RequestMatcher {
-    /// A URL by a pattern: `*` stands for any characters but `/`, `**` for any, and `{name}` for one path segment or a
-    /// piece of one, which ``ReceivedRequest/parameters`` then has, decoded.
+    /// A URL that matches a pattern: `*` matches any characters but `/`, `**` any characters, and `{name}` one path
+    /// segment or a part of one, which ``ReceivedRequest/parameters`` then contains, decoded.
     ///
     /// A pattern that begins with `/` is for the path of any host; one without `://` is for host and path of any
-    /// scheme. Only a pattern with a `?` looks at the query, as it is; ``query(_:)`` and ``query(_:_:)`` do whatever
-    /// its order. Scheme and host are compared without regard to case, a fragment is ignored, and so is the scheme's
-    /// own port.
+    /// scheme. Only a pattern with a `?` is compared with the query, exactly; ``query(_:)`` and ``query(_:_:)`` compare
+    /// it regardless of its order. Scheme and host are compared regardless of case. A fragment is ignored, and so is
+    /// the scheme's default port.
     public static func url(_ pattern: String) -> RequestMatcher {
         let isPath = pattern.hasPrefix("/")
         let hasScheme = pattern.contains("://")
@@ -25,7 +25,7 @@ extension RequestMatcher {
             })
     }
 
-    /// Exactly this URL with its query, in which nothing is a pattern.
+    /// Exactly this URL with its query, without patterns.
     public static func url(exactly expected: String) -> RequestMatcher {
         let normal = URLText(expected).text
         return RequestMatcher(
@@ -38,10 +38,10 @@ extension RequestMatcher {
     /// Exactly this URL with its query.
     public static func url(_ url: URL) -> RequestMatcher { .url(exactly: url.absoluteString) }
 
-    /// A URL in whose text the regular expression (of `NSRegularExpression`) is found. Its named groups are
+    /// A URL whose text contains a match of the regular expression (of `NSRegularExpression`). Its named groups become
     /// ``ReceivedRequest/parameters``.
     ///
-    /// - Throws: where the pattern is none.
+    /// - Throws: an error where the pattern is not valid.
     public static func url(regex pattern: String) throws -> RequestMatcher {
         let expression = try Expression(pattern)
         return RequestMatcher(
@@ -54,7 +54,7 @@ extension RequestMatcher {
             })
     }
 
-    /// A host, without regard to case; `*` and `**` as in ``url(_:)``: `*.example.com`.
+    /// A host, regardless of case; `*` and `**` as in ``url(_:)``: `*.example.com`.
     public static func host(_ pattern: String) -> RequestMatcher {
         let glob = GlobPattern(pattern.lowercased())
         return RequestMatcher(
@@ -67,7 +67,7 @@ extension RequestMatcher {
             })
     }
 
-    /// A path, with its percent escapes, by a pattern as in ``url(_:)``.
+    /// A path, with its percent escapes, that matches a pattern as in ``url(_:)``.
     public static func path(_ pattern: String) -> RequestMatcher {
         let glob = GlobPattern(pattern)
         return RequestMatcher(
@@ -80,7 +80,7 @@ extension RequestMatcher {
             })
     }
 
-    /// A query that has an item with this name and value, beside any others.
+    /// A query that has an item with this name and value, among any others.
     ///
     /// - Parameter value: decoded; nil for any.
     public static func query(_ name: String, _ value: String? = nil) -> RequestMatcher {
@@ -94,7 +94,7 @@ extension RequestMatcher {
             })
     }
 
-    /// A query of exactly these items, in any order. Repeated names are given as pairs: `[("tag", "a"), ("tag", "b")]`.
+    /// A query of exactly these items, in any order. Repeated names are pairs: `[("tag", "a"), ("tag", "b")]`.
     public static func query(_ items: KeyValuePairs<String, String>) -> RequestMatcher {
         let expected = items.map { NamedValue(name: $0.key, value: $0.value) }
         return RequestMatcher(
@@ -104,7 +104,7 @@ extension RequestMatcher {
     }
 
     /// A regular expression, which may be used from any thread.
-    private struct Expression: @unchecked Sendable {  // NSRegularExpression does not change
+    private struct Expression: @unchecked Sendable {  // NSRegularExpression is immutable
         let expression: NSRegularExpression
         let names: [String]
 
@@ -130,7 +130,7 @@ extension RequestMatcher {
 }
 
 extension NamedValue {
-    /// How two lists differ, whatever their order; equal names are paired in order.
+    /// The differences of two lists, regardless of their order; equal names are paired in order.
     static func mismatches(
         _ subject: String, expected: [NamedValue], actual: [NamedValue], isWildcard: (String) -> Bool = { _ in false }
     ) -> [RequestMismatch] {

@@ -1,16 +1,16 @@
 import Foundation
 import LoadingKit
 
-/// A condition of a stub on requests. A stub has several, and all of them must hold.
+/// A stub's condition on requests. A stub has several, and all of them must be met.
 public struct RequestMatcher: Sendable {
-    /// What the matcher found.
+    /// The result of the matcher.
     struct Result {
         /// Empty where the request matches.
         var mismatches: [RequestMismatch] = []
         var parameters: [String: String] = [:]
     }
 
-    /// A part of the matcher that holds or does not.
+    /// A single condition of the matcher.
     struct Check: Sendable {
         let description: String
         let run: @Sendable (ReceivedRequest) -> Result
@@ -20,7 +20,7 @@ public struct RequestMatcher: Sendable {
             self.run = run
         }
 
-        /// One that gives what differs, or nil.
+        /// A condition that returns the difference, or nil.
         static func differing(
             _ description: String, _ run: @escaping @Sendable (ReceivedRequest) -> RequestMismatch?
         ) -> Check {
@@ -36,10 +36,10 @@ public struct RequestMatcher: Sendable {
 
     init(all matchers: RequestMatcher...) { checks = matchers.flatMap(\.checks) }
 
-    /// What the matcher asks for, for display.
+    /// The matcher's conditions, for display.
     public var description: String { checks.map(\.description).joined(separator: ", ") }
 
-    /// How the request differs from what the matcher asks for; empty where it matches.
+    /// The differences between the request and the matcher's conditions; empty where it matches.
     public func mismatches(_ request: ReceivedRequest) -> [RequestMismatch] {
         checks.flatMap { $0.run(request).mismatches }
     }
@@ -49,9 +49,9 @@ public struct RequestMatcher: Sendable {
     /// Every request.
     public static var anything: RequestMatcher { RequestMatcher(checks: []) }
 
-    /// What a closure says.
+    /// A condition that a closure decides.
     ///
-    /// - Parameter description: what the closure looks for; it is in the difference of a request that does not match.
+    /// - Parameter description: the closure's condition, for the difference of a request that does not match.
     public static func `where`(
         _ description: String, _ isMatch: @escaping @Sendable (ReceivedRequest) -> Bool
     ) -> RequestMatcher {
@@ -63,7 +63,7 @@ public struct RequestMatcher: Sendable {
 
     // MARK: Methods
 
-    /// One of these methods. They are compared as they are: methods are case-sensitive (RFC 9110 §9.1).
+    /// One of these methods. They are compared exactly: methods are case-sensitive (RFC 9110 §9.1).
     public static func method(_ methods: String...) -> RequestMatcher {
         let text = methods.joined(separator: " or ")
         return RequestMatcher(

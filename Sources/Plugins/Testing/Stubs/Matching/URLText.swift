@@ -1,14 +1,14 @@
 import Foundation
 
-/// A URL's text in the form in which URLs are compared (RFC 3986 §6.2): scheme and host in lower case, without the port
-/// that the scheme has anyhow, without a fragment, and with `/` for an empty path.
+/// A URL's text in the form in which URLs are compared (RFC 3986 §6.2): scheme and host in lower case, without the
+/// scheme's default port, without a fragment, and with `/` for an empty path.
 struct URLText: Equatable {
     private(set) var scheme = ""
-    /// Host and port, with `user:password@` before them where the URL has it.
+    /// Host and port, preceded by `user:password@` where the URL has it.
     private(set) var authority = ""
-    /// As it is, with its percent escapes.
+    /// Unchanged, with its percent escapes.
     private(set) var path: String
-    /// As it is, without the question mark; nil without one.
+    /// Unchanged, without the question mark; nil without a query.
     private(set) var query: String?
 
     init(_ url: URL) { self.init(url.absoluteString) }
@@ -43,7 +43,7 @@ struct URLText: Equatable {
         return authority[..<at] + host
     }
 
-    /// Without the port.
+    /// The authority without the port.
     var host: String {
         let host = authority.split(separator: "@").last.map(String.init) ?? ""
         guard let colon = host.lastIndex(of: ":"), !host[colon...].contains("]") else { return host }
