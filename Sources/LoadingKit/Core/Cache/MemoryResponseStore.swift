@@ -30,7 +30,7 @@ struct MemoryResponseStore: Sendable {
     /// Stores a response, and returns the removed responses.
     ///
     /// - Parameters:
-    ///   - limit: the response's largest cost.
+    ///   - limit: the largest permitted cost of the response.
     ///   - isElsewhere: whether the disk has this response and the others under the key. Responses that memory does not
     ///     keep are then found there.
     mutating func store(

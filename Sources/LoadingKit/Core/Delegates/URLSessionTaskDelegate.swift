@@ -23,8 +23,8 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
     /// each task.
     func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask)
 
-    /// The server has sent an interim response before the final one: 103 (Early Hints) and others of the 1xx class (RFC
-    /// 9110 §15.2).
+    /// The server has sent an interim response before the final one: 103 (Early Hints) and others of the 1xx class
+    /// (RFC 9110 §15.2).
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceiveInformationalResponse response: HTTPURLResponse)
 

@@ -213,8 +213,8 @@ extension ResumeData.Validator {
         }
     }
 
-    /// Whether the resource cannot have changed again with the same date, which has a resolution of one second (RFC
-    /// 9110 §8.8.2.2). For a server without a clock this cannot be known.
+    /// Whether the resource cannot have changed again with the same date, which has a resolution of one second
+    /// (RFC 9110 §8.8.2.2). For a server without a clock this cannot be known.
     private static func isStrong(_ modified: String, sentAt date: String?) -> Bool {
         guard let date = date.flatMap({ CookieDate.date($0) }), let modified = CookieDate.date(modified) else {
             return true

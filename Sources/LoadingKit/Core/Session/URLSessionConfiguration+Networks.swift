@@ -2,8 +2,8 @@ import Foundation
 
 /// The networks that a session's requests may use, and the conditions.
 extension URLSessionConfiguration {
-    /// The kind of traffic of the session's requests that set none themselves. Packets are marked with it (DSCP, RFC
-    /// 4594), which routers may take into account.
+    /// The kind of traffic of the session's requests that set none themselves. Packets are marked with it (DSCP,
+    /// RFC 4594), which routers may take into account.
     public var networkServiceType: URLRequest.NetworkServiceType {
         get { settings.networkServiceType }
         set { settings.networkServiceType = newValue }
@@ -39,8 +39,8 @@ extension URLSessionConfiguration {
     /// Whether hosts' names must be validated by DNSSEC. Default false.
     ///
     /// If true, names are resolved only with the system's name servers, not with `/etc/hosts`, and only addresses that
-    /// these servers mark as validated are used. The system must trust the servers' mark: this requires `options
-    /// trust-ad` in `/etc/resolv.conf`, which `systemd-resolved` writes, and validation in the name server
+    /// these servers mark as validated are used. The system must trust the servers' mark: this requires
+    /// `options trust-ad` in `/etc/resolv.conf`, which `systemd-resolved` writes, and validation in the name server
     /// (`DNSSEC=yes` in `systemd-resolved`). In all other cases requests fail with `URLError.dnsLookupFailed`. Requests
     /// through proxies to names fail, too, because the proxy resolves the name. Addresses, `localhost` and Unix-domain
     /// sockets need no lookup.

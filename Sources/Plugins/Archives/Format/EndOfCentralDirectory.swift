@@ -22,8 +22,8 @@ struct EndOfCentralDirectory: Sendable, Equatable {
     private static let longestComment = 65_535
     /// An upper limit for the size of files. Sums of positions and lengths below it do not overflow.
     private static let largestFile: Int64 = 1 << 60
-    /// The largest distance between the zip64 record and its locator: its extensible data is between them (APPNOTE
-    /// 4.3.14.2).
+    /// The largest distance between the zip64 record and its locator: its extensible data is between them
+    /// (APPNOTE 4.3.14.2).
     private static let longestZip64Record: Int64 = 65_536
 
     /// Searches for the end of the directory in the last bytes of a file.

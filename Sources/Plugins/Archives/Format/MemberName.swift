@@ -1,7 +1,7 @@
 /// The text of a member's name.
 enum MemberName {
-    /// The bytes as UTF-8 where `mayBeUTF8`; otherwise the Unicode path field, where it belongs to this name (APPNOTE
-    /// 4.6.9); otherwise CP437 (appendix D).
+    /// The bytes as UTF-8 where `mayBeUTF8`; otherwise the Unicode path field, where it belongs to this name
+    /// (APPNOTE 4.6.9); otherwise CP437 (appendix D).
     static func decode(_ bytes: ArraySlice<UInt8>, mayBeUTF8: Bool, _ fields: ExtraFields) -> String {
         if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
         let text = mayBeUTF8 ? String(validating: bytes, as: UTF8.self) : nil

@@ -42,8 +42,8 @@ enum HTTPDate {
             guard name(days) != nil, skip(", "), let day = number(2), skip("-"), let month = name(months), skip("-"),
                 let short = number(2), skip(" "), let time = time(), skip(" gmt"), position == bytes.count
             else { return nil }
-            // A year more than 50 years in the future is the most recent past year with the same last two digits (RFC
-            // 9110 §5.6.7).
+            // A year more than 50 years in the future is the most recent past year with the same last two digits
+            // (RFC 9110 §5.6.7).
             let seconds = now.timeIntervalSince1970.bounded(0, 253_402_300_799)
             let latest = 1970 + Int(seconds / 31_556_952) + 50
             return date(latest - (latest - short) % 100, month + 1, day, time)

@@ -38,8 +38,8 @@ public struct RetryPolicy: Sendable {
     /// Whether the response is held back until the first bytes of its body have arrived, and retried when they do not
     /// arrive. Default false: a response is delivered after its head.
     public var waitsForFirstBytes = false
-    /// The number of bytes of a failed attempt's body that are read so that its connection can be reused. Default 64
-    /// KiB.
+    /// The number of bytes of a failed attempt's body that are read so that its connection can be reused. Default
+    /// 64 KiB.
     public var maximumDiscardedBytes = 64 << 10
 
     /// The action where a server requires a longer wait than permitted.

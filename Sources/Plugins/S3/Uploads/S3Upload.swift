@@ -52,8 +52,8 @@ public struct S3Upload: Sendable, Hashable, Codable {
 
 /// The options for ``S3/upload(fromFile:to:options:)``.
 public struct S3UploadOptions: Sendable {
-    /// The size of a part in bytes; larger where 10,000 parts would not be sufficient. Default 8 MiB; Amazon accepts 5
-    /// MiB to 5 GiB.
+    /// The size of a part in bytes; larger where 10,000 parts would not be sufficient. Default 8 MiB; Amazon accepts
+    /// 5 MiB to 5 GiB.
     public var partSize = 8 << 20
     /// The number of parts that are sent at the same time. Default 4. Parts are read while they are sent.
     public var partsAtOnce = 4

@@ -8,10 +8,14 @@ import LoadingKit
 /// without this output is not used.
 ///
 /// ```
-/// 0.4, with _PX_DEBUG:                  0.5, with PX_DEBUG: stderr  Config is:                    stdout  (proxy:7):
-/// pxbackend-DEBUG: … px_manager_get_proxies_sync: url=… online=1 stderr  ⇥http://proxy:3128            stdout
-/// (proxy:7): pxbackend-DEBUG: … px_manager_get_proxies_sync: Config[0] = http://proxy:3128 stdout  http://proxy:3128
-/// stdout  http://proxy:3128
+/// 0.4, with _PX_DEBUG:
+///   stderr  Config is:
+///   stderr  ⇥http://proxy:3128
+///   stdout  http://proxy:3128
+/// 0.5, with PX_DEBUG:
+///   stdout  (proxy:7): pxbackend-DEBUG: … px_manager_get_proxies_sync: url=… online=1
+///   stdout  (proxy:7): pxbackend-DEBUG: … px_manager_get_proxies_sync: Config[0] = http://proxy:3128
+///   stdout  http://proxy:3128
 /// ```
 enum LibproxySettings: Equatable {
     case ways([ProxyChoice])

@@ -7,7 +7,7 @@ import LoadingKit
 /// let cassette = HARCassette(URL(fileURLWithPath: "Fixtures/users.har"))
 /// try cassette.install(in: configuration, mode: .automatic)
 /// let session = URLSession(configuration: configuration)
-/// // … what is to be tested …
+/// // … the code under test …
 /// try cassette.finish()
 /// ```
 public final class HARCassette: Sendable {

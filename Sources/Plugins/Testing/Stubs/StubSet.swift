@@ -10,7 +10,7 @@ import Synchronization
 /// let configuration = URLSessionConfiguration.ephemeral
 /// stubs.install(in: configuration)
 /// let session = URLSession(configuration: configuration)
-/// // … what is to be tested …
+/// // … the code under test …
 /// try stubs.verify()
 /// ```
 ///

@@ -77,8 +77,8 @@ extension CookieRecord {
     /// The number of octets of name and value together, which is limited (RFC 6265bis §5.6).
     var size: Int { identity.name.utf8.count + value.utf8.count }
 
-    /// Whether the cookie has the properties that the prefix of its name requires, `__Secure-` or `__Host-` (RFC
-    /// 6265bis §5.7).
+    /// Whether the cookie has the properties that the prefix of its name requires, `__Secure-` or `__Host-`
+    /// (RFC 6265bis §5.7).
     var isValidForNamePrefix: Bool {
         if name.hasASCIIPrefix("__secure-") { return isSecure }
         if name.hasASCIIPrefix("__host-") { return isSecure && identity.isHostOnly && identity.path == "/" }

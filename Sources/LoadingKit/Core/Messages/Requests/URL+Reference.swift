@@ -117,8 +117,8 @@ private struct URLParts {
         return user + (String(validating: host, as: UTF8.self) ?? escaped(host, but: ":[]"))
     }
 
-    /// - Parameter others: the delimiters that are allowed here, in addition to the characters of every component (RFC
-    ///   3986 §3.3).
+    /// - Parameter others: the delimiters that are allowed here, in addition to the characters of every component
+    ///   (RFC 3986 §3.3).
     private static func escaped(_ bytes: Bytes, but others: String) -> String {
         var text: [UInt8] = []
         text.reserveCapacity(bytes.count)
