@@ -12,8 +12,8 @@ struct UnixSocketURL: Hashable {
     let scheme: String
     let socketPath: String
     /// The host that represents the socket in a session. It is used only for this socket: data that sessions store for
-    /// a host (cookies, credentials, stored responses) is stored for one socket. `localhost` is for local use (RFC 6761
-    /// §6.3). The host contains a random number of this process: a URL from another source cannot name it.
+    /// a host (cookies, credentials, stored responses) is stored for one socket. `localhost` is for local use
+    /// (RFC 6761 §6.3). The host contains a random number of this process: a URL from another source cannot name it.
     let host: String
     /// Scheme and authority, with their original spelling.
     private let beginning: String

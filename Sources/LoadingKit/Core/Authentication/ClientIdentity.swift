@@ -120,7 +120,7 @@ public struct ClientIdentityError: LocalizedError, CustomStringConvertible, Send
         case keyMismatch
         /// The bytes are not in the format that the initializer reads.
         case malformed
-        /// The key, or the file, is encrypted in a way that this system's OpenSSL does not know.
+        /// The key, or the file, is encrypted in a way that this system's OpenSSL does not support.
         case unsupportedEncryption
     }
 

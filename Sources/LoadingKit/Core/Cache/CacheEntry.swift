@@ -37,8 +37,8 @@ package struct CacheEntry: Sendable {
     var isComplete: Bool { response.metadata.map { $0.part == nil && !$0.lacksContent } ?? true }
 }
 
-/// The key of stored responses: method and target URI (RFC 9111 §2), without fragment, user and password (RFC 9110
-/// §4.2.4). Scheme and host are in lower case, and an empty path is the root (RFC 9110 §4.2.3).
+/// The key of stored responses: method and target URI (RFC 9111 §2), without fragment, user and password
+/// (RFC 9110 §4.2.4). Scheme and host are in lower case, and an empty path is the root (RFC 9110 §4.2.3).
 package struct CacheKey: Hashable, Sendable, Codable {
     package let method: String
     package let url: String

@@ -92,8 +92,8 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
         set { settings.httpMaximumConnectionsPerHost = newValue }
     }
 
-    /// Whether safe requests may be sent over an HTTP/1.1 connection before those ahead of them are answered (RFC 9112
-    /// §9.3.2). Default false. A single request may permit it, too: `URLRequest.httpShouldUsePipelining`.
+    /// Whether safe requests may be sent over an HTTP/1.1 connection before those ahead of them are answered
+    /// (RFC 9112 §9.3.2). Default false. A single request may permit it, too: `URLRequest.httpShouldUsePipelining`.
     ///
     /// Pipelining saves time where round trips are long and connections are few. Requests that would otherwise wait for
     /// one of ``httpMaximumConnectionsPerHost`` are sent behind others. A connection has at most eight unanswered

@@ -8,7 +8,7 @@ extension CertificateAuthority {
         case good
         /// Revoked since this time, in seconds since 1970.
         case revoked(since: Int)
-        /// The authority does not know the certificate.
+        /// The certificate is unknown to the authority.
         case unknown
     }
 

@@ -53,8 +53,8 @@ struct ArchiveVersion: Sendable, Equatable {
     /// are compared when the response has arrived.
     var ifRange: String? { entityTag.flatMap { $0.hasPrefix("W/") ? nil : $0 } }
 
-    /// Whether all values that both responses have are equal. A 206 to `If-Range` may have few of them (RFC 9110
-    /// §15.3.7).
+    /// Whether all values that both responses have are equal. A 206 to `If-Range` may have few of them
+    /// (RFC 9110 §15.3.7).
     func agrees(with other: ArchiveVersion) -> Bool {
         func isSame<Value: Equatable>(_ a: Value?, _ b: Value?) -> Bool { a == nil || b == nil || a == b }
         return isSame(entityTag, other.entityTag) && isSame(lastModified, other.lastModified)

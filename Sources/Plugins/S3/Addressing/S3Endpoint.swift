@@ -76,8 +76,8 @@ struct S3Endpoint: Sendable, Hashable {
         }
     }
 
-    /// Whether the bucket is part of the host name. A wildcard certificate does not cover names with dots (RFC 9525
-    /// §6.3); over TLS such names are in the path.
+    /// Whether the bucket is part of the host name. A wildcard certificate does not cover names with dots
+    /// (RFC 9525 §6.3); over TLS such names are in the path.
     private func usesHostName(_ bucket: String) -> Bool {
         guard BucketName.isHostName(bucket), !(isSecure && bucket.contains(".")) else { return false }
         return switch (addressing, server) {

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Parses the parts of a body with the type `multipart/x-mixed-replace`. Each part replaces the one before it (RFC 2046
-/// §5.1).
+/// Parses the parts of a body with the type `multipart/x-mixed-replace`. Each part replaces the one before it
+/// (RFC 2046 §5.1).
 ///
 /// Bytes before the first part and after the last are dropped. Some servers, such as cameras, include the two hyphens
 /// of the delimiter in the field's boundary; the parser accepts this. No byte is scanned twice, regardless of how the
