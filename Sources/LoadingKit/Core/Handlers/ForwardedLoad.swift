@@ -35,7 +35,7 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
     private let feed: BodyFeed
     /// Whether the feed is empty, so that the session receives directly.
     private var isFeedDrained = false
-    /// Whether the source was told to wait, and has to be resumed.
+    /// Whether the source is waiting, and has to be resumed.
     private var isSourceWaiting = false
     /// Set before the response is returned to the handler.
     private(set) var redirection: Redirection?

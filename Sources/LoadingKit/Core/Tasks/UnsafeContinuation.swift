@@ -11,7 +11,7 @@
         }
 
         /// Set by one side for the other, once.
-        private struct Transfer: @unchecked Sendable {  // the standard library's asks for `sending`
+        private struct Transfer: @unchecked Sendable {  // the standard library's requires `sending`
             let result: Result<Value, Failure>
         }
 

@@ -46,7 +46,7 @@ final class EventStreamReader {
         }
     }
 
-    /// An undelivered event does not count as received: the next request asks for it again.
+    /// An undelivered event does not count as received: the next request includes it again.
     private func takeEvent() -> ServerSentEvent? {
         guard given < events.count else { return nil }
         let event = events[given]

@@ -8,8 +8,7 @@ extension S3 {
     ///   - bucket: its name.
     ///   - prefix: the prefix of the keys. Default "": all.
     ///   - startAfter: a key; the objects after it are listed.
-    ///   - pageSize: the number of objects that a request asks for, up to 1,000. Default nil: the server's default,
-    ///     usually 1,000.
+    ///   - pageSize: the number of objects per request, up to 1,000. Default nil: the server's default, usually 1,000.
     public func objects(
         in bucket: String, prefix: String = "", startAfter: String? = nil, pageSize: Int? = nil
     ) -> S3ObjectSequence {
