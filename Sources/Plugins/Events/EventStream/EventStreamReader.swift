@@ -46,7 +46,7 @@ final class EventStreamReader {
         }
     }
 
-    /// An undelivered event does not count as received: the next request includes it again.
+    /// An undelivered event does not count as received: the server sends it again after a reconnection.
     private func takeEvent() -> ServerSentEvent? {
         guard given < events.count else { return nil }
         let event = events[given]
