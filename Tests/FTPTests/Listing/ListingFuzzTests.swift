@@ -8,14 +8,9 @@ import Testing
     /// Words that lines of all formats are made of, so that random lines come near to right ones.
     private static let words = [
         "-rw-r--r--", "drwxr-xr-x", "lrwxrwxrwx", "d", "-", "[R----F--]", "1", "4,", "0", "531", "18446744073709551616",
-        "Jan",
-        "Feb", "29", "30", "29.", "1月", "29日", "2024", "2024年", "03:26", "03:26:15", "24:61", "+0130", "-9999", "09-26",
-        "2024-01-29",
-        "9999-12-31", "0000-00-00", "04-27-00", "09:09PM", "<DIR>", "<JUNCTION>", "name", "a", "->", ".", "..",
-        "README.TXT;2", ";1",
-        ".;1", "X.DIR;1", "5-JUN-1997", "(RWED)", "%RMS", "+i1,m5,", "+/,", "\tn", "*DIR", "*MEM", "02/23/00", "Volume",
-        "Unit", "Name",
-        "VV.MM", "Migrated", "PO", "type=file;", "type=OS.unix=slink:", "size=", "modify=20260131230509;", "=", ";",
+        "Jan", "Feb", "29", "30", "29.", "2024", "03:26", "03:26:15", "24:61", "+0130", "-9999", "09-26",
+        "2024-01-29", "9999-12-31", "0000-00-00", "04-27-00", "09:09PM", "<DIR>", "<JUNCTION>", "name", "a", "->", ".",
+        "..", ";1", "\tn", "02/23/00", "type=file;", "type=OS.unix=slink:", "size=", "modify=20260131230509;", "=", ";",
         "total", "[", "]",
         "é", "\u{0}", "\r", "\n", "\r\n", " ", "  ", "\t",
     ].map { Array($0.utf8) }

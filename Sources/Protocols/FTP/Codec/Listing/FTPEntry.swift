@@ -20,14 +20,14 @@ public struct FTPEntry: Sendable, Hashable {
     /// When it was last changed.
     public var modification: FTPTimestamp?
 
-    /// Who may do what, as the server writes it: `rw-r--r--` of `ls`, the digits of MLSD's `UNIX.mode`, `(RWED,RE,,)` of VMS.
+    /// Who may do what, as the server writes it: `rw-r--r--` of `ls`, the digits of MLSD's `UNIX.mode`.
     public var permissions: String?
 
     /// What a link points at, where the listing tells.
     public var target: [UInt8]?
 
-    /// All that MLSD or EPLF tell of the entry: values by the facts' names in small letters. Of a fact that is there twice, the
-    /// first. Empty for other listings.
+    /// All that MLSD tells of the entry: values by the facts' names in small letters. Of a fact that is there twice, the first.
+    /// Empty for other listings.
     public var facts: [String: String]
 
     /// An entry.

@@ -3,9 +3,8 @@ import LoadingKitPrimitives
 /// Reads what a server sends on the data connection for MLSD or LIST.
 ///
 /// MLSD has a syntax (RFC 3659 §7). LIST has none (RFC 959 §4.1.3): each server writes for people. Read are the lines of
-/// `ls -l` in its variants, of MS-DOS and IIS, EPLF, NetWare, VMS, MVS and AS/400. What is no entry (`total 12`, headings, notes)
-/// gives none; ``unreadableLineCount`` tells of lines that should have been entries. The directory itself and the one above it
-/// (`.`, `..`, MLSD's `cdir` and `pdir`) are no entries.
+/// `ls -l` in its variants, with English month names, and of MS-DOS and IIS. `total 12` is no entry; ``unreadableLineCount`` tells
+/// of lines in other forms. The directory itself and the one above it (`.`, `..`, MLSD's `cdir` and `pdir`) are no entries.
 public struct FTPListingParser: Sendable {
     /// Which command's answer is read.
     public enum Format: Sendable, Hashable {
@@ -23,15 +22,6 @@ public struct FTPListingParser: Sendable {
         case unreadable
     }
 
-    /// What lines before say about the next line.
-    private enum Context {
-        case none
-        /// A line of VMS that has a name alone; the rest is on the next one.
-        case vmsName([UInt8])
-        /// A heading of MVS came.
-        case mvsDatasets, mvsMembers
-    }
-
     /// Which command's answer is read.
     public let format: Format
 
@@ -40,7 +30,6 @@ public struct FTPListingParser: Sendable {
 
     private let limits: FTPListingLimits
     private var line: [UInt8] = []
-    private var context = Context.none
     private var failure: FTPListingError?
 
     /// A parser for one listing.
@@ -77,10 +66,6 @@ public struct FTPListingParser: Sendable {
         if let failure { throw failure }
         var entries: [FTPEntry] = []
         if !line.isEmpty { endLine(&entries) }
-        if case .vmsName = context {
-            unreadableLineCount += 1
-            context = .none
-        }
         return entries
     }
 
@@ -104,43 +89,14 @@ public struct FTPListingParser: Sendable {
         name.isEmpty || name == [UInt8(ascii: ".")] || name == [UInt8(ascii: "."), UInt8(ascii: ".")]
     }
 
-    private mutating func read(_ line: ListingLine) -> Line {
-        switch format {
-        case .mlsd: line.words.isEmpty ? .remark : MLSDLine.read(line)
-        case .list(let now): readList(line, now: now)
-        }
-    }
-
-    private mutating func readList(_ line: ListingLine, now: Int64) -> Line {
+    private func read(_ line: ListingLine) -> Line {
         if line.words.isEmpty { return .remark }
-        switch context {
-        case .vmsName(let name):
-            context = .none
-            if let entry = VMSLine.readRest(line, of: name) { return .entry(entry) }
-            unreadableLineCount += 1
-        case .mvsDatasets:
-            if let entry = MVSLine.readDataset(line) { return .entry(entry) }
-        case .mvsMembers:
-            if let entry = MVSLine.readMember(line) { return .entry(entry) }
-        case .none: break
+        switch format {
+        case .mlsd: return MLSDLine.read(line)
+        case .list(let now):
+            if let entry = UnixLine.read(line, now: now) ?? DOSLine.read(line) { return .entry(entry) }
+            // `ls` begins with the number of blocks: `total 12`.
+            return line.text(0).lowercased() == "total" ? .remark : .unreadable
         }
-        if let entry = EPLFLine.read(line) ?? UnixLine.read(line, now: now) ?? DOSLine.read(line)
-            ?? VMSLine.read(line) ?? AS400Line.read(line)
-        {
-            return .entry(entry)
-        }
-        if let name = VMSLine.loneName(line) {
-            context = .vmsName(name)
-            return .remark
-        }
-        if MVSLine.isHeadingOfDatasets(line) {
-            context = .mvsDatasets
-            return .remark
-        }
-        if MVSLine.isHeadingOfMembers(line) {
-            context = .mvsMembers
-            return .remark
-        }
-        return ListingRemarks.contain(line) ? .remark : .unreadable
     }
 }

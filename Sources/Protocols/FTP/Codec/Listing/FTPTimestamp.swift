@@ -24,8 +24,8 @@ public struct FTPTimestamp: Sendable, Hashable {
     public let second: Int
     /// What the server told; what is smaller is 0.
     public let precision: Precision
-    /// Whether the time is in UTC, as MLSD, MDTM and EPLF have it (RFC 3659 §2.3). Else it is in the server's time zone, which
-    /// LIST does not tell.
+    /// Whether the time is in UTC, as MLSD and MDTM have it (RFC 3659 §2.3). Else it is in the server's time zone, which LIST does
+    /// not tell.
     public let isUTC: Bool
 
     /// Nil where there is no such day or time.

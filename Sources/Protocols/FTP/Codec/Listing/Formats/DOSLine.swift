@@ -63,14 +63,12 @@ enum DOSLine {
         guard parts.count == 3, numbers.count == 3 else { return nil }
         if parts[0].count == 4 { return (numbers[0], numbers[1], numbers[2]) }
         guard parts[2].count == 2 || parts[2].count == 4 else { return nil }
-        let year = parts[2].count == 4 ? numbers[2] : TwoDigitYear.full(numbers[2])
+        let year = parts[2].count == 4 ? numbers[2] : fullYear(numbers[2])
         return separator == UInt8(ascii: ".") || numbers[0] > 12
             ? (year, numbers[1], numbers[0])
             : (year, numbers[0], numbers[1])
     }
-}
 
-/// Years from before 2000, as POSIX's `%y` has them.
-enum TwoDigitYear {
-    static func full(_ year: Int) -> Int { year < 69 ? 2000 + year : 1900 + year }
+    /// The year that two digits stand for, as POSIX's `%y` has it.
+    private static func fullYear(_ year: Int) -> Int { year < 69 ? 2000 + year : 1900 + year }
 }

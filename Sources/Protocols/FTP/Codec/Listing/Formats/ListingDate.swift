@@ -2,9 +2,8 @@ import LoadingKitPrimitives
 
 /// A date in a line like `ls -l` writes it, of one to four words.
 ///
-///     Jan 29 03:26       29 Jan 03:26       Jan 29  2024       29. Jan. 2024
-///     Jan 29 03:26:15 2024                  09-26 13:45        09-26 2024
-///     2024-01-29         2024-01-29 03:26:15.000 +0100         1月 29 03:26       1月 29日 2024年
+///     Jan 29 03:26       29 Jan 03:26       Jan 29  2024       Jan 29 03:26:15 2024
+///     09-26 13:45        09-26 2024         2024-01-29         2024-01-29 03:26:15.000 +0100
 struct ListingDate {
     let time: FTPTimestamp
     let wordCount: Int
@@ -13,10 +12,10 @@ struct ListingDate {
     static func read(_ line: ListingLine, at index: Int, now: Int64) -> ListingDate? {
         let first = line.word(index)
         let second = line.word(index + 1)
-        if let month = MonthNames.number(first), let day = day(second) {
+        if let month = month(first), let day = day(second) {
             return readRest(line, at: index + 2, month, day, now)?.following(2)
         }
-        if let day = day(first), let month = MonthNames.number(second) {
+        if let day = day(first), let month = month(second) {
             return readRest(line, at: index + 2, month, day, now)?.following(2)
         }
         let parts = first.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false).map(\.datePart)
@@ -73,16 +72,25 @@ struct ListingDate {
         time.map { ListingDate(time: $0, wordCount: wordCount) }
     }
 
-    /// `29`, `29.`, `29日`.
+    /// `Jan` or `January`, in any letter case: from 1 to 12.
+    private static func month(_ word: ArraySlice<UInt8>) -> Int? {
+        let name = String(decoding: word, as: UTF8.self).lowercased()
+        guard name.count >= 3 else { return nil }
+        return months.firstIndex { $0.hasPrefix(name) }.map { $0 + 1 }
+    }
+
+    private static let months = [
+        "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+        "december",
+    ]
+
     private static func day(_ word: ArraySlice<UInt8>) -> Int? {
-        let day = MonthNames.withoutSuffix(word, ["日", "일", "."])
-        guard let number = day.datePart, 1...31 ~= number else { return nil }
+        guard let number = word.datePart, 1...31 ~= number else { return nil }
         return number
     }
 
     private static func year(_ word: ArraySlice<UInt8>) -> Int? {
-        let year = MonthNames.withoutSuffix(word, ["年", "년"])
-        guard year.count == 4, let number = year.datePart, number >= 1900 else { return nil }
+        guard word.count == 4, let number = word.datePart, number >= 1900 else { return nil }
         return number
     }
 }

@@ -58,19 +58,4 @@ extension Collection<UInt8> {
 
     /// The number of digits alone, where it is small enough for a part of a date.
     var datePart: Int? { count <= 4 ? decimal.map { Int($0) } : nil }
-
-    func isEqual(to text: StaticString) -> Bool { elementsEqual(text.bytes) }
-}
-
-/// Lines that servers write around their entries.
-enum ListingRemarks {
-    static func contain(_ line: ListingLine) -> Bool {
-        switch line.text(0).lowercased() {
-        // `ls`: `total 12`. VMS: `Total of 3 files, 6/9 blocks`.
-        case "total", "insgesamt", "totale", "итого": true
-        // VMS: `Directory DISK$USER:[ANONYMOUS]`; `Grand total of`.
-        case "directory", "grand": true
-        default: false
-        }
-    }
 }
