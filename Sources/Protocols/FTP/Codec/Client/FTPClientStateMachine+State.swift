@@ -76,15 +76,16 @@ extension FTPClientStateMachine {
 }
 
 extension FTPClientStateMachine.State {
-    /// For messages and tables.
+    /// For messages and tables: the step's name, without what it holds.
     var name: String {
-        switch self {
-        case .login(let step): step.name
-        case .idle: "idle"
-        case .folder(let step, _): step.name
-        case .transfer(let step, _): step.name
-        case .closed: "closed"
-        }
+        let step: Any =
+            switch self {
+            case .login(let step): step
+            case .folder(let step, _): step
+            case .transfer(let step, _): step
+            case .idle, .closed: self
+            }
+        return String(String(describing: step).prefix { $0 != "(" })
     }
 
     /// Whether the server is to reply.
@@ -109,21 +110,6 @@ extension FTPClientStateMachine.State {
 }
 
 extension FTPClientStateMachine.LoginStep {
-    fileprivate var name: String {
-        switch self {
-        case .greeting: "greeting"
-        case .auth: "auth"
-        case .securing: "securing"
-        case .bufferSize: "bufferSize"
-        case .protection: "protection"
-        case .anonymous: "anonymous"
-        case .user: "user"
-        case .password: "password"
-        case .features: "features"
-        case .options: "options"
-        }
-    }
-
     fileprivate var isWaitingForReply: Bool {
         switch self {
         case .securing, .anonymous: false
@@ -146,16 +132,6 @@ extension FTPClientStateMachine.LoginStep {
 }
 
 extension FTPClientStateMachine.FolderStep {
-    fileprivate var name: String {
-        switch self {
-        case .form: "form"
-        case .home: "home"
-        case .goingHome: "goingHome"
-        case .folder: "folder"
-        case .makingFolder: "makingFolder"
-        }
-    }
-
     fileprivate var commandName: String {
         switch self {
         case .form: "TYPE"
@@ -167,23 +143,6 @@ extension FTPClientStateMachine.FolderStep {
 }
 
 extension FTPClientStateMachine.TransferStep {
-    fileprivate var name: String {
-        switch self {
-        case .size: "size"
-        case .time: "time"
-        case .reported: "reported"
-        case .extendedPassive: "extendedPassive"
-        case .passive: "passive"
-        case .opening: "opening"
-        case .restart: "restart"
-        case .command: "command"
-        case .transferring: "transferring"
-        case .ending: "ending"
-        case .probing: "probing"
-        case .making: "making"
-        }
-    }
-
     fileprivate var isWaitingForReply: Bool {
         switch self {
         case .reported, .opening: false

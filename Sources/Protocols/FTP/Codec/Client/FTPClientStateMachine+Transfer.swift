@@ -82,7 +82,7 @@ extension FTPClientStateMachine {
         if isDone { work.facts.modificationTime = reply.modificationTime }
         guard work.transfer.operation == .inspect else { return report(work) }
         if let refusal = work.sizeRefusal, !isDone {
-            return fail(refusal.means == .noSuchCommand ? .notImplemented : .noSuchFile, refusal, "SIZE")
+            return fail(refusal.isOfUnknownCommand ? .notImplemented : .noSuchFile, refusal, "SIZE")
         }
         return finish(work)
     }
@@ -116,7 +116,7 @@ extension FTPClientStateMachine {
         let name = work.commandName
         switch work.transfer.operation {
         case .list:
-            if !work.usesPlainListing, reply.means == .noSuchCommand {
+            if !work.usesPlainListing, reply.isOfUnknownCommand {
                 // The data connection that was opened for it serves the other command.
                 var work = work
                 work.usesPlainListing = true

@@ -2,13 +2,8 @@ import LoadingKitPrimitives
 
 /// What a reply says that refuses a command (RFC 959 §4.2).
 extension FTPReply {
-    enum Meaning {
-        case noSuchCommand
-        case other
-    }
-
-    /// Whether the server has the command at all: 500, 502, 504, and what some say in their place.
-    var means: Meaning { [500, 501, 502, 503, 504].contains(code) ? .noSuchCommand : .other }
+    /// Whether the server does not have the command at all: 500, 502, 504, and what some say in their place.
+    var isOfUnknownCommand: Bool { (500...504).contains(code) }
 
     /// What it says of the data connection; nil where it says nothing of that.
     var dataRefusal: FTPRefusal.Kind? {
@@ -23,11 +18,8 @@ extension FTPReply {
     /// Why a file cannot be read. Servers say little more than 550: whether the file has a size shows that it is there, and
     /// many say so in English.
     func readRefusal(exists: Bool) -> FTPRefusal.Kind {
-        switch code {
-        case 530, 532: return .noPermission
-        case 500, 501, 502, 503, 504: return .notImplemented
-        case _: break
-        }
+        if code == 530 || code == 532 { return .noPermission }
+        if isOfUnknownCommand { return .notImplemented }
         let text = lines.reduce(into: "") { $0 += String(decoding: $1, as: UTF8.self).lowercased() + " " }
         let hasPermissionWord = ["permission", "denied", "not allowed", "forbidden", "access"].contains(
             where: text.contains)

@@ -12,7 +12,7 @@ extension FTPReply {
             let parts = line[(open + 1)...].split(separator: delimiter, omittingEmptySubsequences: false)
             // Before the first delimiter, the protocol, the address (both empty), the port, and the parenthesis.
             guard parts.count == 5, parts[0].isEmpty, parts[4].first == UInt8(ascii: ")") else { continue }
-            return FTPNumber.port(parts[3])
+            return parts[3].decimal.flatMap { UInt16(exactly: $0) }.flatMap { $0 > 0 ? $0 : nil }
         }
         return nil
     }
@@ -29,7 +29,7 @@ extension FTPReply {
                 rest = rest[digit...]
                 let text = rest.prefix { ASCII.isDigit($0) || $0 == ASCII.comma }
                 let numbers = text.split(separator: ASCII.comma, omittingEmptySubsequences: false).map { number in
-                    number.count <= 3 ? FTPNumber.decimal(number).flatMap { UInt8(exactly: $0) } : nil
+                    number.count <= 3 ? number.decimal.flatMap { UInt8(exactly: $0) } : nil
                 }
                 if numbers.count >= 6, case let values = numbers.prefix(6).compactMap({ $0 }), values.count == 6 {
                     let port = UInt16(values[4]) << 8 | UInt16(values[5])
@@ -44,25 +44,14 @@ extension FTPReply {
     /// The number of bytes of a reply to `SIZE` (RFC 3659 §4). Nil where there is none.
     public var size: Int64? {
         guard code == 213, let line = lines.first else { return nil }
-        return FTPNumber.decimal(ASCII.trimmingSpaces(line))
+        return ASCII.trimmingSpaces(line).decimal.flatMap { Int64(exactly: $0) }
     }
 
     /// The time of a reply to `MDTM` (RFC 3659 §3), in seconds since 1 January 1970 UTC; a fraction is left out. Nil where
     /// there is none.
     public var modificationTime: Int64? {
         guard code == 213, let line = lines.first else { return nil }
-        let parts = ASCII.trimmingSpaces(line).split(separator: UInt8(ascii: "."), maxSplits: 1)
-        guard let digits = parts.first, digits.count == 14, digits.allSatisfy(ASCII.isDigit) else { return nil }
-        func number(_ from: Int, _ count: Int) -> Int {
-            digits.dropFirst(from).prefix(count).reduce(0) { $0 * 10 + Int($1 & 0x0F) }
-        }
-        let (year, month, day) = (number(0, 4), number(4, 2), number(6, 2))
-        let (hour, minute, second) = (number(8, 2), number(10, 2), number(12, 2))
-        guard year > 0, (1...12).contains(month), (1...GregorianCalendar.days(of: month, in: year)).contains(day),
-            hour < 24, minute < 60, second <= 60
-        else { return nil }
-        let days = GregorianCalendar.daysSince1970(year, month, day)
-        return Int64(days * 86_400 + hour * 3_600 + minute * 60 + second)
+        return FTPTimestamp(digits: ASCII.trimmingSpaces(line))?.secondsSince1970
     }
 
     /// The path of a reply to `PWD` or `MKD` (RFC 959 §4.1.3, Appendix II): between quotes, a quote in it doubled. Nil where
@@ -92,33 +81,13 @@ extension FTPReply {
         let text = line[(open + 1)...]
         let digits = text.prefix(while: ASCII.isDigit)
         let unit = text.dropFirst(digits.count).prefix(6).map(ASCII.lowercased)
-        return unit == Array(" bytes".utf8) || unit == Array(" byte)".utf8) ? FTPNumber.decimal(digits) : nil
+        guard unit == Array(" bytes".utf8) || unit == Array(" byte)".utf8) else { return nil }
+        return digits.decimal.flatMap { Int64(exactly: $0) }
     }
 
     /// Code and text as a message quotes them: the last line, where the reason stands, without control characters.
     public var summary: String {
         let text = FTPText.string(lines.last { !$0.isEmpty } ?? [])
         return text.isEmpty ? "\(code)" : "\(code) \(text)"
-    }
-}
-
-/// Numbers in replies.
-enum FTPNumber {
-    /// The number that decimal digits alone spell; nil too when it is beyond 63 bits.
-    static func decimal(_ digits: some Sequence<UInt8>) -> Int64? {
-        var number: Int64?
-        for byte in digits {
-            guard let digit = ASCII.digit(byte) else { return nil }
-            let (product, overflow) = (number ?? 0).multipliedReportingOverflow(by: 10)
-            let (sum, carry) = product.addingReportingOverflow(Int64(digit))
-            if overflow || carry { return nil }
-            number = sum
-        }
-        return number
-    }
-
-    static func port(_ digits: some Sequence<UInt8>) -> UInt16? {
-        guard let number = decimal(digits).flatMap({ UInt16(exactly: $0) }), number > 0 else { return nil }
-        return number
     }
 }
