@@ -35,22 +35,21 @@ package final class ProxyFinder: @unchecked Sendable {  // confined to `loop`, e
         try rules.answer(for: target)
     }
 
-    /// The ways to a server; those that recently could not be reached are last. The ways are returned at once if they
-    /// are known. Otherwise the callback gets them; it is not called after ``withdraw(_:)``.
+    /// The ways to a server, those that could not be reached of late behind the others.
     ///
-    /// - Parameter waiter: a number that is unique among this finder's loads.
+    /// - Parameters:
+    ///   - waiter: a number that no other load of this finder's has.
+    ///   - told: called once: at once where the ways are known, and not after ``withdraw(_:)``.
     package func findWays(
         to target: ProxyTarget, for waiter: UInt64, _ told: @escaping (Result<[Proxy?], any Error>) -> Void
-    ) throws(LoadFailure) -> [Proxy?]? {
-        if case .proxy(let proxy) = try rules.answer(for: target) { return [proxy] }
+    ) throws(LoadFailure) {
+        if case .proxy(let proxy) = try rules.answer(for: target) { return told(.success([proxy])) }
         if observer == nil { observer = networks.observe { [weak self] in self?.forget() } }
         switch questions.ask(target, for: waiter, now: loop.now) {
-        case .known(let proxies):
-            return inOrder(proxies)
+        case .known(let proxies): told(.success(inOrder(proxies)))
         case .waits(let actions):
             waiters[waiter] = told
             run(actions)
-            return nil
         }
     }
 
@@ -59,14 +58,16 @@ package final class ProxyFinder: @unchecked Sendable {  // confined to `loop`, e
         run(questions.withdraw(waiter))
     }
 
-    /// No connection through the proxy was established. The proxy is tried after the others for a while.
-    package func proxyDidFail(_ proxy: Proxy) {
-        guard rules.asksResolver else { return }
+    /// No connection came about by a way. A proxy that is not to be reached, or is none, whatever the destination, is tried
+    /// after the others for a while.
+    package func proxyDidFail(_ proxy: Proxy?, _ error: any Error) {
+        guard rules.asksResolver, let proxy, let error = error as? ProxyError, error.isOfProxy, error.cause != .silent
+        else { return }
         avoided = avoided.filter { $0.value > loop.now }
         avoided[proxy] = loop.now.advanced(bySeconds: Self.avoidance)
     }
 
-    package func proxyDidConnect(_ proxy: Proxy) { if !avoided.isEmpty { avoided[proxy] = nil } }
+    package func proxyDidConnect(_ proxy: Proxy?) { if !avoided.isEmpty, let proxy { avoided[proxy] = nil } }
 
     package func forget() {
         questions.forget()

@@ -65,16 +65,13 @@ extension LoadFailure {
 }
 
 extension ProxyError {
-    /// Whether the proxy cannot be reached, or is not a proxy, whatever the destination.
-    fileprivate var isOfProxy: Bool {
+    /// Whether the proxy is not to be reached, or is none, whatever the destination.
+    var isOfProxy: Bool {
         switch cause {
         case .unreachable, .malformed, .closed, .silent: true
         case .status, .refused, .authentication, .unusableName, .unanswered: false
         }
     }
-
-    /// Whether other loads should try the proxy after others.
-    package var isWorthAvoiding: Bool { isOfProxy && cause != .silent }
 }
 
 extension String {

@@ -1,5 +1,4 @@
 import Foundation
-import LoadingKitPrimitives
 import TestSupport
 import Testing
 
@@ -21,7 +20,6 @@ import Testing
         ("closed while idle", { if let id = $0.idles.first { try $0.close(id) } }),
         ("found to be closed", { try $0.findReusedUnusable() }),
         ("serve", { try $0.serve() }),
-        ("a minute", { try $0.pass(seconds: 60) }),
         ("close all idle", { try $0.closeIdle() }),
     ]
 
@@ -93,7 +91,7 @@ import Testing
         var pool = FTPConnectionPool(limit: 1)
         pool.withdraw(7)
         #expect(pool.connectionDidClose(7) == [])
-        #expect(pool.connectionDidBecomeIdle(7, now: MonotonicTime(nanoseconds: 1)) == [])
+        #expect(pool.connectionDidBecomeIdle(7) == [])
         #expect(pool.serve() == [])
         #expect(pool.isUnused)
     }
@@ -133,8 +131,7 @@ import Testing
         case 12: if let id = model.actives.randomElement(using: &generator) { try model.close(id) }
         case 13: if let id = model.idles.randomElement(using: &generator) { try model.close(id) }
         case 14: try model.findReusedUnusable()
-        case 15..<18: if model.willServe { try model.serve() }
-        case 18: try model.pass(seconds: Double.random(in: 0...60, using: &generator))
+        case 15..<19: if model.willServe { try model.serve() }
         case _: if Int.random(in: 0..<5, using: &generator) == 0 { try model.closeIdle() }
         }
     }

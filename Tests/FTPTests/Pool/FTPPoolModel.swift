@@ -1,6 +1,5 @@
 import Foundation
 import LoadingKit
-import LoadingKitPrimitives
 import LoadingKitTransport
 
 @testable import LoadingKitFTPHandler
@@ -23,7 +22,6 @@ struct FTPPoolModel {
     }
 
     private(set) var pool: Pool
-    var now = MonotonicTime(nanoseconds: 1_000_000_000)
     private(set) var connections: [Pool.ConnectionID: Connection] = [:]
     /// In the order in which they were submitted.
     private(set) var waiting: [Pool.Request] = []
@@ -80,8 +78,7 @@ struct FTPPoolModel {
 
     mutating func becomeIdle(_ id: Pool.ConnectionID) throws {
         connections[id]?.load = nil
-        let now = now
-        try run { $0.connectionDidBecomeIdle(id, now: now) }
+        try run { $0.connectionDidBecomeIdle(id) }
     }
 
     mutating func close(_ id: Pool.ConnectionID) throws {
@@ -96,15 +93,7 @@ struct FTPPoolModel {
         try submit(request)
     }
 
-    mutating func pass(seconds: Double) throws {
-        now = now.advanced(bySeconds: seconds)
-        try closeIdle(for: 55)
-    }
-
-    mutating func closeIdle(for seconds: Double = 0) throws {
-        let now = now
-        try run { $0.closeIdle(for: seconds, now: now) }
-    }
+    mutating func closeIdle() throws { try run { $0.closeIdle() } }
 
     // MARK: Actions
 
@@ -156,7 +145,7 @@ struct FTPPoolModel {
 
     private func check() throws {
         guard connections.count <= pool.limit else { throw Flaw("beyond the limit", pool) }
-        guard pool.hasIdle == !idles.isEmpty else { throw Flaw("counts other idle ones", pool) }
+        guard pool.description.contains("idle \(idles.count),") else { throw Flaw("counts other idle ones", pool) }
         guard pool.isUnused == (connections.isEmpty && waiting.isEmpty) else { throw Flaw("holds what is over", pool) }
         guard waiting.isEmpty || willServe || actives.count == pool.limit else {
             throw Flaw("waits for nothing", pool)

@@ -10,7 +10,6 @@ enum FTPPoolTable {
          | closed while idle |  | connections 0, idle 0, waiting 0
          | found to be closed |  | connections 0, idle 0, waiting 0
          | serve |  | connections 0, idle 0, waiting 0
-         | a minute |  | connections 0, idle 0, waiting 0
          | close all idle |  | connections 0, idle 0, waiting 0
         ada | ada | open 2 | connections 2, idle 0, waiting 0
         ada | bob | open 2 | connections 2, idle 0, waiting 0
@@ -21,7 +20,6 @@ enum FTPPoolTable {
         ada | closed while idle |  | connections 1, idle 0, waiting 0
         ada | found to be closed |  | connections 1, idle 0, waiting 0
         ada | serve |  | connections 1, idle 0, waiting 0
-        ada | a minute |  | connections 1, idle 0, waiting 0
         ada | close all idle |  | connections 1, idle 0, waiting 0
         ada; ready again | ada | reuse 1 for 2 | connections 1, idle 0, waiting 0
         ada; ready again | bob | open 2 | connections 2, idle 1, waiting 0
@@ -32,7 +30,6 @@ enum FTPPoolTable {
         ada; ready again | closed while idle |  | connections 0, idle 0, waiting 0
         ada; ready again | found to be closed |  | connections 1, idle 1, waiting 0
         ada; ready again | serve |  | connections 1, idle 1, waiting 0
-        ada; ready again | a minute | close 1 | connections 0, idle 0, waiting 0
         ada; ready again | close all idle | close 1 | connections 0, idle 0, waiting 0
         ada; bob; ready again | ada | reuse 1 for 3 | connections 2, idle 0, waiting 0
         ada; bob; ready again | bob | close 1, open 3 | connections 2, idle 0, waiting 0
@@ -43,7 +40,6 @@ enum FTPPoolTable {
         ada; bob; ready again | closed while idle |  | connections 1, idle 0, waiting 0
         ada; bob; ready again | found to be closed |  | connections 2, idle 1, waiting 0
         ada; bob; ready again | serve |  | connections 2, idle 1, waiting 0
-        ada; bob; ready again | a minute | close 1 | connections 1, idle 0, waiting 0
         ada; bob; ready again | close all idle | close 1 | connections 1, idle 0, waiting 0
         ada; ready again; ada | ada | open 3 | connections 2, idle 0, waiting 0
         ada; ready again; ada | bob | open 3 | connections 2, idle 0, waiting 0
@@ -54,7 +50,6 @@ enum FTPPoolTable {
         ada; ready again; ada | closed while idle |  | connections 1, idle 0, waiting 0
         ada; ready again; ada | found to be closed | open 2 | connections 1, idle 0, waiting 0
         ada; ready again; ada | serve |  | connections 1, idle 0, waiting 0
-        ada; ready again; ada | a minute |  | connections 1, idle 0, waiting 0
         ada; ready again; ada | close all idle |  | connections 1, idle 0, waiting 0
         ada; bob; ready again; ready again | ada | reuse 1 for 3 | connections 2, idle 1, waiting 0
         ada; bob; ready again; ready again | bob | reuse 2 for 3 | connections 2, idle 1, waiting 0
@@ -65,7 +60,6 @@ enum FTPPoolTable {
         ada; bob; ready again; ready again | closed while idle |  | connections 1, idle 1, waiting 0
         ada; bob; ready again; ready again | found to be closed |  | connections 2, idle 2, waiting 0
         ada; bob; ready again; ready again | serve |  | connections 2, idle 2, waiting 0
-        ada; bob; ready again; ready again | a minute | close 1, close 2 | connections 0, idle 0, waiting 0
         ada; bob; ready again; ready again | close all idle | close 1, close 2 | connections 0, idle 0, waiting 0
         ada; bob | ada | 3 waits | connections 2, idle 0, waiting 1
         ada; bob | bob | 3 waits | connections 2, idle 0, waiting 1
@@ -76,7 +70,6 @@ enum FTPPoolTable {
         ada; bob | closed while idle |  | connections 2, idle 0, waiting 0
         ada; bob | found to be closed |  | connections 2, idle 0, waiting 0
         ada; bob | serve |  | connections 2, idle 0, waiting 0
-        ada; bob | a minute |  | connections 2, idle 0, waiting 0
         ada; bob | close all idle |  | connections 2, idle 0, waiting 0
         ada; bob; bob; ada | ada | 5 waits | connections 2, idle 0, waiting 3
         ada; bob; bob; ada | bob | 5 waits | connections 2, idle 0, waiting 3
@@ -87,7 +80,6 @@ enum FTPPoolTable {
         ada; bob; bob; ada | closed while idle |  | connections 2, idle 0, waiting 2
         ada; bob; bob; ada | found to be closed |  | connections 2, idle 0, waiting 2
         ada; bob; bob; ada | serve |  | connections 2, idle 0, waiting 2
-        ada; bob; bob; ada | a minute |  | connections 2, idle 0, waiting 2
         ada; bob; bob; ada | close all idle |  | connections 2, idle 0, waiting 2
         ada; ada; bob; closed in use | ada | open 4 | connections 2, idle 0, waiting 1
         ada; ada; bob; closed in use | bob | open 4 | connections 2, idle 0, waiting 1
@@ -98,7 +90,6 @@ enum FTPPoolTable {
         ada; ada; bob; closed in use | closed while idle |  | connections 1, idle 0, waiting 1
         ada; ada; bob; closed in use | found to be closed |  | connections 1, idle 0, waiting 1
         ada; ada; bob; closed in use | serve | 3 waits no more, open 3 | connections 2, idle 0, waiting 0
-        ada; ada; bob; closed in use | a minute |  | connections 1, idle 0, waiting 1
         ada; ada; bob; closed in use | close all idle |  | connections 1, idle 0, waiting 1
         ada; ada; ada, not on a used one | ada | 4 waits | connections 2, idle 0, waiting 2
         ada; ada; ada, not on a used one | bob | 4 waits | connections 2, idle 0, waiting 2
@@ -109,7 +100,6 @@ enum FTPPoolTable {
         ada; ada; ada, not on a used one | closed while idle |  | connections 2, idle 0, waiting 1
         ada; ada; ada, not on a used one | found to be closed |  | connections 2, idle 0, waiting 1
         ada; ada; ada, not on a used one | serve |  | connections 2, idle 0, waiting 1
-        ada; ada; ada, not on a used one | a minute |  | connections 2, idle 0, waiting 1
         ada; ada; ada, not on a used one | close all idle |  | connections 2, idle 0, waiting 1
         """#
 }

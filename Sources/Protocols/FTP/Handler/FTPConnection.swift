@@ -1,40 +1,40 @@
 import Foundation
 import LoadingKitCore
 import LoadingKitFTP
-import LoadingKitHTTP
 import LoadingKitPrimitives
 import LoadingKitTransport
 
 /// A control connection, with the data connection of its load's transfer: moves bytes between the socket and the state
 /// machine, does what the machine wants of a connection, and tells its load the rest. Confined to the session's loop.
 final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined to the session's loop
-    private enum State {
-        /// Or TLS is put on it. Nil before that has begun.
-        case connecting((any PendingConnection)?)
-        case open(ByteStream)
-        case closed
-    }
+    /// How long a connection that nothing uses is kept, in seconds: servers commonly close them after one minute or more.
+    private static let idleTimeout = 55.0
 
     let id: FTPConnectionPool.ConnectionID
     let key: FTPConnectionKey
     let session: FTPSession
     /// Who the connection is for; nil while it is idle.
-    weak var load: FTPLoad? { didSet { if load != nil { membership?.connectionDidBecomeActive() } } }
-    /// Nil until it is open.
-    private(set) var metrics: ConnectionMetrics?
-    var data = DataState.none
-    /// What is decided about its TLS holds for its data connections.
-    let family = TLSFamily()
+    weak var load: FTPLoad? {
+        didSet {
+            guard load != nil else { return }
+            membership?.connectionDidBecomeActive()
+            idleTimer?.cancel()
+        }
+    }
+    var control = FTPLink.none
+    var data = FTPLink.none
+    /// What is decided about the connection's TLS holds for its data connections. Nil without TLS.
+    var tls: TLSDemand?
     /// A challenge that the program has not answered.
     var question: URLAuthenticationChallenge?
+    /// Nil until it is open.
+    private(set) var metrics: ConnectionMetrics?
     private var machine: FTPClientStateMachine
-    private var state = State.connecting(nil)
     private var parser = FTPReplyParser()
     private var replies: ArraySlice<FTPReply> = []
-    /// What the load has not taken, as its receiver is busy. No reply is looked at meanwhile.
-    private var held: FTPClientStateMachine.Event?
     private var output: [UInt8] = []
     private var membership: IdleConnections.Membership?
+    private var idleTimer: LoopTimer?
 
     init(_ id: FTPConnectionPool.ConnectionID, _ key: FTPConnectionKey, _ session: FTPSession) {
         self.id = id
@@ -50,82 +50,37 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
 
     /// Whether the server has neither closed the connection nor said anything while nothing was asked.
     var isUsable: Bool {
-        guard case .open(let stream) = state else { return false }
-        return isReady && replies.isEmpty && parser.isBetweenReplies && !stream.isDead
+        guard isReady, parser.isBetweenReplies, let stream = control.stream else { return false }
+        return !stream.isDead
     }
 
-    // MARK: Connecting
-
-    /// - Parameter limit: nanoseconds, where there is another way to the server; else the settings' own.
-    func connect(limit: UInt64?) {
-        let needsTLS = key.server.security == .implicit
-        state = .connecting(
-            makeStream(to: key.server.port, limit: limit) { [weak self] in self?.connectDidEnd($0, needsTLS: needsTLS) }
-        )
-    }
-
-    /// Makes a connection to a port of the server, through the proxy where there is one.
-    func makeStream(
-        to port: UInt16, limit: UInt64?, _ completion: @escaping (Result<ByteStream, any Error>) -> Void
-    ) -> any PendingConnection {
-        if let proxy = key.proxy {
-            let tunnel = ProxyTunnel { [weak self] in self?.load?.tunnelRequester }
-            do {
-                try tunnel.start(
-                    to: key.server.host, port: port, through: proxy, NSURLProtectionSpaceFTPProxy, over: key.use,
-                    session.connector, session.settings, asking: self, limit: limit, completion: completion)
-            } catch {
-                loop.executeLater { completion(.failure(error)) }
-            }
-            return tunnel
+    /// The control connection is made, or TLS is on it.
+    func didOpen(_ stream: ByteStream) {
+        control = .open(stream)
+        metrics = ConnectionMetrics(stream.info, protocolName: "ftp", isProxied: key.proxy != nil)
+        stream.handler = self
+        membership = IdleConnections.Membership(on: loop) { [weak self] in
+            guard let self, load == nil, isReady, membership?.isChosen == true else { return }
+            close()
         }
-        // The machine that the control connection goes to, once there is one.
-        let host = if case .open(let stream) = state { stream.info.remote.address } else { key.server.host }
-        return session.connector.connect(
-            to: .tcp(host: host, port: port), over: key.use, timeout: limit ?? session.settings.connectTimeout
-        ) { completion($0.mapError { $0 as any Error }) }
+        load?.noteActivity()
+        // After AUTH the machine goes on; else it waits for the server's greeting.
+        run { $0.tlsDidStart() }
     }
-
-    private func startTLS(_ stream: ByteStream) {
-        state = .connecting(secure(stream) { [weak self] in self?.connectDidEnd($0, needsTLS: false) })
-    }
-
-    private func connectDidEnd(_ result: Result<ByteStream, any Error>, needsTLS: Bool) {
-        guard case .connecting(let attempt) = state else { return }
-        switch result {
-        case .failure(let error):
-            if let timings = (attempt as? ConnectAttempt)?.timingsSoFar { load?.connectDidFail(timings) }
-            fail(error)
-        case .success(let stream) where needsTLS: startTLS(stream)
-        case .success(let stream):
-            state = .open(stream)
-            metrics = ConnectionMetrics(stream.info, protocolName: "ftp", isProxied: key.proxy != nil)
-            stream.handler = self
-            membership = IdleConnections.Membership(on: loop) { [weak self] in
-                guard let self, load == nil, isReady, membership?.isChosen == true else { return }
-                close()
-            }
-            load?.connectionDidOpen()
-            // After AUTH the machine goes on; else it waits for the server's greeting.
-            run { $0.tlsDidStart() }
-        }
-    }
-
-    // MARK: Use
 
     /// Its load needs it no more. Another one may.
     func becomeIdle() {
-        (load, held, data) = (nil, nil, .none)
+        (load, data) = (nil, .none)
         membership?.connectionDidBecomeIdle()
+        let time = loop.now.advanced(bySeconds: Self.idleTimeout)
+        idleTimer = loop.schedule(at: time) { [weak self] in self?.close() }
     }
+
+    // MARK: The machine
 
     /// Gives the machine an input, and does what it wants.
     func run(_ input: (inout FTPClientStateMachine) throws -> FTPClientStateMachine.Action) {
-        do {
-            perform(try input(&machine))
-        } catch {
-            fail(error)
-        }
+        attempt { perform(try input(&machine)) }
     }
 
     private func perform(_ action: FTPClientStateMachine.Action) {
@@ -137,49 +92,34 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
             write()
             load?.noteActivity(sent: bytes.count)
             if machine.isTransferBeginning { secureData() }
-        case .startTLS: if case .open(let stream) = state { startTLS(stream) }
+        case .startTLS: if let stream = control.stream, let tls { startTLS(stream, tls) }
         case .openData(let port): openData(port)
-        case .tell(let event): tell(event)
+        // What was received behind the event may have ended the load.
+        case .tell(let event): if let load { load.perform(event) } else { close() }
         case .close(let refusal): fail(failure(of: refusal))
         }
-    }
-
-    private func tell(_ event: FTPClientStateMachine.Event) {
-        guard let load else { return close() }
-        // What was received behind the event may have ended the load.
-        if !load.perform(event), self.load === load { held = event }
-    }
-
-    /// The load's receiver is ready again.
-    func resume() {
-        if let event = held.take() { tell(event) }
-        receive()
     }
 
     // MARK: Bytes
 
     func streamDidBecomeWritable(_ stream: ByteStream) {
-        if stream === dataStream { load?.moveData() } else { write() }
+        if stream === data.stream { load?.moveData() } else { write() }
     }
 
     func streamDidBecomeReadable(_ stream: ByteStream) {
-        if stream === dataStream { load?.moveData() } else { receive() }
+        if stream === data.stream { load?.moveData() } else { receive() }
     }
 
     private func write() {
-        while !output.isEmpty, case .open(let stream) = state {
-            switch output.withUnsafeBytes({ stream.write($0) }) {
-            case .bytes(let count): output.removeFirst(count)
-            case .wouldBlock: return
-            // What the server said before it closed the connection is read first.
-            case .failed: return output.removeAll()
-            }
-        }
+        guard !output.isEmpty, let stream = control.stream else { return }
+        // Where that fails, what the server said before it closed the connection is read first.
+        if case .bytes(let count) = output.withUnsafeBytes({ stream.write($0) }) { output.removeFirst(count) }
     }
 
-    private func receive() {
-        do {
-            while held == nil, case .open(let stream) = state {
+    /// Reads what the server says, and does what it leads to, until the load holds back.
+    func receive() {
+        attempt {
+            while load?.isHolding != true, let stream = control.stream {
                 if let reply = replies.popFirst() {
                     let action = try machine.receive(reply)
                     // What came before TLS was not protected by it.
@@ -203,14 +143,17 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
                 case .failed(let error): throw error
                 }
             }
-        } catch {
-            fail(error)
         }
     }
 
     // MARK: The end
 
-    private func fail(_ error: any Error) {
+    /// Does what may fail the connection.
+    func attempt(_ work: () throws -> Void) {
+        do { try work() } catch { fail(error) }
+    }
+
+    func fail(_ error: any Error) {
         // What the load does next needs no connection.
         let load = load
         close()
@@ -219,22 +162,15 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
 
     /// Ends the connection. Its load is not told.
     func close() {
-        let last = state
-        if case .closed = last { return }
-        let wasReady = isReady
-        state = .closed
+        if case .closed = control { return }
+        // A courtesy to the server (RFC 959 §4.1.1), whose answer is not waited for.
+        if isReady, let stream = control.stream { _ = Array("QUIT\r\n".utf8).withUnsafeBytes { stream.write($0) } }
+        control.close()
+        data.close()
         machine.connectionDidClose()
-        closeData()
+        idleTimer?.cancel()
         if let question { load?.receiver?.withdraw(question) }
-        (question, load, membership) = (nil, nil, nil)
-        switch last {
-        case .closed: break
-        case .connecting(let pending): pending?.cancel()
-        case .open(let stream):
-            // A courtesy to the server (RFC 959 §4.1.1), whose answer is not waited for.
-            if wasReady { _ = Array("QUIT\r\n".utf8).withUnsafeBytes { stream.write($0) } }
-            stream.close()
-        }
+        (control, question, load, membership) = (.closed(nil), nil, nil, nil)
         session.connectionDidClose(self)
     }
 }

@@ -1,9 +1,7 @@
-import LoadingKitPrimitives
-
 /// The control connections to one server, and the loads that wait for one: decides which load gets which connection,
 /// when one is made, and when it is closed.
 ///
-/// A value without sockets, clock or timers. Each input is a method, which leaves the pool consistent and returns what
+/// A value without sockets or timers. Each input is a method, which leaves the pool consistent and returns what
 /// is to be done; ``FTPSession`` does it. Identifiers that the pool does not know are those of what has ended
 /// meanwhile, and change nothing.
 struct FTPConnectionPool: Sendable, CustomStringConvertible {
@@ -40,13 +38,12 @@ struct FTPConnectionPool: Sendable, CustomStringConvertible {
     /// Open ones, and those that are being made.
     private var connections: [ConnectionID: FTPConnectionKey] = [:]
     /// Those that nothing uses: the one that has been idle for longest comes first.
-    private var idle: [(id: ConnectionID, since: MonotonicTime)] = []
+    private var idle: ArraySlice<ConnectionID> = []
     /// In the order in which they came.
     private var waiting: ArraySlice<Request> = []
 
     init(limit: Int) { self.limit = max(1, limit) }
 
-    var hasIdle: Bool { !idle.isEmpty }
     var isUnused: Bool { connections.isEmpty && waiting.isEmpty }
 
     /// Its state in one line, for logs and tests.
@@ -63,13 +60,14 @@ struct FTPConnectionPool: Sendable, CustomStringConvertible {
     /// Gives the load a connection, where one is idle, or can be made: for that an idle one of another user may have
     /// to go.
     private mutating func assign(_ request: Request) -> [Action]? {
-        if !request.needsFresh, let index = idle.lastIndex(where: { connections[$0.id] == request.key }) {
-            return [.reuse(idle.remove(at: index).id, request)]
+        if !request.needsFresh, let index = idle.lastIndex(where: { connections[$0] == request.key }) {
+            return [.reuse(idle.remove(at: index), request)]
         }
         var actions: [Action] = []
         if connections.count >= limit {
-            guard let unused = idle.first?.id else { return nil }
-            actions = close([unused])
+            guard let unused = idle.popFirst() else { return nil }
+            connections[unused] = nil
+            actions = [.close(unused)]
         }
         connections[request.load] = request.key
         return actions + [.open(request)]
@@ -91,27 +89,23 @@ struct FTPConnectionPool: Sendable, CustomStringConvertible {
     // MARK: Connections
 
     /// The connection is ready for another transfer, and no load's any more.
-    mutating func connectionDidBecomeIdle(_ id: ConnectionID, now: MonotonicTime) -> [Action] {
-        guard connections[id] != nil, !idle.contains(where: { $0.id == id }) else { return [] }
-        idle.append((id, now))
+    mutating func connectionDidBecomeIdle(_ id: ConnectionID) -> [Action] {
+        guard connections[id] != nil, !idle.contains(id) else { return [] }
+        idle.append(id)
         return serve()
     }
 
     mutating func connectionDidClose(_ id: ConnectionID) -> [Action] {
         guard connections.removeValue(forKey: id) != nil else { return [] }
-        idle.removeAll { $0.id == id }
+        idle.removeAll { $0 == id }
         // The caller may be about to ask for another connection for a load of its own.
         return waiting.isEmpty ? [] : [.serveLater]
     }
 
-    /// Closes the connections that have been idle for so long. Where there are any, no load waits.
-    mutating func closeIdle(for seconds: Double, now: MonotonicTime) -> [Action] {
-        close(idle.filter { now.seconds(since: $0.since) >= seconds }.map(\.id))
-    }
-
-    private mutating func close(_ unused: [ConnectionID]) -> [Action] {
-        for id in unused { connections[id] = nil }
-        idle.removeAll { connections[$0.id] == nil }
-        return unused.map { .close($0) }
+    /// Closes the connections that nothing uses. Where there are any, no load waits.
+    mutating func closeIdle() -> [Action] {
+        defer { idle = [] }
+        for id in idle { connections[id] = nil }
+        return idle.map { .close($0) }
     }
 }

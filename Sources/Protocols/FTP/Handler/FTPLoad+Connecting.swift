@@ -7,21 +7,9 @@ import LoadingKitTransport
 
 /// How the load comes by a control connection that its user is logged in on.
 extension FTPLoad {
-    func findWays(_ request: FTPRequest) throws(LoadFailure) {
-        state = .findingWays(request)
-        let target = ProxyTarget(.ftp, host: request.server.host, port: request.server.port)
-        let known = try session.proxies.findWays(to: target, for: number) { [weak self] result in
-            switch result {
-            case .success(let found): self?.didFindWays(found)
-            case .failure(let error): self?.fail(error)
-            }
-        }
-        if let known { didFindWays(known) }
-    }
-
-    private func didFindWays(_ found: [Proxy?]) {
+    func didFindWays(_ found: Result<[Proxy?], any Error>) {
         guard case .findingWays(let request) = state else { return }
-        submit(Plan(request: request, login: FTPLogin(request, session), ways: ProxyWays(found)))
+        attempt { submit(Plan(request: request, login: FTPLogin(request, session), ways: ProxyWays(try found.get()))) }
     }
 
     var tunnelRequester: TunnelRequester? { receiver.map { TunnelRequester(urlRequest, resources, $0) } }
@@ -47,25 +35,11 @@ extension FTPLoad {
         connection.connect(limit: plan.ways.limit(of: session.settings.connectTimeout))
     }
 
-    func connectionDidOpen() {
-        if case .connecting(let plan, _) = state, let proxy = plan.ways.current {
-            session.proxies.proxyDidConnect(proxy)
-        }
-        receiver?.noteActivity()
-    }
-
-    /// - Parameter connecting: how far it has come.
-    func connectDidFail(_ connecting: ConnectTimings) {
-        timings.connection = timings.connection ?? ConnectionMetrics(failed: connecting)
-    }
-
     /// The connection has ended, which may be the server's doing.
     func connectionDidFail(_ error: any Error) {
         switch state {
         case .connecting(var plan, let connection) where connection.metrics == nil:
-            if let proxy = plan.ways.current, (error as? ProxyError)?.isWorthAvoiding == true {
-                session.proxies.proxyDidFail(proxy)
-            }
+            session.proxies.proxyDidFail(plan.ways.current, error)
             if plan.ways.takeNext(after: error) { return submit(plan) }
             fail(plan.ways.failure(error))
         // The server has given up a connection that nothing was asked on for a while (RFC 959 §4.2.2, 421).
@@ -88,11 +62,9 @@ extension FTPLoad {
         state = .asking(plan)
         receiver.challenge(challenge) { [weak self] disposition, credential in
             guard let self, case .asking(var plan) = state else { return }
-            do throws(LoadFailure) {
+            attempt {
                 try plan.login.settle(disposition, credential, after: refusal)
                 submit(plan)
-            } catch {
-                fail(error)
             }
         }
     }

@@ -11,7 +11,10 @@ extension FTPLoad {
             case asked
             /// Bytes come: of a file, or of a listing.
             case receiving(FTPListingBody?)
-            case sending(FTPBodySender)
+            /// What is left of a piece of the body, and what gives the next one.
+            case sending(Data, more: (any BodySource)?)
+            /// The body's source gives its next piece.
+            case readingBody
             /// All bytes are sent. With a timer: the server has closed the data connection before, and may say why
             /// until then.
             case sent(LoopTimer?)
@@ -36,18 +39,16 @@ extension FTPLoad {
         /// How many bytes the server said that there are: with `SIZE`, which is exact.
         var expectedCount: Int64? {
             guard request.transfer.path.form != .text else { return nil }
-            return range.map { $0.upperBound - $0.lowerBound } ?? facts.size
+            return range.map { Int64($0.count) } ?? facts.size
         }
 
         /// Whether the part that was asked for is there, behind which the server would send on to the file's end.
-        var isPartComplete: Bool {
-            range.map { $0.upperBound != facts.size && received >= $0.upperBound - $0.lowerBound } ?? false
-        }
+        var isPartComplete: Bool { range.map { $0.upperBound != facts.size && received >= $0.count } ?? false }
 
         /// Nothing is received or sent any more.
         func stop() {
             if case .sent(let timer?) = phase { timer.cancel() }
-            connection.closeData()
+            connection.data.close()
             request.body.abandon()
         }
     }
@@ -78,14 +79,14 @@ extension FTPLoad {
             var facts = transfer.facts
             if facts.size == nil, request.transfer.path.form != .text { facts.size = beginning.announcedSize }
             transfer.phase = .receiving(nil)
-            give(FTPResponse.file(request, facts, range: transfer.range))
+            give(request.fileResponse(facts, part: transfer.range))
         case .list:
-            let body = FTPListingBody(request, isMachineListing: beginning.isMachineListing)
-            transfer.phase = .receiving(body)
-            give(FTPResponse.listing(request))
-            if receiver != nil { give(body.begin()) }
+            let listing = FTPListingBody(request, isMachineListing: beginning.isMachineListing)
+            transfer.phase = .receiving(listing)
+            give(request.listingResponse)
+            listing.begin().withUnsafeBytes(give)
         case .store, .append:
-            transfer.phase = .sending(FTPBodySender(request.body))
+            transfer.phase = .sending(request.body.data ?? Data(), more: request.body.source)
             receiver?.noteActivity()
         case .inspect, .makeDirectory: break
         }
@@ -94,21 +95,19 @@ extension FTPLoad {
 
     // MARK: The end
 
-    func transferDidFinish(_ facts: FTPFacts, _ transfer: Transfer) {
+    func transferDidFinish(_ facts: FTPFacts, _ transfer: Transfer) throws {
         let request = transfer.request
         switch request.transfer.operation {
         case .retrieve:
             if let expected = transfer.expectedCount, transfer.received < expected {
-                return fail(LoadFailure.differentSize(transfer.received, expected: expected))
+                throw LoadFailure(
+                    .networkConnectionLost,
+                    "the server sent \(transfer.received) bytes of the \(expected) that the file has")
             }
         case .list:
-            do throws(FTPListingError) {
-                if case .receiving(let listing?) = transfer.phase { give(try listing.finish()) }
-            } catch {
-                return fail(error)
-            }
-        case .inspect: give(FTPResponse.file(request, facts, range: nil))
-        case .store, .append, .makeDirectory: give(FTPResponse.written(request))
+            if case .receiving(let listing?) = transfer.phase { try listing.finish().withUnsafeBytes(give) }
+        case .inspect: give(request.fileResponse(facts, part: nil))
+        case .store, .append, .makeDirectory: give(request.writtenResponse)
         }
         finish()
     }

@@ -39,7 +39,9 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
     private(set) var receiver: (any LoadReceiver)?
     var state = State.new
     /// The receiver takes no bytes now.
-    var isBlocked = false
+    private(set) var isBlocked = false
+    /// What is done when the receiver is ready again: until then the connection reads no reply.
+    private var held: FTPClientStateMachine.Event?
     var timings: TransactionTimings
     private var response: URLResponse?
 
@@ -57,7 +59,7 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
 
     func begin(_ receiver: any LoadReceiver) {
         self.receiver = receiver
-        do {
+        attempt {
             let request = try FTPRequest(urlRequest)
             guard request.server.security != .none || session.settings.allowsCleartext(to: request.server.host) else {
                 throw LoadFailure(
@@ -66,9 +68,9 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
                         + "field FTP-TLS: required, or allow it with configuration.appTransportSecurity "
                         + "(exceptionDomains or allowsArbitraryLoads)")
             }
-            try findWays(request)
-        } catch {
-            fail(error)
+            state = .findingWays(request)
+            let target = ProxyTarget(.ftp, host: request.server.host, port: request.server.port)
+            try session.proxies.findWays(to: target, for: number) { [weak self] in self?.didFindWays($0) }
         }
     }
 
@@ -82,12 +84,17 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
     func receiverDidBecomeReady() {
         isBlocked = false
         switch state {
-        case .connecting(_, let connection): connection.resume()
+        case .connecting(_, let connection): resume(connection)
         case .transferring(let transfer):
             moveData()
-            transfer.connection.resume()
+            resume(transfer.connection)
         case .new, .findingWays, .waiting, .asking, .over: break
         }
+    }
+
+    private func resume(_ connection: FTPConnection) {
+        if let event = held.take() { perform(event) }
+        connection.receive()
     }
 
     // MARK: From the connection
@@ -98,12 +105,15 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
         receiver?.noteActivity()
     }
 
-    /// What the server's replies mean to the load. False while the receiver is busy: no response may be given then,
-    /// and no end.
-    func perform(_ event: FTPClientStateMachine.Event) -> Bool {
-        // A download that is resumed need not load again what came before the server broke off.
+    var isHolding: Bool { held != nil }
+
+    /// What the server's replies mean to the load. While the receiver is busy no response may be given, and no end.
+    func perform(_ event: FTPClientStateMachine.Event) {
         if case .fail = event { receiveRest() }
-        if isBlocked { return false }
+        guard !isBlocked else {
+            held = event
+            return
+        }
         switch (event, state) {
         case (.logIn(nil), .connecting(let plan, let connection)):
             let (user, password) = (plan.login.user, plan.login.password)
@@ -115,11 +125,10 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
             beginTransfer(plan, connection, isReused: false)
         case (.report(let facts), .transferring(let transfer)): fileIsKnown(facts, transfer)
         case (.begin(let beginning), .transferring(let transfer)): transferDidBegin(beginning, transfer)
-        case (.finish(let facts), .transferring(let transfer)): transferDidFinish(facts, transfer)
+        case (.finish(let facts), .transferring(let transfer)): attempt { try transferDidFinish(facts, transfer) }
         case (.fail(let refusal), .transferring(let transfer)): transferDidFail(refusal, transfer)
         case (.logIn, _), (.givePassword, _), (.ready, _), (.report, _), (.begin, _), (.finish, _), (.fail, _): break
         }
-        return true
     }
 
     // MARK: To the receiver
@@ -130,15 +139,20 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
         note(receiver?.receive(response))
     }
 
-    func give(_ bytes: [UInt8]) {
+    func give(_ bytes: UnsafeRawBufferPointer) {
         guard !bytes.isEmpty else { return }
         timings.responseBodyBytesAfterDecoding += Int64(bytes.count)
-        note(bytes.withUnsafeBytes { receiver?.receive($0) })
+        note(receiver?.receive(bytes))
     }
 
     func note(_ flow: Flow?) { if flow == .wait { isBlocked = true } }
 
     // MARK: The end
+
+    /// Does what may fail the load.
+    func attempt(_ work: () throws -> Void) {
+        do { try work() } catch { fail(error) }
+    }
 
     func finish() { conclude { $0.finish() } }
 
@@ -156,7 +170,7 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
     /// Ends what is under way, of which nothing is heard any more.
     private func stop() {
         let last = state
-        state = .over
+        (state, held) = (.over, nil)
         switch last {
         case .new, .asking, .over: break
         case .findingWays: session.proxies.withdraw(number)

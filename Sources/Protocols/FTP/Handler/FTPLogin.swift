@@ -7,37 +7,36 @@ import LoadingKitFTP
 /// The user is that of the URL, else the one that the program gave the server before, else that of the credential storage, else
 /// `anonymous`.
 struct FTPLogin {
-    private(set) var user = "anonymous"
-    /// Nil where none is known: some users need none.
-    private(set) var password: String? = "ftp@example.com"
+    /// Nil for `anonymous`. Some users need no password.
+    private var named: (user: String, password: String?)?
     /// What the program answered a challenge with, which is kept once it was accepted.
     private(set) var credentialOfProgram: URLCredential?
     private var failureCount = 0
-    private var isAnonymous = true
 
     init(_ request: FTPRequest, _ session: FTPSession) {
         let storage = session.settings.credentialStorage
         let space = request.server.protectionSpace
         let accepted = session.accepted[request.server]
         if let user = request.user, !user.isEmpty {
-            isAnonymous = false
-            self.user = user
-            password =
-                request.password ?? (accepted?.user == user ? accepted?.password : nil)
-                ?? storage?.credentials(for: space)?[user]?.password
+            let known = accepted?.user == user ? accepted?.password : nil
+            named = (user, request.password ?? known ?? storage?.credentials(for: space)?[user]?.password)
         } else if let known = accepted ?? storage?.defaultCredential(for: space), let user = known.user {
-            isAnonymous = false
-            self.user = user
-            password = known.password
+            named = (user, known.password)
         }
     }
+
+    var user: String { named?.user ?? "anonymous" }
+    /// Nil where none is known.
+    var password: String? { if let named { named.password } else { "ftp@example.com" } }
 
     /// What the program is asked after the server has refused the user, or has asked for a password that is not known.
     mutating func challenge(after refusal: FTPRefusal?, _ server: FTPServer) -> URLAuthenticationChallenge {
         // The server refused what a program chose, or the URL.
-        if refusal != nil, !isAnonymous { failureCount += 1 }
+        if refusal != nil, named != nil { failureCount += 1 }
         credentialOfProgram = nil
-        let proposed = isAnonymous ? nil : password.map { URLCredential(user: user, password: $0, persistence: .none) }
+        let proposed = named.flatMap { named in
+            named.password.map { URLCredential(user: named.user, password: $0, persistence: .none) }
+        }
         return URLAuthenticationChallenge(
             protectionSpace: server.protectionSpace, proposedCredential: proposed, previousFailureCount: failureCount,
             failureResponse: nil, error: refusal)
@@ -50,8 +49,7 @@ struct FTPLogin {
         switch disposition {
         case .useCredential:
             guard let credential, let user = credential.user else { break }
-            (self.user, password, credentialOfProgram) = (user, credential.password ?? "", credential)
-            isAnonymous = false
+            (named, credentialOfProgram) = ((user, credential.password ?? ""), credential)
             return
         // What is proposed was refused.
         case .performDefaultHandling, .rejectProtectionSpace: break
@@ -59,10 +57,29 @@ struct FTPLogin {
             throw LoadFailure(
                 .userCancelledAuthentication, "the program cancelled the server's authentication challenge")
         }
-        throw refusal.map(LoadFailure.init)
-            ?? LoadFailure(
-                .userAuthenticationRequired,
-                "the server wants the user's password, and the URL, the credential storage and the "
-                    + "task's delegate have none")
+        if let refusal { throw LoadFailure(refusal) }
+        throw LoadFailure(
+            .userAuthenticationRequired,
+            "the server wants the user's password, and the URL, the credential storage and the task's delegate have none")
+    }
+}
+
+extension LoadFailure {
+    /// What a server's refusal is to a program.
+    init(_ refusal: FTPRefusal) {
+        let code: URLError.Code =
+            switch refusal.kind {
+            case .serviceUnavailable, .dataConnection: .cannotConnectToHost
+            case .login, .account: .userAuthenticationRequired
+            case .security: .secureConnectionFailed
+            case .noSuchFile: .fileDoesNotExist
+            case .noPermission: .noPermissionsToReadFile
+            case .isDirectory: .fileIsDirectory
+            case .cannotWrite: .cannotCreateFile
+            case .noSpace: .cannotWriteToFile
+            case .interrupted: .networkConnectionLost
+            case .notImplemented, .unexpectedReply: .badServerResponse
+            }
+        self.init(code, refusal.description)
     }
 }

@@ -6,16 +6,6 @@ import LoadingKitPrimitives
 
 /// What a request asks of an FTP server.
 struct FTPRequest {
-    /// The request's fields that are FTP's own.
-    enum Field {
-        /// `required`: an `ftp` URL's connection is protected by TLS, or is not used.
-        static let tls = "FTP-TLS"
-        /// `make`: folders on the way that are not there are made.
-        static let folders = "FTP-Folders"
-        /// `steps`: the server is led to the file one folder at a time.
-        static let path = "FTP-Path"
-    }
-
     let url: URL
     let server: FTPServer
     let transfer: FTPTransfer
@@ -34,8 +24,9 @@ struct FTPRequest {
         guard let url = request.url, let parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else {
             throw LoadFailure(.badURL, "the URL cannot be taken apart")
         }
+        func field(_ name: String) -> String? { request.value(forHTTPHeaderField: name) }
         self.url = url
-        server = try FTPServer(url, parts, request)
+        server = try FTPServer(url, parts, requiresTLS: field("FTP-TLS")?.lowercased() == "required")
         user = url.user(percentEncoded: false)
         password = url.password(percentEncoded: false)
         // A question mark has no meaning in the scheme (RFC 1738 §3.2): what follows it belongs to the name.
@@ -43,17 +34,12 @@ struct FTPRequest {
         body = RequestBody(request)
         transfer = FTPTransfer(
             try Self.operation(request.httpMethod ?? "GET", path, body), path,
-            stepsThroughFolders: Self.isSet(Field.path, "steps", in: request),
-            makesFolders: Self.isSet(Field.folders, "make", in: request))
-        bodyOffset =
-            request.value(forHTTPHeaderField: "Content-Range").flatMap(ContentRange.init)?.range.lowerBound ?? 0
-        wantsJSON = request.value(forHTTPHeaderField: "Accept")?.lowercased().contains("application/json") ?? false
-        range = request.value(forHTTPHeaderField: "Range").flatMap(ByteRange.init)
-        condition = request.value(forHTTPHeaderField: "If-Range")
-    }
-
-    fileprivate static func isSet(_ field: String, _ value: String, in request: URLRequest) -> Bool {
-        request.value(forHTTPHeaderField: field)?.lowercased() == value
+            stepsThroughFolders: field("FTP-Path")?.lowercased() == "steps",
+            makesFolders: field("FTP-Folders")?.lowercased() == "make")
+        bodyOffset = field("Content-Range").flatMap(ContentRange.init)?.range.lowerBound ?? 0
+        wantsJSON = field("Accept")?.lowercased().contains("application/json") ?? false
+        range = field("Range").flatMap(ByteRange.init)
+        condition = field("If-Range")
     }
 
     private static func operation(
@@ -89,6 +75,51 @@ struct FTPRequest {
     }
 }
 
+/// The responses that an HTTP server would send.
+extension FTPRequest {
+    /// Of a file that is read.
+    ///
+    /// - Parameter part: the part that is sent; nil for all of it.
+    func fileResponse(_ facts: FTPFacts, part: Range<Int64>?) -> HTTPURLResponse {
+        let (name, form) = (transfer.path.segments.last ?? [], transfer.path.form)
+        let suffix = name.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).dropFirst().last ?? []
+        let type = MIMEType.forPathExtension(String(decoding: suffix, as: UTF8.self))
+        var fields = [("Content-Type", type ?? (form == .text ? "text/plain" : "application/octet-stream"))]
+        if form != nil {
+            // Else the file's suggested name would have the type of the URL in it.
+            let encoded = name.map { String(format: "%%%02X", $0) }.joined()
+            fields.append(("Content-Disposition", "inline; filename*=UTF-8''" + encoded))
+        }
+        if let part { fields.append(("Content-Range", ContentRange(part, total: facts.size).string)) }
+        if let time = facts.modificationTime {
+            fields.append(("Last-Modified", HTTPDate.string(Date(timeIntervalSince1970: Double(time)))))
+        }
+        if let tag = facts.entityTag { fields += [("ETag", tag), ("Accept-Ranges", "bytes")] }
+        return response(part == nil ? 200 : 206, fields, length: part.map { Int64($0.count) } ?? facts.size)
+    }
+
+    /// Of a folder that is listed.
+    var listingResponse: HTTPURLResponse {
+        response(200, [("Content-Type", wantsJSON ? "application/json" : "text/html; charset=utf-8")], length: nil)
+    }
+
+    /// Of what was written.
+    var writtenResponse: HTTPURLResponse { response(transfer.operation == .append ? 200 : 201, [], length: 0) }
+
+    private func response(_ status: Int, _ fields: [(String, String)], length: Int64?) -> HTTPURLResponse {
+        var all = HTTPFields()
+        for (name, value) in fields { all.append(name: name, value: value) }
+        if let length { all.append(name: "Content-Length", value: String(length)) }
+        return HTTPURLResponse(
+            url: url, statusCode: status, httpVersion: "HTTP/1.1", fields: all, expectedContentLength: length ?? -1)
+    }
+}
+
+extension FTPFacts {
+    /// Which version of a file a server has: its size and its time. Nil where either is not known.
+    fileprivate var entityTag: String? { size.flatMap { size in modificationTime.map { "\"\(size)-\($0)\"" } } }
+}
+
 /// An FTP server, and how connections to it are protected.
 struct FTPServer: Hashable {
     /// A name, lowercase, or an address without brackets.
@@ -96,7 +127,7 @@ struct FTPServer: Hashable {
     let port: UInt16
     let security: FTPClientStateMachine.Security
 
-    init(_ url: URL, _ parts: URLComponents, _ request: URLRequest) throws {
+    init(_ url: URL, _ parts: URLComponents, requiresTLS: Bool) throws {
         guard let host = url.host(percentEncoded: false)?.lowercased(), !host.isEmpty else {
             throw LoadFailure(.badURL, "the URL has no host")
         }
@@ -106,8 +137,7 @@ struct FTPServer: Hashable {
         }
         self.host = host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
         self.port = port
-        let asksForTLS = FTPRequest.isSet(FTPRequest.Field.tls, "required", in: request)
-        security = isImplicit ? .implicit : asksForTLS ? .explicit : .none
+        security = isImplicit ? .implicit : requiresTLS ? .explicit : .none
     }
 
     /// What a credential for the server is for.

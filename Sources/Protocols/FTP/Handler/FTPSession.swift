@@ -24,9 +24,6 @@ struct FTPConnectionKey: Hashable {
 /// Does what the pools decide, with the loads and connections that their identifiers stand for. An action may lead to
 /// another input at once: that one's actions are run after those of the first.
 final class FTPSession: SessionResource {
-    /// How long a connection that nothing uses is kept, in seconds: servers commonly close them after one minute or more.
-    private static let idleTimeout = 55.0
-
     let loop: EventLoop
     let settings: SessionSettings
     let connector: Connector
@@ -42,7 +39,6 @@ final class FTPSession: SessionResource {
     private var pending: ArraySlice<(FTPServer, FTPConnectionPool.Action)> = []
     private var isRunning = false
     private var loadCount: FTPConnectionPool.LoadID = 0
-    private var sweepTimer: LoopTimer?
     private var isClosed = false
 
     private init(_ core: SessionCore) {
@@ -100,8 +96,7 @@ final class FTPSession: SessionResource {
     func release(_ connection: FTPConnection) {
         guard !isClosed else { return connection.close() }
         connection.becomeIdle()
-        run(connection.key.server) { [loop] in $0.connectionDidBecomeIdle(connection.id, now: loop.now) }
-        scheduleSweep()
+        run(connection.key.server) { $0.connectionDidBecomeIdle(connection.id) }
     }
 
     func connectionDidClose(_ connection: FTPConnection) {
@@ -124,33 +119,25 @@ final class FTPSession: SessionResource {
         case .open(let request):
             let connection = FTPConnection(request.load, request.key, self)
             connections[request.load] = connection
-            guard let load = loads.removeValue(forKey: request.load) else { return connection.close() }
-            load.use(connection)
+            assign(connection, to: request.load)
         case .reuse(let id, let request):
             guard let connection = connections[id], connection.isUsable else {
                 connections[id]?.close()
                 return run(server) { $0.submit(request) }
             }
-            guard let load = loads.removeValue(forKey: request.load) else { return connection.close() }
-            load.use(connection)
+            assign(connection, to: request.load)
         case .close(let id): connections[id]?.close()
         case .reportQueued(let load, let isQueued): loads[load]?.receiver?.queueStateDidChange(isQueued: isQueued)
         case .serveLater: loop.executeLater { [weak self] in self?.run(server) { $0.serve() } }
         }
     }
 
-    private func closeIdle(for seconds: Double) {
-        for server in pools.keys { run(server) { [loop] in $0.closeIdle(for: seconds, now: loop.now) } }
+    private func assign(_ connection: FTPConnection, to load: FTPConnectionPool.LoadID) {
+        if let load = loads.removeValue(forKey: load) { load.use(connection) } else { connection.close() }
     }
 
-    private func scheduleSweep() {
-        guard sweepTimer == nil, pools.values.contains(where: \.hasIdle) else { return }
-        sweepTimer = loop.schedule(at: loop.now.advanced(bySeconds: Self.idleTimeout / 4)) { [weak self] in
-            guard let self else { return }
-            sweepTimer = nil
-            closeIdle(for: Self.idleTimeout)
-            scheduleSweep()
-        }
+    private func closeIdle() {
+        for server in pools.keys { run(server) { $0.closeIdle() } }
     }
 
     // MARK: SessionResource
@@ -158,14 +145,13 @@ final class FTPSession: SessionResource {
     func reset() {
         proxies.forget()
         accepted = [:]
-        closeIdle(for: 0)
+        closeIdle()
     }
 
     func close() {
         isClosed = true
         proxies.end()
-        sweepTimer?.cancel()
         accepted = [:]
-        closeIdle(for: 0)
+        closeIdle()
     }
 }

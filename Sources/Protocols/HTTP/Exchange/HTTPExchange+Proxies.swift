@@ -10,27 +10,23 @@ extension HTTPExchange {
             return try prepare(target, origin, through: proxy)
         }
         state = .findingWay(origin, target)
-        let known = try session.proxies.findWays(to: origin.origin.proxyTarget, for: number) { [weak self] in
+        try session.proxies.findWays(to: origin.origin.proxyTarget, for: number) { [weak self] in
             self?.didFindWays($0)
         }
-        if let known { try prepare(target, origin, by: known) }
     }
 
     private func didFindWays(_ ways: Result<[Proxy?], any Error>) {
         guard case .findingWay(let origin, let target) = state, receiver != nil else { return }
         do {
-            try prepare(target, origin, by: ways.get())
+            let ways = try ways.get()
+            if ways.count > 1 { self.ways = ProxyWays(ways) }
+            try prepare(target, origin, through: ways.first.flatMap { $0 })
         } catch {
             fail(error)
         }
     }
 
-    private func prepare(_ target: RequestTarget, _ origin: OriginRecord, by ways: [Proxy?]) throws {
-        if ways.count > 1 { self.ways = ProxyWays(ways) }
-        try prepare(target, origin, through: ways.first.flatMap { $0 })
-    }
-
-    /// Whether there is another way if the current one fails.
+    /// Whether there is another way, should the one that is tried now lead nowhere.
     var hasAnotherWay: Bool { ways?.hasNext ?? false }
 
     /// The time limit for a connection while there is another way, in nanoseconds; nil if there is none.

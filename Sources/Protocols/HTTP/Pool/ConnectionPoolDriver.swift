@@ -244,7 +244,7 @@ final class ConnectionPoolDriver {
         guard let ended = end(id) else { return }
         switch result {
         case .success(let stream):
-            if let proxy = route.proxy { session.proxies.proxyDidConnect(proxy) }
+            session.proxies.proxyDidConnect(route.proxy)
             attempt(id, didOpen: stream)
         case .failure(let error):
             let reason = HTTPConnectionPool.AttemptFailure(error, hasAnotherWay: ended.hasAnotherWay)
@@ -256,9 +256,7 @@ final class ConnectionPoolDriver {
     /// The other exchanges that wait for this way take another way, too, if they have one.
     private func wayDidFail(_ error: any Error) {
         guard LoadFailure.isOfWay(error) else { return }
-        if let proxy = route.proxy, (error as? ProxyError)?.isWorthAvoiding == true {
-            session.proxies.proxyDidFail(proxy)
-        }
+        session.proxies.proxyDidFail(route.proxy, error)
         guard connections.isEmpty else { return }
         let waiting = exchanges.ids.compactMap { exchanges[$0]?.exchange }.filter(\.hasAnotherWay)
         for exchange in waiting.sorted(by: { $0.number < $1.number }) {

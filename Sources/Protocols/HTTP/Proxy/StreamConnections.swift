@@ -40,7 +40,6 @@ private final class StreamAttempt: PendingConnection {
         /// The proxy resolver is running.
         case finding
         case connecting(any PendingConnection)
-        case tunnelling(ProxyTunnel)
         case ended
     }
 
@@ -78,10 +77,7 @@ private final class StreamAttempt: PendingConnection {
         do {
             let target = ProxyTarget(.https, host: host.lowercased(), port: port)
             state = .finding
-            let known = try connections.proxies.findWays(to: target, for: number) { [weak self] in
-                self?.didFindWays($0)
-            }
-            if let known { connect(by: known) }
+            try connections.proxies.findWays(to: target, for: number) { [weak self] in self?.didFindWays($0) }
         } catch {
             failLater(error)
         }
@@ -90,33 +86,22 @@ private final class StreamAttempt: PendingConnection {
     private func didFindWays(_ result: Result<[Proxy?], any Error>) {
         guard case .finding = state else { return }
         switch result {
-        case .success(let found): connect(by: found)
+        case .success(let found):
+            ways = ProxyWays(found)
+            connect()
         case .failure(let error): end(.failure(error))
         }
     }
 
-    private func connect(by found: [Proxy?]) {
-        ways = ProxyWays(found)
-        connect()
-    }
-
     private func connect() {
-        let limit = ways.limit(of: settings.connectTimeout)
-        guard let proxy = ways.current else {
-            let attempt = connections.connector.connect(
-                to: .tcp(host: host, port: port), over: use, timeout: limit ?? settings.connectTimeout
-            ) { [weak self] in self?.wayDidEnd($0.mapError { $0 as any Error }) }
-            state = .connecting(attempt)
-            return
-        }
         do {
             guard let receiver else { return }
-            let tunnel = ProxyTunnel { [weak self] in self?.requester }
-            state = .tunnelling(tunnel)
-            try tunnel.start(
-                to: host, port: port, through: proxy, NSURLProtectionSpaceHTTPSProxy, over: use, connections.connector,
-                settings, asking: receiver, limit: limit
-            ) { [weak self] in self?.wayDidEnd($0) }
+            state = .connecting(
+                try ProxyTunnel.connect(
+                    to: host, port: port, through: ways.current, NSURLProtectionSpaceHTTPSProxy, over: use,
+                    connections.connector, settings, asking: receiver,
+                    limit: ways.limit(of: settings.connectTimeout), requester: { [weak self] in self?.requester },
+                    completion: { [weak self] in self?.wayDidEnd($0) }))
         } catch {
             failLater(error)
         }
@@ -132,18 +117,13 @@ private final class StreamAttempt: PendingConnection {
     }
 
     private func wayDidEnd(_ result: Result<ByteStream, any Error>) {
-        switch state {
-        case .connecting, .tunnelling: break
-        case .new, .finding, .ended: return
-        }
+        guard case .connecting = state else { return }
         switch result {
         case .success(let stream):
-            if let proxy = ways.current { connections.proxies.proxyDidConnect(proxy) }
+            connections.proxies.proxyDidConnect(ways.current)
             end(.success(ConnectedStream(stream, proxyPartition: ways.current?.partition ?? "")))
         case .failure(let error):
-            if let proxy = ways.current, (error as? ProxyError)?.isWorthAvoiding == true {
-                connections.proxies.proxyDidFail(proxy)
-            }
+            connections.proxies.proxyDidFail(ways.current, error)
             if ways.takeNext(after: error) { connect() } else { end(.failure(ways.failure(error))) }
         }
     }
@@ -169,7 +149,6 @@ private final class StreamAttempt: PendingConnection {
         switch last {
         case .finding: connections.proxies.withdraw(number)
         case .connecting(let attempt): attempt.cancel()
-        case .tunnelling(let tunnel): tunnel.cancel()
         case .new, .ended: break
         }
     }

@@ -15,7 +15,7 @@
 ///
 /// It is made in pieces, so that a listing of any length can be passed on as it comes: ``begin()``, ``row(for:)`` for each entry,
 /// ``end(unreadableLineCount:)``.
-public struct FTPListingJSON: Sendable {
+public struct FTPListingJSON: Sendable, FTPListingDocument {
     private var isFirst = true
 
     /// The JSON of a directory.

@@ -1,12 +1,19 @@
 import LoadingKitPrimitives
 
+/// What a directory is shown as.
+package protocol FTPListingDocument {
+    func begin() -> [UInt8]
+    mutating func row(for entry: FTPEntry) -> [UInt8]
+    func end(unreadableLineCount: Int) -> [UInt8]
+}
+
 /// A directory as an HTML page, like browsers show it: a title, a link to the directory above, and a row for each entry.
 ///
 /// It is made in pieces, so that a listing of any length can be passed on as it comes: ``begin()``, ``row(for:)`` for each entry,
 /// ``end(unreadableLineCount:)``. It is UTF-8. Names come from the server, and are harmless: they are escaped as text and encoded in links, which stay
 /// in the directory; control characters and those that turn the direction of text become visible; and the page's
 /// `Content-Security-Policy` allows no script, no form and nothing from elsewhere.
-public struct FTPListingPage: Sendable {
+public struct FTPListingPage: Sendable, FTPListingDocument {
     private let path: [UInt8]
     private let prefix: [UInt8]
 
