@@ -83,7 +83,11 @@ struct FTPPoolModel {
 
     mutating func close(_ id: Pool.ConnectionID) throws {
         connections[id] = nil
-        try run { $0.connectionDidClose(id) }
+        willServe = true
+        try run {
+            $0.connectionDidClose(id)
+            return []
+        }
     }
 
     /// The connection that the last input gave a load was of no use any more.
@@ -127,9 +131,6 @@ struct FTPPoolModel {
         case .reportQueued(let load, let isQueued):
             guard waiting.contains(where: { $0.load == load }) else { throw Flaw("is not waiting", load) }
             log.append("\(load) \(isQueued ? "waits" : "waits no more")")
-        case .serveLater:
-            willServe = true
-            log.append("serve later")
         }
     }
 

@@ -76,7 +76,7 @@ enum FTPPoolTable {
         ada; bob; bob; ada | ada, not on a used one | 5 waits | connections 2, idle 0, waiting 3
         ada; bob; bob; ada | withdrawn |  | connections 2, idle 0, waiting 1
         ada; bob; bob; ada | ready again | 3 waits no more, close 1, open 3 | connections 2, idle 0, waiting 1
-        ada; bob; bob; ada | closed in use | serve later | connections 1, idle 0, waiting 2
+        ada; bob; bob; ada | closed in use |  | connections 1, idle 0, waiting 2
         ada; bob; bob; ada | closed while idle |  | connections 2, idle 0, waiting 2
         ada; bob; bob; ada | found to be closed |  | connections 2, idle 0, waiting 2
         ada; bob; bob; ada | serve |  | connections 2, idle 0, waiting 2
@@ -86,7 +86,7 @@ enum FTPPoolTable {
         ada; ada; bob; closed in use | ada, not on a used one | open 4 | connections 2, idle 0, waiting 1
         ada; ada; bob; closed in use | withdrawn |  | connections 1, idle 0, waiting 0
         ada; ada; bob; closed in use | ready again | 3 waits no more, open 3 | connections 2, idle 1, waiting 0
-        ada; ada; bob; closed in use | closed in use | serve later | connections 0, idle 0, waiting 1
+        ada; ada; bob; closed in use | closed in use |  | connections 0, idle 0, waiting 1
         ada; ada; bob; closed in use | closed while idle |  | connections 1, idle 0, waiting 1
         ada; ada; bob; closed in use | found to be closed |  | connections 1, idle 0, waiting 1
         ada; ada; bob; closed in use | serve | 3 waits no more, open 3 | connections 2, idle 0, waiting 0
@@ -96,7 +96,7 @@ enum FTPPoolTable {
         ada; ada; ada, not on a used one | ada, not on a used one | 4 waits | connections 2, idle 0, waiting 2
         ada; ada; ada, not on a used one | withdrawn |  | connections 2, idle 0, waiting 0
         ada; ada; ada, not on a used one | ready again | 3 waits no more, close 1, open 3 | connections 2, idle 0, waiting 0
-        ada; ada; ada, not on a used one | closed in use | serve later | connections 1, idle 0, waiting 1
+        ada; ada; ada, not on a used one | closed in use |  | connections 1, idle 0, waiting 1
         ada; ada; ada, not on a used one | closed while idle |  | connections 2, idle 0, waiting 1
         ada; ada; ada, not on a used one | found to be closed |  | connections 2, idle 0, waiting 1
         ada; ada; ada, not on a used one | serve |  | connections 2, idle 0, waiting 1

@@ -25,6 +25,21 @@ extension TLSOptions {
     }
 }
 
+/// The contexts of a session's connections, each made once. A failure is not remembered: there may be a descriptor for the
+/// trusted certificates' file the next time.
+package struct TLSContexts {
+    private var contexts: [TLSOptions: TLSContext] = [:]
+
+    package init() {}
+
+    package mutating func context(_ options: TLSOptions) throws(TransportError) -> TLSContext {
+        if let made = contexts[options] { return made }
+        let made = try TLSContext(options)
+        contexts[options] = made
+        return made
+    }
+}
+
 extension PublicKeyPins {
     fileprivate init(_ domain: AppTransportSecurity.PinnedDomain) {
         self.init(authorities: Set(domain.authorities.map { Array($0) }), leaves: Set(domain.leaves.map { Array($0) }))

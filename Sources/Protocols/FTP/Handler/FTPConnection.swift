@@ -1,7 +1,5 @@
-import Foundation
 import LoadingKitCore
 import LoadingKitFTP
-import LoadingKitPrimitives
 import LoadingKitTransport
 
 /// A control connection, with the data connection of its load's transfer: moves bytes between the socket and the state
@@ -21,10 +19,10 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
             idleTimer?.cancel()
         }
     }
-    var control = FTPLink.none
+    private(set) var control = FTPLink.none
     var data = FTPLink.none
     /// What is decided about the connection's TLS holds for its data connections. Nil without TLS.
-    var tls: TLSDemand?
+    private(set) var tls: TLSDemand?
     /// A challenge that the program has not answered.
     var question: URLAuthenticationChallenge?
     /// Nil until it is open.
@@ -43,37 +41,66 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
         machine = FTPClientStateMachine(security: key.server.security, allowsPlainPassive: true)
     }
 
-    var loop: EventLoop { session.loop }
-
     /// Whether another transfer can begin on it.
     var isReady: Bool { machine.isReady }
 
     /// Whether the server has neither closed the connection nor said anything while nothing was asked.
-    var isUsable: Bool {
-        guard isReady, parser.isBetweenReplies, let stream = control.stream else { return false }
-        return !stream.isDead
+    var isUsable: Bool { isReady && parser.isBetweenReplies && control.stream?.isDead == false }
+
+    // MARK: Connecting
+
+    /// - Parameter limit: nanoseconds, where there is another way to the server; else the settings' own.
+    func connect(limit: UInt64?) {
+        attempt {
+            let server = key.server
+            if server.security != .none {
+                let challenger = TLSChallenger(
+                    TLSSite(server.host, Int(server.port)), session.settings.credentialStorage, family: TLSFamily(),
+                    asking: self)
+                let context = try session.tlsContexts.context(TLSOptions(session.settings, host: server.host, alpn: []))
+                tls = TLSDemand(context, server.host, asking: challenger)
+            }
+            control = .making(
+                try makeStream(to: server.port, server.security == .implicit ? tls : nil, limit: limit) { [weak self] in
+                    self?.didConnect($0)
+                })
+        }
     }
 
-    /// The control connection is made, or TLS is on it.
-    func didOpen(_ stream: ByteStream) {
-        control = .open(stream)
-        metrics = ConnectionMetrics(stream.info, protocolName: "ftp", isProxied: key.proxy != nil)
-        stream.handler = self
-        membership = IdleConnections.Membership(on: loop) { [weak self] in
-            guard let self, load == nil, isReady, membership?.isChosen == true else { return }
-            close()
-        }
-        load?.noteActivity()
-        // After AUTH the machine goes on; else it waits for the server's greeting.
-        run { $0.tlsDidStart() }
+    private func startTLS() {
+        guard let stream = control.stream, let tls else { return }
+        control = .making(secure(stream, tls) { [weak self] in self?.didConnect($0) })
     }
+
+    private func didConnect(_ result: Result<ByteStream, any Error>) {
+        switch result {
+        case .success(let stream):
+            session.proxies.proxyDidConnect(key.proxy)
+            control = .open(stream)
+            metrics = ConnectionMetrics(stream.info, protocolName: "ftp", isProxied: key.proxy != nil)
+            stream.handler = self
+            membership = IdleConnections.Membership(on: session.loop) { [weak self] in
+                if let self, load == nil, membership?.isChosen == true { close() }
+            }
+            load?.noteActivity()
+            // After AUTH the machine goes on; else it waits for the server's greeting.
+            run { $0.tlsDidStart() }
+        case .failure(let error):
+            if case .making(let attempt as ConnectAttempt) = control, load?.timings.connection == nil {
+                load?.timings.connection = ConnectionMetrics(failed: attempt.timingsSoFar)
+            }
+            fail(error)
+        }
+    }
+
+    // MARK: Use
 
     /// Its load needs it no more. Another one may.
     func becomeIdle() {
         (load, data) = (nil, .none)
         membership?.connectionDidBecomeIdle()
-        let time = loop.now.advanced(bySeconds: Self.idleTimeout)
-        idleTimer = loop.schedule(at: time) { [weak self] in self?.close() }
+        let time = session.loop.now.advanced(bySeconds: Self.idleTimeout)
+        idleTimer = session.loop.schedule(at: time) { [weak self] in self?.close() }
     }
 
     // MARK: The machine
@@ -87,12 +114,11 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
         switch action {
         case .wait: break
         case .send(let command):
-            let bytes = command.bytes
-            output += bytes
+            output += command.bytes
             write()
-            load?.noteActivity(sent: bytes.count)
+            load?.noteActivity(sent: command.bytes.count)
             if machine.isTransferBeginning { secureData() }
-        case .startTLS: if let stream = control.stream, let tls { startTLS(stream, tls) }
+        case .startTLS: startTLS()
         case .openData(let port): openData(port)
         // What was received behind the event may have ended the load.
         case .tell(let event): if let load { load.perform(event) } else { close() }
@@ -119,7 +145,7 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
     /// Reads what the server says, and does what it leads to, until the load holds back.
     func receive() {
         attempt {
-            while load?.isHolding != true, let stream = control.stream {
+            while load?.held == nil, let stream = control.stream {
                 if let reply = replies.popFirst() {
                     let action = try machine.receive(reply)
                     // What came before TLS was not protected by it.
@@ -131,10 +157,11 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
                     continue
                 }
                 if let failure = parser.failure { throw failure }
-                switch stream.read(into: loop.scratch) {
+                let space = session.loop.scratch
+                switch stream.read(into: space) {
                 case .bytes(let count):
                     load?.noteActivity(received: count)
-                    replies += try parser.receive(UnsafeRawBufferPointer(rebasing: loop.scratch[..<count]))
+                    replies += try parser.receive(UnsafeRawBufferPointer(rebasing: space[..<count]))
                 case .wouldBlock: return
                 case .end:
                     throw LoadFailure(

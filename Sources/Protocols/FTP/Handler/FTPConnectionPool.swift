@@ -1,14 +1,12 @@
 /// The control connections to one server, and the loads that wait for one: decides which load gets which connection,
 /// when one is made, and when it is closed.
 ///
-/// A value without sockets or timers. Each input is a method, which leaves the pool consistent and returns what
-/// is to be done; ``FTPSession`` does it. Identifiers that the pool does not know are those of what has ended
-/// meanwhile, and change nothing.
+/// A value without sockets or timers. Each input is a method, which leaves the pool consistent and returns what is to be done;
+/// ``FTPSession`` does it. Identifiers that the pool does not know are those of what has ended, and change nothing.
 struct FTPConnectionPool: Sendable, CustomStringConvertible {
     /// The number of a load: the older, the smaller.
     typealias LoadID = UInt64
-    /// The number of the load that the connection was made for. That load has no other one made before this one is
-    /// closed.
+    /// The number of the load that the connection was made for, which has no other one made before this one is closed.
     typealias ConnectionID = UInt64
 
     /// What a load wants.
@@ -23,14 +21,11 @@ struct FTPConnectionPool: Sendable, CustomStringConvertible {
     enum Action: Sendable, Equatable {
         /// Make a connection for the load.
         case open(Request)
-        /// Give the load one that was idle. Where it is of no use any more, the next inputs are that it is closed, and
-        /// the request.
+        /// Give the load one that was idle. If it is of no use any more, it is closed, and the request submitted again.
         case reuse(ConnectionID, Request)
         case close(ConnectionID)
         /// The load waits, or does so no more.
         case reportQueued(LoadID, Bool)
-        /// Call ``serve()`` after what the event loop does now.
-        case serveLater
     }
 
     /// How many connections there may be.
@@ -57,8 +52,7 @@ struct FTPConnectionPool: Sendable, CustomStringConvertible {
         return [.reportQueued(request.load, true)]
     }
 
-    /// Gives the load a connection, where one is idle, or can be made: for that an idle one of another user may have
-    /// to go.
+    /// Gives the load a connection, where one is idle, or can be made: for that an idle one of another user may go.
     private mutating func assign(_ request: Request) -> [Action]? {
         if !request.needsFresh, let index = idle.lastIndex(where: { connections[$0] == request.key }) {
             return [.reuse(idle.remove(at: index), request)]
@@ -95,11 +89,10 @@ struct FTPConnectionPool: Sendable, CustomStringConvertible {
         return serve()
     }
 
-    mutating func connectionDidClose(_ id: ConnectionID) -> [Action] {
-        guard connections.removeValue(forKey: id) != nil else { return [] }
+    /// ``serve()`` is to follow, after what the event loop does now.
+    mutating func connectionDidClose(_ id: ConnectionID) {
+        connections[id] = nil
         idle.removeAll { $0 == id }
-        // The caller may be about to ask for another connection for a load of its own.
-        return waiting.isEmpty ? [] : [.serveLater]
     }
 
     /// Closes the connections that nothing uses. Where there are any, no load waits.

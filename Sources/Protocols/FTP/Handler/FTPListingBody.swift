@@ -4,7 +4,7 @@ import LoadingKitFTP
 /// Makes a response's body of what a server sends as a listing, a piece at a time.
 final class FTPListingBody {
     private var parser: FTPListingParser
-    private var document: any FTPListingDocument
+    private(set) var document: any FTPListingDocument
 
     init(_ request: FTPRequest, isMachineListing: Bool) {
         parser = FTPListingParser(
@@ -14,8 +14,6 @@ final class FTPListingBody {
             request.wantsJSON
             ? FTPListingJSON() : FTPListingPage(path: request.transfer.path.whole, endsInSlash: endsInSlash)
     }
-
-    func begin() -> [UInt8] { document.begin() }
 
     func receive(_ bytes: UnsafeRawBufferPointer) throws(FTPListingError) -> [UInt8] {
         try parser.receive(bytes).flatMap { document.row(for: $0) }

@@ -5,7 +5,7 @@ import LoadingKitTransport
 
 extension FTPLoad {
     /// What is done on a connection on which the user is logged in.
-    final class Transfer {
+    final class Transfer: @unchecked Sendable {  // confined to the load's loop
         enum Phase {
             /// The server has not begun.
             case asked
@@ -15,8 +15,7 @@ extension FTPLoad {
             case sending(Data, more: (any BodySource)?)
             /// The body's source gives its next piece.
             case readingBody
-            /// All bytes are sent. With a timer: the server has closed the data connection before, and may say why
-            /// until then.
+            /// All bytes are sent. With a timer: the server closed the data connection before, and may say why until then.
             case sent(LoopTimer?)
         }
 
@@ -34,16 +33,11 @@ extension FTPLoad {
 
         var request: FTPRequest { plan.request }
 
-        var hasBegun: Bool { if case .asked = phase { false } else { true } }
-
         /// How many bytes the server said that there are: with `SIZE`, which is exact.
         var expectedCount: Int64? {
             guard request.transfer.path.form != .text else { return nil }
             return range.map { Int64($0.count) } ?? facts.size
         }
-
-        /// Whether the part that was asked for is there, behind which the server would send on to the file's end.
-        var isPartComplete: Bool { range.map { $0.upperBound != facts.size && received >= $0.count } ?? false }
 
         /// Nothing is received or sent any more.
         func stop() {
@@ -53,11 +47,9 @@ extension FTPLoad {
         }
     }
 
-    // MARK: The beginning
-
     func beginTransfer(_ plan: Plan, _ connection: FTPConnection, isReused: Bool) {
         guard let metrics = connection.metrics else { return }
-        timings.beginRequest(on: metrics, isReused: isReused, at: loop.now)
+        timings.beginRequest(on: metrics, isReused: isReused, at: session.loop.now)
         state = .transferring(Transfer(plan, connection))
         connection.run { $0.begin(plan.request.transfer) }
     }
@@ -65,14 +57,13 @@ extension FTPLoad {
     func fileIsKnown(_ facts: FTPFacts, _ transfer: Transfer) {
         transfer.facts = facts
         transfer.range = transfer.request.range(of: facts)
-        let isStored = transfer.request.transfer.operation == .store
-        let offset = isStored ? transfer.request.bodyOffset : transfer.range?.lowerBound ?? 0
-        transfer.connection.run { $0.proceed(from: offset) }
+        let bodyOffset = transfer.request.transfer.operation == .store ? transfer.request.bodyOffset : 0
+        transfer.connection.run { $0.proceed(from: transfer.range?.lowerBound ?? bodyOffset) }
     }
 
     func transferDidBegin(_ beginning: FTPClientStateMachine.Beginning, _ transfer: Transfer) {
         let request = transfer.request
-        timings.requestEnd = loop.now
+        timings.requestEnd = session.loop.now
         switch request.transfer.operation {
         case .retrieve:
             if beginning.offset == 0, transfer.range?.lowerBound ?? 0 > 0 { transfer.range = nil }
@@ -84,7 +75,7 @@ extension FTPLoad {
             let listing = FTPListingBody(request, isMachineListing: beginning.isMachineListing)
             transfer.phase = .receiving(listing)
             give(request.listingResponse)
-            listing.begin().withUnsafeBytes(give)
+            listing.document.begin().withUnsafeBytes(give)
         case .store, .append:
             transfer.phase = .sending(request.body.data ?? Data(), more: request.body.source)
             receiver?.noteActivity()
@@ -92,8 +83,6 @@ extension FTPLoad {
         }
         moveData()
     }
-
-    // MARK: The end
 
     func transferDidFinish(_ facts: FTPFacts, _ transfer: Transfer) throws {
         let request = transfer.request
@@ -111,10 +100,127 @@ extension FTPLoad {
         }
         finish()
     }
+}
 
-    func transferDidFail(_ refusal: FTPRefusal, _ transfer: Transfer) {
-        let failure = transfer.connection.failure(of: refusal)
-        if transfer.connection.mayHearMore { transfer.connection.close() }
-        fail(failure)
+/// Moves bytes between the data connection and the receiver, or the body.
+extension FTPLoad {
+    /// Reads in a row before the loop's other connections have their turn.
+    private static let readsInARow = 16
+    /// Reads for what came before the server broke off: one that goes on sending is not listened to.
+    private static let readsOfRest = 256
+
+    /// Receives or sends what can be received or sent now.
+    func moveData() {
+        guard case .transferring(let transfer) = state else { return }
+        switch transfer.phase {
+        case .receiving(let listing):
+            guard read(listing, transfer, atMost: Self.readsInARow) else { return }
+            session.loop.executeLater { [weak self] in self?.moveData() }
+        case .sending(let piece, let source): send(piece, source, transfer)
+        case .asked, .readingBody, .sent: break
+        }
+    }
+
+    // MARK: Receiving
+
+    /// A download that is resumed need not load again what came before the server broke off.
+    func receiveRest() {
+        guard case .transferring(let transfer) = state, case .receiving(let listing) = transfer.phase else { return }
+        // The event for what came before the reply may not have been seen.
+        transfer.connection.data.stream?.assumeReadable()
+        _ = read(listing, transfer, atMost: Self.readsOfRest)
+    }
+
+    /// False when there is no more to read now.
+    private func read(_ listing: FTPListingBody?, _ transfer: Transfer, atMost count: Int) -> Bool {
+        for _ in 0..<count {
+            guard !isBlocked, let receiver, let stream = transfer.connection.data.stream else { return false }
+            let left = (transfer.expectedCount ?? .max) - transfer.received
+            let memory =
+                listing == nil && left > 0 ? receiver.bodyBuffer(atMost: Int(clamping: min(left, 1 << 20))) : nil
+            // No more than is expected, but where all is there: then any more is an error.
+            let scratch = session.loop.scratch.prefix(max(1, Int(clamping: left)))
+            let space = memory ?? UnsafeMutableRawBufferPointer(rebasing: scratch)
+            switch stream.read(into: space) {
+            case .bytes(let count):
+                transfer.received += Int64(count)
+                timings.responseBodyBytesReceived += Int64(count)
+                if memory != nil {
+                    timings.responseBodyBytesAfterDecoding += Int64(count)
+                    note(receiver.bodyBufferFilled(count))
+                } else {
+                    attempt { try take(UnsafeRawBufferPointer(rebasing: space[..<count]), listing, transfer) }
+                }
+                // Behind a part the server would send on to the file's end: the connection is given up.
+                let isWhole = transfer.range.map { $0.upperBound == transfer.facts.size } ?? true
+                if !isWhole, transfer.received == transfer.expectedCount { finish() }
+            case .wouldBlock: return false
+            // Many servers end TLS by closing the connection: then the size shows whether all bytes are there.
+            case .failed(let error) where error.cause != .truncated || transfer.received != transfer.expectedCount:
+                fail(error)
+            case .end, .failed:
+                transfer.connection.data.close()
+                transfer.connection.run { $0.dataDidEnd() }
+            }
+        }
+        return true
+    }
+
+    private func take(_ bytes: UnsafeRawBufferPointer, _ listing: FTPListingBody?, _ transfer: Transfer) throws {
+        if let listing { return try listing.receive(bytes).withUnsafeBytes(give) }
+        if let expected = transfer.expectedCount, transfer.received > expected {
+            throw LoadFailure(
+                .badServerResponse,
+                "the server sent more than the \(expected) bytes that the file has, as it said: it has changed "
+                    + "meanwhile")
+        }
+        give(bytes)
+    }
+
+    // MARK: Sending
+
+    private func send(_ piece: Data, _ source: (any BodySource)?, _ transfer: Transfer) {
+        guard !isBlocked, let stream = transfer.connection.data.stream else { return }
+        var (rest, failure) = (piece, nil as TransportError?)
+        writing: while !rest.isEmpty {
+            switch rest.withUnsafeBytes({ stream.write($0) }) {
+            case .bytes(let count): rest = rest.dropFirst(count)
+            case .wouldBlock: break writing
+            case .failed(let error):
+                failure = error
+                break writing
+            }
+        }
+        transfer.phase = .sending(rest, more: source)
+        let sent = piece.count - rest.count
+        if sent > 0 {
+            timings.requestBodyBytesSent += Int64(sent)
+            timings.requestBodyBytesBeforeEncoding += Int64(sent)
+            receiver?.didSendBody(sent, expected: transfer.request.body.expectedCount)
+        }
+        if let failure {
+            transfer.connection.data.close()
+            // What the server has to say of a data connection that it has closed comes at once, if it comes.
+            let time = session.loop.now.advanced(bySeconds: 1)
+            transfer.phase = .sent(session.loop.schedule(at: time) { [weak self] in self?.fail(failure) })
+        } else if rest.isEmpty {
+            if let source { return readPiece(source, transfer) }
+            transfer.phase = .sent(nil)
+            stream.finishWriting()
+            transfer.connection.run { $0.dataDidEnd() }
+        }
+    }
+
+    private func readPiece(_ source: any BodySource, _ transfer: Transfer) {
+        transfer.phase = .readingBody
+        source.read { [weak self, loop = session.loop] result in
+            loop.perform { [weak self] in
+                self?.attempt {
+                    let piece = try result.get()
+                    transfer.phase = .sending(piece ?? Data(), more: piece == nil ? nil : source)
+                    self?.moveData()
+                }
+            }
+        }
     }
 }

@@ -1,8 +1,6 @@
-import Foundation
 import LoadingKitCore
 import LoadingKitFTP
 import LoadingKitHTTP
-import LoadingKitPrimitives
 import LoadingKitProxies
 import LoadingKitTransport
 
@@ -25,8 +23,7 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
         case waiting(Plan)
         /// The connection is made, or the user is logged in on it.
         case connecting(Plan, FTPConnection)
-        /// The program is asked who the user is. There is no connection meanwhile: it may take long to answer, and the
-        /// user may be another one then.
+        /// The program is asked who the user is, and may take long to answer: there is no connection meanwhile.
         case asking(Plan)
         case transferring(Transfer)
         case over
@@ -41,19 +38,18 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
     /// The receiver takes no bytes now.
     private(set) var isBlocked = false
     /// What is done when the receiver is ready again: until then the connection reads no reply.
-    private var held: FTPClientStateMachine.Event?
+    private(set) var held: FTPClientStateMachine.Event?
     var timings: TransactionTimings
     private var response: URLResponse?
 
     init(_ request: URLRequest, _ resources: LoadResources) {
         urlRequest = request
         self.resources = resources
-        session = FTPSession.of(resources.core)
-        number = session.makeLoadNumber()
+        session = resources.core.resource(FTPSession.init)
+        session.loadCount &+= 1
+        number = session.loadCount
         timings = TransactionTimings(fetchStart: resources.loop.now)
     }
-
-    var loop: EventLoop { resources.loop }
 
     // MARK: LoopHandler
 
@@ -83,18 +79,13 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
 
     func receiverDidBecomeReady() {
         isBlocked = false
+        moveData()
+        if let event = held.take() { perform(event) }
         switch state {
-        case .connecting(_, let connection): resume(connection)
-        case .transferring(let transfer):
-            moveData()
-            resume(transfer.connection)
+        case .connecting(_, let connection): connection.receive()
+        case .transferring(let transfer): transfer.connection.receive()
         case .new, .findingWays, .waiting, .asking, .over: break
         }
-    }
-
-    private func resume(_ connection: FTPConnection) {
-        if let event = held.take() { perform(event) }
-        connection.receive()
     }
 
     // MARK: From the connection
@@ -104,8 +95,6 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
         timings.responseHeaderBytesReceived += Int64(received)
         receiver?.noteActivity()
     }
-
-    var isHolding: Bool { held != nil }
 
     /// What the server's replies mean to the load. While the receiver is busy no response may be given, and no end.
     func perform(_ event: FTPClientStateMachine.Event) {
@@ -126,7 +115,10 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
         case (.report(let facts), .transferring(let transfer)): fileIsKnown(facts, transfer)
         case (.begin(let beginning), .transferring(let transfer)): transferDidBegin(beginning, transfer)
         case (.finish(let facts), .transferring(let transfer)): attempt { try transferDidFinish(facts, transfer) }
-        case (.fail(let refusal), .transferring(let transfer)): transferDidFail(refusal, transfer)
+        case (.fail(let refusal), .transferring(let transfer)):
+            let failure = transfer.connection.failure(of: refusal)
+            if transfer.connection.mayHearMore { transfer.connection.close() }
+            fail(failure)
         case (.logIn, _), (.givePassword, _), (.ready, _), (.report, _), (.begin, _), (.finish, _), (.fail, _): break
         }
     }
@@ -135,7 +127,7 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
 
     func give(_ response: URLResponse) {
         self.response = response
-        timings.responseStart = loop.now
+        timings.responseStart = session.loop.now
         note(receiver?.receive(response))
     }
 
@@ -162,7 +154,7 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
         if case .over = state { return }
         stop()
         guard let receiver else { return }
-        timings.responseEnd = loop.now
+        timings.responseEnd = session.loop.now
         receiver.collect(TransactionRecord(timings: timings, request: urlRequest, response: response))
         tell(receiver)
     }
@@ -179,6 +171,71 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
         case .transferring(let transfer):
             transfer.stop()
             if transfer.connection.isReady { session.release(transfer.connection) } else { transfer.connection.close() }
+        }
+    }
+}
+
+/// How the load comes by a control connection that its user is logged in on.
+extension FTPLoad {
+    func didFindWays(_ found: Result<[Proxy?], any Error>) {
+        guard case .findingWays(let request) = state else { return }
+        attempt { submit(Plan(request: request, login: FTPLogin(request, session), ways: ProxyWays(try found.get()))) }
+    }
+
+    var tunnelRequester: TunnelRequester? { receiver.map { TunnelRequester(urlRequest, resources, $0) } }
+
+    /// - Parameter needsFresh: whether the connection may not be one that was used before.
+    private func submit(_ plan: Plan, needsFresh: Bool = false) {
+        state = .waiting(plan)
+        // The task's own delegate decides about TLS, and answers the proxy.
+        let isDecided = plan.request.server.security != .none || plan.ways.current != nil
+        let key = FTPConnectionKey(
+            server: plan.request.server, user: plan.login.user, password: plan.login.password,
+            proxy: plan.ways.current, use: session.use.narrowed(by: urlRequest),
+            decider: isDecided ? receiver?.challengeDelegate.map { ObjectIdentifier($0) } : nil)
+        session.submit(self, key, needsFresh: needsFresh)
+    }
+
+    /// The pool has a connection for the load: one on which its user is logged in, or one that is to be made.
+    func use(_ connection: FTPConnection) {
+        guard case .waiting(let plan) = state else { return connection.close() }
+        connection.load = self
+        if connection.isReady { return beginTransfer(plan, connection, isReused: true) }
+        state = .connecting(plan, connection)
+        connection.connect(limit: plan.ways.limit(of: session.settings.connectTimeout))
+    }
+
+    /// The connection has ended, which may be the server's doing.
+    func connectionDidFail(_ error: any Error) {
+        switch state {
+        case .connecting(var plan, let connection) where connection.metrics == nil:
+            session.proxies.proxyDidFail(plan.ways.current, error)
+            if plan.ways.takeNext(after: error) { return submit(plan) }
+            fail(plan.ways.failure(error))
+        // The server has given up a connection that nothing was asked on for a while (RFC 959 §4.2.2, 421).
+        case .transferring(let transfer) where timings.isReusedConnection && timings.requestEnd == nil:
+            transfer.stop()
+            submit(transfer.plan, needsFresh: true)
+        case .connecting, .transferring: fail(error)
+        case .new, .findingWays, .waiting, .asking, .over: break
+        }
+    }
+
+    // MARK: Logging in
+
+    func loginDidFail(_ refusal: FTPRefusal?, _ plan: Plan, _ connection: FTPConnection) {
+        guard let receiver else { return }
+        connection.close()
+        var plan = plan
+        session.serverDidRefuse(plan.login, plan.request.server)
+        let challenge = plan.login.challenge(after: refusal, plan.request.server)
+        state = .asking(plan)
+        receiver.challenge(challenge) { [weak self] disposition, credential in
+            guard let self, case .asking(var plan) = state else { return }
+            attempt {
+                try plan.login.settle(disposition, credential, after: refusal)
+                submit(plan)
+            }
         }
     }
 }

@@ -4,8 +4,7 @@ import LoadingKitFTP
 
 /// As whom a load logs in, and what the program was asked about that.
 ///
-/// The user is that of the URL, else the one that the program gave the server before, else that of the credential storage, else
-/// `anonymous`.
+/// The user is that of the URL, else the one that the program gave before, else the credential storage's, else `anonymous`.
 struct FTPLogin {
     /// Nil for `anonymous`. Some users need no password.
     private var named: (user: String, password: String?)?
@@ -17,9 +16,10 @@ struct FTPLogin {
         let storage = session.settings.credentialStorage
         let space = request.server.protectionSpace
         let accepted = session.accepted[request.server]
-        if let user = request.user, !user.isEmpty {
+        if let user = request.url.user(percentEncoded: false), !user.isEmpty {
             let known = accepted?.user == user ? accepted?.password : nil
-            named = (user, request.password ?? known ?? storage?.credentials(for: space)?[user]?.password)
+            let given = request.url.password(percentEncoded: false)
+            named = (user, given ?? known ?? storage?.credentials(for: space)?[user]?.password)
         } else if let known = accepted ?? storage?.defaultCredential(for: space), let user = known.user {
             named = (user, known.password)
         }
@@ -60,7 +60,8 @@ struct FTPLogin {
         if let refusal { throw LoadFailure(refusal) }
         throw LoadFailure(
             .userAuthenticationRequired,
-            "the server wants the user's password, and the URL, the credential storage and the task's delegate have none")
+            "the server wants the user's password, and the URL, the credential storage and the "
+                + "task's delegate have none")
     }
 }
 

@@ -1,4 +1,3 @@
-import Foundation
 import LoadingKitCore
 
 /// Loads `ftp` and `ftps` URLs: files and folders of FTP servers, read, written and listed, as <doc:FTP> has it.
@@ -8,8 +7,7 @@ import LoadingKitCore
 public final class FTPProtocolHandler: URLProtocolHandler, LoopNativeHandler, @unchecked Sendable {  // stateless
     /// Whether the URL's scheme is `ftp` or `ftps`.
     public override class func canInit(with request: URLRequest) -> Bool {
-        guard let url = request.url else { return false }
-        return url.hasScheme("ftp") || url.hasScheme("ftps")
+        request.url.map { $0.hasScheme("ftp") || $0.hasScheme("ftps") } ?? false
     }
 
     package static func makeLoad(_ request: URLRequest, _ resources: LoadResources) -> any LoopHandler {

@@ -9,38 +9,33 @@ struct FTPRequest {
     let url: URL
     let server: FTPServer
     let transfer: FTPTransfer
-    /// The user and the password that the URL names.
-    let user: String?
-    let password: String?
     /// What is written to a file.
     let body: RequestBody
-    /// Where in the file the body begins, as `Content-Range` says.
-    let bodyOffset: Int64
-    let wantsJSON: Bool
-    private let range: ByteRange?
-    private let condition: String?
+    private let request: URLRequest
 
     init(_ request: URLRequest) throws {
         guard let url = request.url, let parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else {
             throw LoadFailure(.badURL, "the URL cannot be taken apart")
         }
-        func field(_ name: String) -> String? { request.value(forHTTPHeaderField: name) }
-        self.url = url
-        server = try FTPServer(url, parts, requiresTLS: field("FTP-TLS")?.lowercased() == "required")
-        user = url.user(percentEncoded: false)
-        password = url.password(percentEncoded: false)
+        func has(_ field: String, _ value: String) -> Bool {
+            request.value(forHTTPHeaderField: field)?.lowercased() == value
+        }
+        (self.url, self.request) = (url, request)
+        server = try FTPServer(url, parts, requiresTLS: has("FTP-TLS", "required"))
         // A question mark has no meaning in the scheme (RFC 1738 §3.2): what follows it belongs to the name.
         let path = try FTPPath(parts.percentEncodedPath + (parts.percentEncodedQuery.map { "%3F" + $0 } ?? ""))
         body = RequestBody(request)
         transfer = FTPTransfer(
             try Self.operation(request.httpMethod ?? "GET", path, body), path,
-            stepsThroughFolders: field("FTP-Path")?.lowercased() == "steps",
-            makesFolders: field("FTP-Folders")?.lowercased() == "make")
-        bodyOffset = field("Content-Range").flatMap(ContentRange.init)?.range.lowerBound ?? 0
-        wantsJSON = field("Accept")?.lowercased().contains("application/json") ?? false
-        range = field("Range").flatMap(ByteRange.init)
-        condition = field("If-Range")
+            stepsThroughFolders: has("FTP-Path", "steps"), makesFolders: has("FTP-Folders", "make"))
     }
+
+    private func field(_ name: String) -> String? { request.value(forHTTPHeaderField: name) }
+
+    /// Where in the file the body begins.
+    var bodyOffset: Int64 { field("Content-Range").flatMap(ContentRange.init)?.range.lowerBound ?? 0 }
+
+    var wantsJSON: Bool { field("Accept")?.lowercased().contains("application/json") ?? false }
 
     private static func operation(
         _ method: String, _ path: FTPPath, _ body: RequestBody
@@ -68,10 +63,11 @@ struct FTPRequest {
     /// A range that holds for one version of the file (`If-Range`) is one of a file that has the same size and time. A
     /// text has none: its bytes on the way are not those of the file.
     func range(of facts: FTPFacts) -> Range<Int64>? {
-        guard let range, let size = facts.size, transfer.operation == .retrieve, transfer.path.form != .text,
+        let condition = field("If-Range")
+        guard let size = facts.size, transfer.operation == .retrieve, transfer.path.form != .text,
             condition == nil || condition == facts.entityTag
         else { return nil }
-        return range.resolved(total: size)
+        return field("Range").flatMap(ByteRange.init)?.resolved(total: size)
     }
 }
 

@@ -1,8 +1,4 @@
-import Foundation
 import LoadingKitCore
-import LoadingKitFTP
-import LoadingKitHTTP
-import LoadingKitPrimitives
 import LoadingKitProxies
 import LoadingKitTransport
 
@@ -18,8 +14,7 @@ struct FTPConnectionKey: Hashable {
     let decider: ObjectIdentifier?
 }
 
-/// What the loads of a session share: control connections, TLS contexts, and credentials that servers have accepted. Confined
-/// to the session's loop.
+/// What the loads of a session share: connections, and credentials that servers have accepted. Confined to the session's loop.
 ///
 /// Does what the pools decide, with the loads and connections that their identifiers stand for. An action may lead to
 /// another input at once: that one's actions are run after those of the first.
@@ -29,7 +24,7 @@ final class FTPSession: SessionResource {
     let connector: Connector
     let proxies: ProxyFinder
     let use: NetworkUse
-    private var tlsContexts: [TLSOptions: TLSContext] = [:]
+    var tlsContexts = TLSContexts()
     /// What servers have accepted that programs were asked for.
     private(set) var accepted: [FTPServer: URLCredential] = [:]
     private var pools: [FTPServer: FTPConnectionPool] = [:]
@@ -38,31 +33,16 @@ final class FTPSession: SessionResource {
     private var connections: [FTPConnectionPool.ConnectionID: FTPConnection] = [:]
     private var pending: ArraySlice<(FTPServer, FTPConnectionPool.Action)> = []
     private var isRunning = false
-    private var loadCount: FTPConnectionPool.LoadID = 0
+    /// How many loads there have been, which is the number of the last one.
+    var loadCount: FTPConnectionPool.LoadID = 0
     private var isClosed = false
 
-    private init(_ core: SessionCore) {
+    init(_ core: SessionCore) {
         loop = core.loop
         settings = core.settings
         proxies = ProxyFinder(core)
         use = NetworkUse(core.settings)
         connector = Connector(loop: core.loop, resolver: Resolver.shared)
-    }
-
-    static func of(_ core: SessionCore) -> FTPSession { core.resource(FTPSession.init) }
-
-    /// A number that no other load of the session has.
-    func makeLoadNumber() -> FTPConnectionPool.LoadID {
-        loadCount &+= 1
-        return loadCount
-    }
-
-    func tlsContext(for host: String) throws(TransportError) -> TLSContext {
-        let options = TLSOptions(settings, host: host, alpn: [])
-        if let made = tlsContexts[options] { return made }
-        let made = try TLSContext(options)
-        tlsContexts[options] = made
-        return made
     }
 
     // MARK: Credentials
@@ -100,8 +80,11 @@ final class FTPSession: SessionResource {
     }
 
     func connectionDidClose(_ connection: FTPConnection) {
+        let server = connection.key.server
         connections[connection.id] = nil
-        run(connection.key.server) { $0.connectionDidClose(connection.id) }
+        pools[server]?.connectionDidClose(connection.id)
+        // The caller may be about to ask for another connection for a load of its own.
+        loop.executeLater { [weak self] in self?.run(server) { $0.serve() } }
     }
 
     private func run(_ server: FTPServer, _ input: (inout FTPConnectionPool) -> [FTPConnectionPool.Action]) {
@@ -128,7 +111,6 @@ final class FTPSession: SessionResource {
             assign(connection, to: request.load)
         case .close(let id): connections[id]?.close()
         case .reportQueued(let load, let isQueued): loads[load]?.receiver?.queueStateDidChange(isQueued: isQueued)
-        case .serveLater: loop.executeLater { [weak self] in self?.run(server) { $0.serve() } }
         }
     }
 
@@ -136,22 +118,17 @@ final class FTPSession: SessionResource {
         if let load = loads.removeValue(forKey: load) { load.use(connection) } else { connection.close() }
     }
 
-    private func closeIdle() {
-        for server in pools.keys { run(server) { $0.closeIdle() } }
-    }
-
     // MARK: SessionResource
 
     func reset() {
         proxies.forget()
         accepted = [:]
-        closeIdle()
+        for server in pools.keys { run(server) { $0.closeIdle() } }
     }
 
     func close() {
         isClosed = true
+        reset()
         proxies.end()
-        accepted = [:]
-        closeIdle()
     }
 }

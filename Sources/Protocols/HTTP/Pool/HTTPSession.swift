@@ -16,8 +16,8 @@ final class HTTPSession: SessionResource {
     private let authenticationSchemes: [AuthenticationSchemeMaker]
     private let authenticationTurns: AuthenticationTurns
     private let connector: Connector
-    @exclusivity(unchecked) private var origins = OriginRecords()  // calls no other object before it is consistent
-    private var tlsContexts: [TLSOptions: TLSContext] = [:]
+    @exclusivity(unchecked) private var origins = OriginRecords()  // calls nobody before it is consistent
+    private var tlsContexts = TLSContexts()
     private let use: NetworkUse
     @exclusivity(unchecked) private var exchangeCount: UInt64 = 0
     let requestFields: RequestFields
@@ -204,12 +204,8 @@ final class HTTPSession: SessionResource {
     }
 
     private func tlsContext(_ offersHTTP2: Bool, for host: String) throws(TransportError) -> TLSContext {
-        let options = TLSOptions(settings, host: host, alpn: offersHTTP2 ? ["h2", "http/1.1"] : ["http/1.1"])
-        if let made = tlsContexts[options] { return made }
-        // A failure is not remembered: there may be a free descriptor for the file of trusted certificates next time.
-        let made = try TLSContext(options)
-        tlsContexts[options] = made
-        return made
+        try tlsContexts.context(
+            TLSOptions(settings, host: host, alpn: offersHTTP2 ? ["h2", "http/1.1"] : ["http/1.1"]))
     }
 
     // MARK: Idle connections
