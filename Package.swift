@@ -11,7 +11,8 @@ func module(
         name: name, dependencies: dependencies, path: "Sources/\(path)", exclude: exclude, swiftSettings: settings)
 }
 
-/// A plugin: it sees LoadingKit's public API alone, as anyone's would.
+/// A plugin: it sees LoadingKit's public API alone, as anyone's would, but for values that the library and plugins read alike
+/// (`@_spi(LoadingKitPlugins)`).
 func plugin(_ name: String, at path: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .target(
         name: name, dependencies: ["LoadingKit"] + dependencies, path: "Sources/Plugins/\(path)", packageAccess: false,
@@ -211,13 +212,14 @@ let package = Package(
             ]),
 
         plugin(
-            "LoadingKitTesting", at: "Testing", ["LoadingKitForms", .product(name: "Logging", package: "swift-log")]),
+            "LoadingKitTesting", at: "Testing",
+            ["LoadingKitForms", "LoadingKitPrimitives", .product(name: "Logging", package: "swift-log")]),
         plugin("LoadingKitForms", at: "Forms"),
         plugin("LoadingKitEvents", at: "Events"),
-        plugin("LoadingKitResilience", at: "Resilience"),
+        plugin("LoadingKitResilience", at: "Resilience", ["LoadingKitPrimitives"]),
         plugin("LoadingKitUnixSockets", at: "UnixSockets"),
-        plugin("LoadingKitArchives", at: "Archives", ["CLoadingKitZlib"]),
-        plugin("LoadingKitS3", at: "S3", ["CLoadingKitOpenSSL"]),
+        plugin("LoadingKitArchives", at: "Archives", ["CLoadingKitZlib", "LoadingKitPrimitives"]),
+        plugin("LoadingKitS3", at: "S3", ["CLoadingKitOpenSSL", "LoadingKitPrimitives"]),
         plugin("LoadingKitSystemProxies", at: "SystemProxies"),
         plugin("LoadingKitNegotiate", at: "Negotiate", ["CLoadingKitGSS"]),
         plugin(

@@ -1,4 +1,5 @@
 import Foundation
+@_spi(LoadingKitPlugins) import LoadingKitPrimitives
 import Testing
 
 @testable import LoadingKitArchives
@@ -134,7 +135,7 @@ import Testing
                 == ["plain.txt", "dir/", "é", "éö", "snow☃", "time", "\u{A0}", "../up", "plain.txt", "ü", "ü"])
         #expect(entries.map(\.isDirectory) == [false, true] + Array(repeating: false, count: 9))
         #expect(entries[5].modified == Date(timeIntervalSince1970: 1_700_000_000))
-        #expect(entries[0].modified.map { CivilTime($0).timestamp } == "2024-01-01T12:00:00Z")
+        #expect(entries[0].modified.map { CivilTime(secondsSince1970: $0.timeIntervalSince1970).timestamp } == "2024-01-01T12:00:00Z")
         // By its text, by its bytes, and the last of two.
         #expect(directory.member(named: Array("éö".utf8))?.entry.checksum == slowCRC32(Array("2".utf8)))
         #expect(directory.member(named: [0x82, 0x94])?.entry.checksum == slowCRC32(Array("2".utf8)))
@@ -226,19 +227,7 @@ import Testing
 
     @Test func dates() {
         #expect(DOSTime.date(date: 0, time: 0) == nil)
-        #expect(DOSTime.date(date: 0x21, time: 0).map { CivilTime($0).timestamp } == "1980-01-01T00:00:00Z")
+        #expect(DOSTime.date(date: 0x21, time: 0).map { CivilTime(secondsSince1970: $0.timeIntervalSince1970).timestamp } == "1980-01-01T00:00:00Z")
         #expect(DOSTime.date(date: 0x21, time: 0xFFFF) == nil)
-        let table: [(Double, String)] = [
-            (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"), (0, "Thu, 01 Jan 1970 00:00:00 GMT"),
-            (-1, "Wed, 31 Dec 1969 23:59:59 GMT"), (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"),
-            (.infinity, "Fri, 31 Dec 9999 23:59:59 GMT"), (.nan, "Mon, 01 Jan 0001 00:00:00 GMT"),
-        ]
-        for (seconds, text) in table { #expect(CivilTime(Date(timeIntervalSince1970: seconds)).httpDate == text) }
-        var wrong: [Int] = []
-        for day in stride(from: -700_000, to: 2_900_000, by: 271) {
-            let date = Date(timeIntervalSince1970: Double(day * 86_400 + 3_723))
-            if CivilTime(date).date != date { wrong.append(day) }
-        }
-        #expect(wrong.isEmpty)
     }
 }

@@ -1,6 +1,6 @@
 import Foundation
 import LoadingKitCore
-import LoadingKitPrimitives
+@_spi(LoadingKitPlugins) import LoadingKitPrimitives
 
 @testable import LoadingKitHTTP
 
@@ -25,7 +25,7 @@ extension HTTPFields {
 let receipt = Date(timeIntervalSince1970: 784_111_777)
 
 func date(_ secondsFromReceipt: TimeInterval) -> String {
-    HTTPDate.string(receipt.addingTimeInterval(secondsFromReceipt))
+    HTTPDate.string(receipt.addingTimeInterval(secondsFromReceipt).timeIntervalSince1970)
 }
 
 /// A response whose request was sent, and which was received, at `receipt`.

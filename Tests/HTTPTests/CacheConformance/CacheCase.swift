@@ -1,4 +1,5 @@
 import Foundation
+@_spi(LoadingKitPlugins) import LoadingKitPrimitives
 
 @testable import LoadingKitHTTP
 
@@ -128,7 +129,7 @@ struct CacheHeader: Decodable, Sendable {
     func text(now: Date) -> String {
         switch value {
         case .text(let text): text
-        case .date(let seconds): HTTPDate.string(now.addingTimeInterval(seconds))
+        case .date(let seconds): HTTPDate.string(now.addingTimeInterval(seconds).timeIntervalSince1970)
         }
     }
 }

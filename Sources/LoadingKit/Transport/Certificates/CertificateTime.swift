@@ -1,5 +1,5 @@
 import CLoadingKitOpenSSL
-import Glibc
+@_spi(LoadingKitPlugins) import LoadingKitPrimitives
 
 /// A moment in a certificate, an OCSP response or a revocation list.
 struct CertificateTime: CustomStringConvertible {
@@ -17,12 +17,5 @@ struct CertificateTime: CustomStringConvertible {
     }
 
     /// As ISO 8601 has it, in UTC.
-    var description: String {
-        var moment = time_t(seconds)
-        var parts = tm()
-        guard gmtime_r(&moment, &parts) != nil else { return "\(seconds)" }
-        func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
-        return "\(1900 + Int(parts.tm_year))-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))T"
-            + "\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec))Z"
-    }
+    var description: String { CivilTime(secondsSince1970: Double(seconds)).timestamp }
 }

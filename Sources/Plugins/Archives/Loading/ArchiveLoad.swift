@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKit
+@_spi(LoadingKitPlugins) import LoadingKitPrimitives
 
 /// One load of a member or a listing.
 struct ArchiveLoad {
@@ -119,7 +120,7 @@ struct ArchiveLoad {
     private mutating func deliver(_ member: CentralDirectory.Member, of archive: OpenArchive) async throws {
         let entry = member.entry
         let tag = MemberResponse.entityTag(of: entry, in: archive.directory)
-        let lastModified = entry.modified.map { CivilTime($0).httpDate }
+        let lastModified = entry.modified.map { HTTPDate.string($0.timeIntervalSince1970) }
         let wanted = task.request.answer(size: entry.size, entityTag: tag, lastModified: lastModified)
         var part: Range<Int64>?
         if case .part(let range) = wanted { part = range }

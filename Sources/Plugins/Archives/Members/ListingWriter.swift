@@ -1,4 +1,5 @@
 import Foundation
+@_spi(LoadingKitPlugins) import LoadingKitPrimitives
 
 /// Writes a directory as JSON, piece by piece.
 struct ListingWriter {
@@ -47,7 +48,7 @@ struct ListingWriter {
     }
 
     private static func member(_ entry: DirectoryEntry) -> String {
-        let modified = entry.modified.map { "\"modified\":\"\(CivilTime($0).timestamp)\"," } ?? ""
+        let modified = entry.modified.map { "\"modified\":\"\(CivilTime(secondsSince1970: $0.timeIntervalSince1970).timestamp)\"," } ?? ""
         return "{\"name\":\(quoted(entry.name)),\"isDirectory\":\(entry.isDirectory),\"size\":\(entry.size),"
             + "\"compressedSize\":\(entry.compressedSize),\"method\":\(entry.method),"
             + "\"crc32\":\"\(hexadecimal(entry.checksum))\",\(modified)\"isEncrypted\":\(entry.isEncrypted)}"

@@ -1,4 +1,5 @@
 import Foundation
+@_spi(LoadingKitPlugins) import LoadingKitPrimitives
 
 /// The value of a `Retry-After` field (RFC 9110 §10.2.3).
 public enum RetryAfter: Sendable, Hashable {
@@ -17,8 +18,8 @@ public enum RetryAfter: Sendable, Hashable {
         if text.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) {
             // A number of any length is accepted; values beyond any possible wait are limited where they are used.
             self = .seconds(Double(text) ?? .infinity)
-        } else if let date = HTTPDate.parse(text, now: now) {
-            self = .date(date)
+        } else if let seconds = HTTPDate.parse(text, now: now.timeIntervalSince1970) {
+            self = .date(Date(timeIntervalSince1970: Double(seconds)))
         } else {
             return nil
         }

@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKit
+@_spi(LoadingKitPlugins) import LoadingKitPrimitives
 
 /// Signs requests of one load and forwards them, and once more where an answer requires a correction: another region,
 /// another date, new credentials.
@@ -31,7 +32,9 @@ struct S3Exchange: Sendable {
                 (hasFollowed, region) = (true, target)
                 continue
             }
-            let date = answer.field("Date").flatMap { AmazonDate.parse(httpDate: $0) }
+            let now = Date().timeIntervalSince1970
+            let seconds = answer.field("Date").flatMap { HTTPDate.parse($0, now: now) }
+            let date = seconds.map { Date(timeIntervalSince1970: Double($0)) }
             guard let correction = S3Correction(error, signedFor: signed.region, serverDate: date),
                 made.insert(correction.kind).inserted
             else { throw error }

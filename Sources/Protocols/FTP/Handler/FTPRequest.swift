@@ -2,7 +2,7 @@ import Foundation
 import LoadingKitCore
 import LoadingKitFTP
 import LoadingKitHTTP
-import LoadingKitPrimitives
+@_spi(LoadingKitPlugins) import LoadingKitPrimitives
 
 /// What a request asks of an FTP server.
 struct FTPRequest {
@@ -87,9 +87,7 @@ extension FTPRequest {
             fields.append(("Content-Disposition", "inline; filename*=UTF-8''" + encoded))
         }
         if let part { fields.append(("Content-Range", ContentRange(part, total: facts.size).string)) }
-        if let time = facts.modificationTime {
-            fields.append(("Last-Modified", HTTPDate.string(Date(timeIntervalSince1970: Double(time)))))
-        }
+        if let time = facts.modificationTime { fields.append(("Last-Modified", HTTPDate.string(Double(time)))) }
         if let tag = facts.entityTag { fields += [("ETag", tag), ("Accept-Ranges", "bytes")] }
         return response(part == nil ? 200 : 206, fields, length: part.map { Int64($0.count) } ?? facts.size)
     }

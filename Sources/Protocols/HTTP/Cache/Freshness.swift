@@ -1,5 +1,5 @@
 import Foundation
-import LoadingKitPrimitives
+@_spi(LoadingKitPlugins) import LoadingKitPrimitives
 
 /// How long a response is fresh, and how old it is (RFC 9111 §4.2).
 struct Freshness: Equatable, Sendable {
@@ -65,7 +65,10 @@ extension HTTPFields {
     /// The date in the first field of this name; nil if there is no such field or its date is invalid.
     func date(_ name: KnownField, now: Date) -> Date? {
         guard let index = firstIndex(of: name) else { return nil }
-        return withBytes(at: index) { _, value, _ in HTTPDate.parse(value.trimmingSpaces, now: now) }
+        let seconds = withBytes(at: index) { _, value, _ in
+            HTTPDate.parse(value.trimmingSpaces, now: now.timeIntervalSince1970)
+        }
+        return seconds.map { Date(timeIntervalSince1970: Double($0)) }
     }
 
     /// The first number of `Age`, in seconds; nil if there is none (RFC 9111 §5.1).

@@ -1,6 +1,6 @@
 import Foundation
 import LoadingKitCore
-import LoadingKitPrimitives
+@_spi(LoadingKitPlugins) import LoadingKitPrimitives
 
 /// A stored part of a response that is the beginning of an answer. The rest is requested from the server (RFC 9111
 /// §3.3, §3.4).
@@ -108,7 +108,7 @@ enum PartialContent {
         if condition.contains("\"") {
             return stored.fields[.etag].map { EntityTag.isStrongMatch($0, condition) } ?? false
         }
-        return HTTPDate.parse(condition, now: now) != nil && stored.fields[.lastModified] == condition
+        return HTTPDate.parse(condition, now: now.timeIntervalSince1970) != nil && stored.fields[.lastModified] == condition
     }
 
     /// The fields of a 206 for a range of a stored response.

@@ -1,5 +1,5 @@
 import Foundation
-import LoadingKitPrimitives
+@_spi(LoadingKitPlugins) import LoadingKitPrimitives
 
 /// Parses the date of an `Expires` attribute, in any of the forms that servers use (RFC 6265bis §5.1.1).
 enum CookieDate {
@@ -43,11 +43,11 @@ enum CookieDate {
             guard let time, let day, let month, var year else { return nil }
             if (70...99).contains(year) { year += 1900 }
             if (0...69).contains(year) { year += 2000 }
-            guard year >= 1601, day >= 1, day <= GregorianCalendar.days(of: month, in: year) else { return nil }
-            guard time.hour <= 23, time.minute <= 59, time.second <= 59 else { return nil }
-            let seconds = (time.hour * 60 + time.minute) * 60 + time.second
-            return Date(
-                timeIntervalSince1970: Double(GregorianCalendar.daysSince1970(year, month, day) * 86_400 + seconds))
+            guard year >= 1601, time.second <= 59,
+                let civil = CivilTime(
+                    year: year, month: month, day: day, hour: time.hour, minute: time.minute, second: time.second)
+            else { return nil }
+            return Date(timeIntervalSince1970: Double(civil.secondsSince1970))
         }
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+@_spi(LoadingKitPlugins) import LoadingKitPrimitives
 
 /// A date in a HAR file: ISO 8601 with a time and a time zone, such as `2026-01-31T10:20:30.123+01:00`.
 public struct HARDate: Sendable, Hashable, CustomStringConvertible {
@@ -20,7 +21,7 @@ public struct HARDate: Sendable, Hashable, CustomStringConvertible {
         guard let year = scanner.number(digits: 4), scanner.take("-"), let month = scanner.number(digits: 2),
             scanner.take("-"), let day = scanner.number(digits: 2), scanner.take("T") || scanner.take(" "),
             let hour = scanner.number(digits: 2), scanner.take(":"), let minute = scanner.number(digits: 2),
-            (1...12).contains(month), (1...31).contains(day), hour <= 24, minute < 60
+            let start = CivilTime(year: year, month: month, day: 1), (1...31).contains(day), hour <= 24, minute < 60
         else { return nil }
         var seconds = 0.0
         if scanner.take(":") {
@@ -32,8 +33,8 @@ public struct HARDate: Sendable, Hashable, CustomStringConvertible {
             }
         }
         guard let offset = scanner.offset(), scanner.rest.isEmpty else { return nil }
-        let days = Self.days(year, month, day)
-        let time = Double(days * 86_400 + hour * 3_600 + minute * 60 - offset * 60) + seconds
+        let days = (day - 1) * 86_400
+        let time = Double(start.secondsSince1970 + days + hour * 3_600 + minute * 60 - offset * 60) + seconds
         self.offset = offset
         date = Date(timeIntervalSince1970: time)
     }
@@ -43,39 +44,16 @@ public struct HARDate: Sendable, Hashable, CustomStringConvertible {
         let milliseconds = (date.timeIntervalSince1970 * 1_000).rounded() + Double(offset) * 60_000
         // The years 0 to 9999 have four digits.
         let bounded = Int64(min(max(milliseconds, -62_167_219_200_000), 253_402_300_799_999))
-        let day = bounded >= 0 ? bounded / 86_400_000 : (bounded + 1) / 86_400_000 - 1
-        let time = Int(bounded - day * 86_400_000)
-        let (year, month, date) = Self.civil(Int(day))
+        let fraction = (bounded % 1_000 + 1_000) % 1_000
+        let text = CivilTime(secondsSince1970: Double((bounded - fraction) / 1_000)).timestamp.dropLast()
         func digits(_ value: Int, _ count: Int) -> String {
             let text = String(value)
             return String(repeating: "0", count: max(count - text.count, 0)) + text
         }
-        let clock = [time / 3_600_000, time / 60_000 % 60, time / 1_000 % 60].map { digits($0, 2) }
         let zone =
             offset == 0
             ? "Z" : (offset < 0 ? "-" : "+") + digits(abs(offset) / 60, 2) + ":" + digits(abs(offset) % 60, 2)
-        return "\(digits(year, 4))-\(digits(month, 2))-\(digits(date, 2))T\(clock.joined(separator: ":"))"
-            + ".\(digits(time % 1_000, 3))\(zone)"
-    }
-
-    /// Days from 1970-01-01 in the Gregorian calendar.
-    private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
-        let shifted = month <= 2 ? year - 1 : year
-        let era = (shifted >= 0 ? shifted : shifted - 399) / 400
-        let yearOfEra = shifted - era * 400
-        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
-    }
-
-    private static func civil(_ days: Int) -> (year: Int, month: Int, day: Int) {
-        let shifted = days + 719_468
-        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-        let dayOfEra = shifted - era * 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let month = (5 * dayOfYear + 2) / 153
-        let year = yearOfEra + era * 400 + (month >= 10 ? 1 : 0)
-        return (year, month < 10 ? month + 3 : month - 9, dayOfYear - (153 * month + 2) / 5 + 1)
+        return "\(text).\(digits(Int(fraction), 3))\(zone)"
     }
 
     private struct Scanner {
