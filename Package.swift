@@ -214,7 +214,7 @@ let package = Package(
         plugin(
             "LoadingKitTesting", at: "Testing",
             ["LoadingKitForms", "LoadingKitPrimitives", .product(name: "Logging", package: "swift-log")]),
-        plugin("LoadingKitForms", at: "Forms"),
+        plugin("LoadingKitForms", at: "Forms", ["LoadingKitPrimitives"]),
         plugin("LoadingKitEvents", at: "Events"),
         plugin("LoadingKitResilience", at: "Resilience", ["LoadingKitPrimitives"]),
         plugin("LoadingKitUnixSockets", at: "UnixSockets"),

@@ -4,6 +4,7 @@ import LoadingKitLoopbackServer
 import LoadingKitTesting
 import TestSupport
 import Testing
+@_spi(LoadingKitPlugins) import LoadingKitPrimitives
 
 @testable import LoadingKitS3
 
@@ -95,7 +96,7 @@ import Testing
         let policy =
             "{\"Version\":\"2012-10-17\",\"Statement\":[{\"Effect\":\"Allow\",\"Action\":\"s3:*\",\"Resource\":\"*\"}]}"
         _ = try await iam(
-            "Action=PutUserPolicy&UserName=u&PolicyName=p&PolicyDocument=\(PercentCoding.encoded(policy))")
+            "Action=PutUserPolicy&UserName=u&PolicyName=p&PolicyDocument=\(PercentCoding.encoded(policy.utf8))")
         let key = try await iam("Action=CreateAccessKey&UserName=u").first("CreateAccessKeyResult")?.first("AccessKey")
         let identifier = try #require(key?["AccessKeyId"])
         let secret = try #require(key?["SecretAccessKey"])

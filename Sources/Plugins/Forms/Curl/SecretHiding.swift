@@ -44,7 +44,7 @@ struct SecretHiding {
         if isOff { return text }
         return text.split(separator: "&", omittingEmptySubsequences: false).map { pair in
             guard let equals = pair.firstIndex(of: "=") else { return String(pair) }
-            let name = PercentCoding.decoded(pair[..<equals].utf8).lowercased()
+            let name = FormURLEncoded.decoded(pair[..<equals].utf8).lowercased()
             return names.contains(name) ? "\(pair[...equals])\(placeholder)" : String(pair)
         }.joined(separator: "&")
     }

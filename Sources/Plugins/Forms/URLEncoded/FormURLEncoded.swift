@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKit
+@_spi(LoadingKitPlugins) import LoadingKitPrimitives
 
 /// Names and values in the order in which they are sent: `application/x-www-form-urlencoded`, by the WHATWG's URL
 /// standard (§5). Names may repeat.
@@ -43,9 +44,12 @@ public struct FormURLEncoded: Sendable, Hashable, ExpressibleByDictionaryLiteral
     public init(parsing bytes: Data) {
         pairs = bytes.split(separator: UInt8(ascii: "&")).map { piece in
             let parts = piece.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-            return Pair(
-                PercentCoding.decoded(parts.first ?? Data()), parts.count > 1 ? PercentCoding.decoded(parts[1]) : "")
+            return Pair(Self.decoded(parts.first ?? Data()), parts.count > 1 ? Self.decoded(parts[1]) : "")
         }
+    }
+
+    static func decoded(_ bytes: some Sequence<UInt8>) -> String {
+        String(decoding: PercentCoding.decoded(bytes, isForm: true), as: UTF8.self)
     }
 
     /// Appends a pair.
@@ -59,59 +63,11 @@ public struct FormURLEncoded: Sendable, Hashable, ExpressibleByDictionaryLiteral
 
     /// The encoded text, as it is sent.
     public var encoded: String {
-        var result: [UInt8] = []
-        for (index, pair) in pairs.enumerated() {
-            if index > 0 { result.append(UInt8(ascii: "&")) }
-            PercentCoding.append(pair.name, to: &result)
-            result.append(UInt8(ascii: "="))
-            PercentCoding.append(pair.value, to: &result)
+        // Letters, digits and `*-._` stay, a space becomes `+`, and all else is percent-encoded UTF-8.
+        func encoded(_ text: String) -> String {
+            PercentCoding.encoded(text.utf8, keeping: "*-._ ").replacing(" ", with: "+")
         }
-        return String(decoding: result, as: UTF8.self)
-    }
-}
-
-/// The coding of a name or a value.
-enum PercentCoding {
-    private static let digits = Array("0123456789ABCDEF".utf8)
-
-    /// Letters, digits and `*-._` are kept, a space becomes `+`, and everything else is percent-encoded UTF-8.
-    static func append(_ text: String, to result: inout [UInt8]) {
-        for byte in text.utf8 {
-            switch byte {
-            case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2a, 0x2d, 0x2e, 0x5f: result.append(byte)
-            case 0x20: result.append(0x2b)
-            default: result += [0x25, digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            }
-        }
-    }
-
-    /// A percent sign without two hexadecimal digits after it is kept.
-    static func decoded(_ bytes: some Sequence<UInt8>) -> String {
-        let bytes = Array(bytes)
-        var result: [UInt8] = []
-        var position = 0
-        while position < bytes.count {
-            let byte = bytes[position]
-            if byte == 0x25, position + 2 < bytes.count, let high = hexadecimal(bytes[position + 1]),
-                let low = hexadecimal(bytes[position + 2])
-            {
-                result.append(high << 4 | low)
-                position += 3
-            } else {
-                result.append(byte == 0x2b ? 0x20 : byte)
-                position += 1
-            }
-        }
-        return String(decoding: result, as: UTF8.self)
-    }
-
-    private static func hexadecimal(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case 0x30...0x39: byte - 0x30
-        case 0x41...0x46: byte - 0x41 + 10
-        case 0x61...0x66: byte - 0x61 + 10
-        default: nil
-        }
+        return pairs.map { "\(encoded($0.name))=\(encoded($0.value))" }.joined(separator: "&")
     }
 }
 

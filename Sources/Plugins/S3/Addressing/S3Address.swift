@@ -1,4 +1,5 @@
 import Foundation
+@_spi(LoadingKitPlugins) import LoadingKitPrimitives
 
 /// The address in an `s3:` URL: a bucket, and the key of an object in it.
 ///
@@ -42,14 +43,14 @@ public struct S3Address: Sendable, Hashable, CustomStringConvertible {
         let authority = rest.prefix { $0 != "/" }
         guard !authority.contains("@"), !authority.contains(":") else { throw S3AddressError.hasUserOrPort }
         let path = rest.dropFirst(authority.count + 1)
-        try self.init(bucket: String(authority), keyBytes: PercentCoding.decoded(path))
+        try self.init(bucket: String(authority), keyBytes: PercentCoding.decoded(path.utf8))
     }
 
     /// Amazon's limit for a key, in bytes of UTF-8.
     private static let maximumKeyLength = 1024
 
-    /// The key as part of a path: percent-encoded, with its slashes.
-    var encodedKey: String { PercentCoding.encoded(keyBytes, keepsSlashes: true) }
+    /// The key as it is in a path: percent-encoded, with its slashes.
+    var encodedKey: String { PercentCoding.encoded(keyBytes, keeping: "-._~/") }
 
     /// The address as an `s3:` URL.
     public var url: URL {

@@ -1,4 +1,5 @@
 import Foundation
+@_spi(LoadingKitPlugins) import LoadingKitPrimitives
 
 /// The destination of requests for buckets: a server, and the way in which it addresses buckets.
 struct S3Endpoint: Sendable, Hashable {
@@ -32,7 +33,8 @@ struct S3Endpoint: Sendable, Hashable {
         var path = url.path
         while path.hasSuffix("/") { path.removeLast() }
         server = .custom(
-            scheme: scheme, authority: name.lowercased() + port, path: PercentCoding.encoded(path, keepsSlashes: true))
+            scheme: scheme, authority: name.lowercased() + port,
+            path: PercentCoding.encoded(path.utf8, keeping: "-._~/"))
         self.addressing = addressing
     }
 

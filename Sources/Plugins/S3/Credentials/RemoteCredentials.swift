@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKit
+@_spi(LoadingKitPlugins) import LoadingKitPrimitives
 
 /// Credentials of a container: from the endpoint in `AWS_CONTAINER_CREDENTIALS_RELATIVE_URI` or
 /// `AWS_CONTAINER_CREDENTIALS_FULL_URI` (ECS, EKS, Greengrass, Lambda).
@@ -74,7 +75,7 @@ public struct S3InstanceMetadataCredentials: S3CredentialsProvider {
         guard let role = try await get(roles, token, session)?.split(separator: "\n").first.map(String.init),
             !role.isEmpty
         else { throw S3CredentialsError.notConfigured("the EC2 instance has no role") }
-        guard let document = try await get(roles + PercentCoding.encoded(role), token, session) else {
+        guard let document = try await get(roles + PercentCoding.encoded(role.utf8), token, session) else {
             throw S3CredentialsError.failed(source: Self.source, reason: "the role is gone")
         }
         return try CredentialsDocument.credentials(Data(document.utf8), source: Self.source)

@@ -1,4 +1,5 @@
 import Foundation
+@_spi(LoadingKitPlugins) import LoadingKitPrimitives
 
 /// A request in the form that Signature Version 4 signs: method, path, query, fields, and the digest of the body.
 ///
@@ -28,8 +29,8 @@ struct CanonicalRequest: Sendable, Equatable {
         /// Parses an encoded item; `+` is a plus.
         init(encoded text: Substring) {
             let equals = text.firstIndex(of: "=")
-            name = PercentCoding.decoded(text[..<(equals ?? text.endIndex)])
-            value = equals.map { PercentCoding.decoded(text[text.index(after: $0)...]) } ?? []
+            name = PercentCoding.decoded(text[..<(equals ?? text.endIndex)].utf8)
+            value = equals.map { PercentCoding.decoded(text[text.index(after: $0)...].utf8) } ?? []
         }
 
         var encodedName: String { PercentCoding.encoded(name) }

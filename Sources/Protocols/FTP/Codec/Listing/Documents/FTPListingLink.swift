@@ -1,4 +1,4 @@
-import LoadingKitPrimitives
+@_spi(LoadingKitPlugins) import LoadingKitPrimitives
 
 /// Relative references (RFC 3986 §4.2) to entries of a directory.
 enum FTPListingLink {
@@ -10,19 +10,5 @@ enum FTPListingLink {
         return encoded(name)
     }
 
-    static func encoded(_ bytes: some Sequence<UInt8>) -> [UInt8] {
-        var result: [UInt8] = []
-        for byte in bytes {
-            if ASCII.isLetterOrDigit(byte) || "-._~".utf8.contains(byte) {
-                result.append(byte)
-            } else {
-                result += [UInt8(ascii: "%"), hexDigit(byte >> 4), hexDigit(byte & 15)]
-            }
-        }
-        return result
-    }
-
-    private static func hexDigit(_ value: UInt8) -> UInt8 {
-        value < 10 ? ASCII.zero + value : UInt8(ascii: "A") + value - 10
-    }
+    static func encoded(_ bytes: some Sequence<UInt8>) -> [UInt8] { Array(PercentCoding.encoded(bytes).utf8) }
 }
