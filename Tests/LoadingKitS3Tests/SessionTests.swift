@@ -52,7 +52,7 @@ import Testing
         let request = try #require(server.requests.snapshot.first)
         #expect(request.fields[name: "X-Amz-Date"] == "20150830T123600Z")
         #expect(request.fields[name: "X-Amz-Security-Token"] == "the-token")
-        #expect(request.fields[name: "X-Amz-Content-Sha256"] == SHA256.hex(of: Data("hello".utf8)))
+        #expect(request.fields[name: "X-Amz-Content-Sha256"] == Digest.hex(of: Data("hello".utf8)))
         let names = "content-type;host;x-amz-acl;x-amz-content-sha256;x-amz-date;x-amz-security-token"
         let authorization = try #require(request.fields[name: "Authorization"])
         let scope = "AKIDTESTS/20150830/us-east-1/s3/aws4_request"
@@ -406,7 +406,7 @@ import Testing
         let requests = server.requests.snapshot
         #expect(
             requests.map { $0.fields[name: "X-Amz-Content-Sha256"] } == [
-                "UNSIGNED-PAYLOAD", SHA256.hex(of: content(10_000)),
+                "UNSIGNED-PAYLOAD", Digest.hex(of: content(10_000)),
             ])
         #expect(requests.map(\.body) == [Array(content(10_000)), Array(content(10_000))])
         #expect(requests.allSatisfy { $0.fields[name: "Transfer-Encoding"] == nil })
@@ -431,7 +431,7 @@ import Testing
             let requests = Array(server.requests.snapshot.dropFirst(before))
             #expect(requests.map(\.method) == methods)
             #expect(requests.filter { $0.method == "PUT" }.flatMap(\.body) == Array(content(count)))
-            #expect(requests.allSatisfy { $0.fields[name: "X-Amz-Content-Sha256"] == SHA256.hex(of: Data($0.body)) })
+            #expect(requests.allSatisfy { $0.fields[name: "X-Amz-Content-Sha256"] == Digest.hex(of: Data($0.body)) })
         }
     }
 

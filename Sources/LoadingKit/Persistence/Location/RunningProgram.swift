@@ -1,6 +1,6 @@
 import CLoadingKitShims
 import Foundation
-import LoadingKitTransport
+@_spi(LoadingKitPlugins) import LoadingKitTransport
 
 /// The identity of the program in this process, which separates its stores from those of another program with the same
 /// name.

@@ -1,6 +1,7 @@
 #if Persistence
     import Foundation
     import LoadingKitCore
+    @_spi(LoadingKitPlugins) import LoadingKitTransport
 
     extension ResponseFiles {
         /// The responses under a key, and the rows that are damaged or have damaged contents. Blocks.

@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKit
+@_spi(LoadingKitPlugins) import LoadingKitTransport
 
 /// The load of an `s3:` URL.
 struct S3Load: Sendable {
@@ -22,7 +23,7 @@ struct S3Load: Sendable {
         let method = load.request.httpMethod ?? "GET"
         var operation = S3Operation(
             method: method, address: address, query: Self.listing(method, address, query), carrier: load.request,
-            payload: SHA256.ofNothing)
+            payload: Digest.ofNothing)
         switch try plan(method, query) {
         case .whole(let payload):
             operation.payload = try await digest(payload)
@@ -33,7 +34,7 @@ struct S3Load: Sendable {
             try await exchange.deliver(try await exchange.send(operation))
         case .collected:
             let body = try await load.body.collect(upTo: Self.maximumCollectedBody)
-            operation.payload = SHA256.hex(of: body)
+            operation.payload = Digest.hex(of: body)
             operation.carrier.httpBody = body
             operation.carrier.setValue(nil, forHTTPHeaderField: "Content-Length")
             try await exchange.deliver(try await exchange.send(operation))
@@ -72,13 +73,13 @@ struct S3Load: Sendable {
 
     private func digest(_ payload: BodyPlan.Payload) async throws -> String {
         switch payload {
-        case .none: return SHA256.ofNothing
+        case .none: return Digest.ofNothing
         case .unsigned: return S3Operation.unsignedPayload
         case .given(let digest): return digest
         case .digested:
-            let digest = try SHA256()
+            var digest = SHA256()
             for try await piece in load.body { digest.update(piece) }
-            return try digest.finish()
+            return try Digest.hex(digest)
         }
     }
 }

@@ -37,7 +37,7 @@ struct S3Operation: Sendable {
         }
         return S3Operation(
             method: method, address: address, query: query, carrier: carrier,
-            payload: body.map { SHA256.hex(of: $0) } ?? SHA256.ofNothing)
+            payload: body.map { Digest.hex(of: $0) } ?? Digest.ofNothing)
     }
 }
 

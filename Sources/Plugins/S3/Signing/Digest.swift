@@ -1,45 +1,22 @@
 import CLoadingKitOpenSSL
 import Foundation
+@_spi(LoadingKitPlugins) import LoadingKitTransport
 
-/// SHA-256 (FIPS 180-4) of bytes that arrive piece by piece, computed by OpenSSL.
-final class SHA256 {
+/// SHA-256 as signatures have it, in lower-case hexadecimal digits.
+enum Digest {
     /// The digest of no bytes.
     static let ofNothing = hex(of: Data())
 
-    private let context: OpaquePointer
-
-    /// Throws where OpenSSL has no memory.
-    init() throws {
-        guard let context = EVP_MD_CTX_new() else { throw S3SigningError.noDigest }
-        guard EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1 else {
-            EVP_MD_CTX_free(context)
-            throw S3SigningError.noDigest
-        }
-        self.context = context
+    static func hex(_ hash: consuming SHA256) throws -> String {
+        guard let digest = hash.digest() else { throw S3SigningError.noDigest }
+        return Hexadecimal.text(digest)
     }
 
-    deinit { EVP_MD_CTX_free(context) }
-
-    func update(_ data: Data) {
-        data.withUnsafeBytes { bytes in
-            if let base = bytes.baseAddress { EVP_DigestUpdate(context, base, bytes.count) }
-        }
-    }
-
-    /// The digest in lower-case hexadecimal digits. Must be called once, at the end.
-    func finish() throws -> String {
-        var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
-        var count: UInt32 = 0
-        guard EVP_DigestFinal_ex(context, &digest, &count) == 1 else { throw S3SigningError.noDigest }
-        return Hexadecimal.text(digest.prefix(Int(count)))
-    }
-
-    /// The digest of data in lower-case hexadecimal digits; empty where OpenSSL fails, which no server accepts.
+    /// The digest of data; empty where OpenSSL fails, which no server accepts.
     static func hex(of data: Data) -> String {
-        var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
-        var count: UInt32 = 0
-        let isDone = data.withUnsafeBytes { EVP_Digest($0.baseAddress, $0.count, &digest, &count, EVP_sha256(), nil) }
-        return isDone == 1 ? Hexadecimal.text(digest.prefix(Int(count))) : ""
+        var hash = SHA256()
+        hash.update(data)
+        return hash.digest().map { Hexadecimal.text($0) } ?? ""
     }
 
     /// HMAC-SHA-256 (RFC 2104); empty where OpenSSL fails.

@@ -21,17 +21,17 @@ struct SignatureV4: Sendable {
     /// The signing key; derived from the secret, and valid only for the scope.
     var signingKey: [UInt8] {
         let secret = Array("AWS4\(credentials.secretAccessKey)".utf8)
-        return [day, region, service, "aws4_request"].reduce(secret) { SHA256.hmac($1, key: $0) }
+        return [day, region, service, "aws4_request"].reduce(secret) { Digest.hmac($1, key: $0) }
     }
 
     func stringToSign(_ request: CanonicalRequest) -> String {
-        let digest = SHA256.hex(of: Data(request.text.utf8))
+        let digest = Digest.hex(of: Data(request.text.utf8))
         return [Self.algorithm, timestamp, scope, digest].joined(separator: "\n")
     }
 
     /// The signature in lower-case hexadecimal digits.
     func signature(of request: CanonicalRequest) -> String {
-        Hexadecimal.text(SHA256.hmac(stringToSign(request), key: signingKey))
+        Hexadecimal.text(Digest.hmac(stringToSign(request), key: signingKey))
     }
 
     /// The value of `Authorization`. The request's fields must contain `host` and `x-amz-date`.

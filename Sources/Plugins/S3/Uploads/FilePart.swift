@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+@_spi(LoadingKitPlugins) import LoadingKitTransport
 
 /// A part of a file: a number of bytes from an offset on.
 struct FilePart: Sendable {
@@ -17,10 +18,10 @@ struct FilePart: Sendable {
     }
 
     private func readDigest() throws -> String {
-        let digest = try SHA256()
+        var digest = SHA256()
         var reader = try FilePartReader(self)
         while let piece = try reader.read(upTo: Self.pieceSize) { digest.update(piece) }
-        return try digest.finish()
+        return try Digest.hex(digest)
     }
 
     /// A regular file's size in bytes.

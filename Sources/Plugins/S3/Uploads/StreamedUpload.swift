@@ -30,7 +30,7 @@ struct StreamedUpload: Sendable {
         var operation = operation
         operation.carrier.httpBody = body
         operation.carrier.setValue(nil, forHTTPHeaderField: "Content-Length")
-        operation.payload = SHA256.hex(of: body)
+        operation.payload = Digest.hex(of: body)
         try await exchange.deliver(try await exchange.send(operation))
     }
 

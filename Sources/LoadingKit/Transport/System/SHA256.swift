@@ -1,29 +1,30 @@
 import CLoadingKitOpenSSL
 import Foundation
 
-/// SHA-256 (FIPS 180-4) of bytes that arrive in pieces, by OpenSSL.
-struct SHA256: ~Copyable {
+/// SHA-256 (FIPS 180-4) of bytes that come in pieces, by OpenSSL.
+@_spi(LoadingKitPlugins)
+public struct SHA256: ~Copyable {
     private let context: OpaquePointer?
     private var isSound: Bool
 
-    init() {
+    public init() {
         context = EVP_MD_CTX_new()
         isSound = context != nil && EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1
     }
 
     deinit { EVP_MD_CTX_free(context) }
 
-    mutating func update(_ bytes: Data) {
+    public mutating func update(_ bytes: Data) {
         isSound = isSound && bytes.withUnsafeBytes { EVP_DigestUpdate(context, $0.baseAddress, $0.count) == 1 }
     }
 
-    mutating func update(_ text: String) {
+    public mutating func update(_ text: String) {
         var text = text
         isSound = isSound && text.withUTF8 { EVP_DigestUpdate(context, $0.baseAddress, $0.count) == 1 }
     }
 
-    /// Nil if OpenSSL has no memory.
-    consuming func digest() -> Data? {
+    /// Nil where OpenSSL fails: it has no memory, or no SHA-256 is allowed by its configuration.
+    public consuming func digest() -> Data? {
         var digest = Data(count: 32)
         let isDone = digest.withUnsafeMutableBytes { bytes in
             EVP_DigestFinal_ex(context, bytes.assumingMemoryBound(to: UInt8.self).baseAddress, nil) == 1
