@@ -20,7 +20,8 @@ public struct MultipartBody: Sendable {
     public func makeStream() -> InputStream { makeStream(FormTransmission()) }
 
     func makeStream(_ transmission: FormTransmission) -> InputStream {
-        FormBodyStream(FormReader(segments, transmission))
+        let reader = FormReader(segments, transmission)
+        return ReadingStream { { try reader.read(into: $0) } }
     }
 
     /// Whether all bytes are in memory: the body has no files, streams and sequences.

@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+@_spi(LoadingKitPlugins) import LoadingKitForms
 @_spi(LoadingKitPlugins) import LoadingKitTransport
 
 /// A part of a file: a number of bytes from an offset on.
@@ -22,6 +23,17 @@ struct FilePart: Sendable {
         var reader = try FilePartReader(self)
         while let piece = try reader.read(upTo: Self.pieceSize) { digest.update(piece) }
         return try Digest.hex(digest)
+    }
+
+    /// A request's body, read while it is sent.
+    var stream: InputStream {
+        ReadingStream {
+            var reader = try FilePartReader(self)
+            return { buffer in
+                guard let piece = try reader.read(upTo: buffer.count) else { return 0 }
+                return piece.copyBytes(to: buffer)
+            }
+        }
     }
 
     /// A regular file's size in bytes.
@@ -59,64 +71,4 @@ struct FilePartReader {
         rest -= piece.count
         return piece
     }
-}
-
-/// A part of a file as a request's body, read while it is sent.
-final class FilePartStream: InputStream {
-    private let part: FilePart
-    private var reader: FilePartReader?
-    private var status = Stream.Status.notOpen
-    private var failure: (any Error)?
-
-    init(_ part: FilePart) {
-        self.part = part
-        super.init(data: Data())
-    }
-
-    override var streamStatus: Stream.Status { status }
-
-    override var streamError: (any Error)? { failure }
-
-    override var hasBytesAvailable: Bool { status == .open }
-
-    override func open() {
-        guard status == .notOpen else { return }
-        do {
-            reader = try FilePartReader(part)
-            status = .open
-        } catch {
-            failure = error
-            status = .error
-        }
-    }
-
-    override func close() {
-        reader = nil
-        status = .closed
-    }
-
-    override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength len: Int) -> Int {
-        guard status == .open, len > 0 else { return status == .error ? -1 : 0 }
-        do {
-            guard let piece = try reader?.read(upTo: len) else {
-                status = .atEnd
-                return 0
-            }
-            piece.copyBytes(to: buffer, count: piece.count)
-            return piece.count
-        } catch {
-            failure = error
-            status = .error
-            return -1
-        }
-    }
-
-    override func getBuffer(
-        _ buffer: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>, length len: UnsafeMutablePointer<Int>
-    ) -> Bool { false }
-
-    /// The stream has no events: a reader waits.
-    override func schedule(in aRunLoop: RunLoop, forMode mode: RunLoop.Mode) {}
-
-    override func remove(from aRunLoop: RunLoop, forMode mode: RunLoop.Mode) {}
 }

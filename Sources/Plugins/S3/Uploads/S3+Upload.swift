@@ -114,7 +114,7 @@ extension S3 {
         let answer = try await PartRetry.repeating(options.partAttempts, options.clock) {
             try await self.answer(
                 "PUT", address, MultipartMessages.part(number, upload.uploadID), fields: complete
-            ) { $0.httpBodyStream = FilePartStream(part) }
+            ) { $0.httpBodyStream = part.stream }
         }
         return S3Upload.Part(number: number, eTag: try MultipartMessages.eTag(of: answer), size: range.length)
     }
