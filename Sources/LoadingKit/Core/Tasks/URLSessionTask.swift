@@ -25,7 +25,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     nonisolated(unsafe) package var isPersonal = false
 
     /// Whether a program's handler loads for the task. Used only on the session's event loop.
-    nonisolated(unsafe) package var hasProgramsHandler = false
+    @exclusivity(unchecked) nonisolated(unsafe) package var hasProgramsHandler = false
 
     /// A number that is unique among the session's tasks.
     public let taskIdentifier: Int

@@ -13,7 +13,7 @@ extension EventLoop {
             guard !outbox.isCrowded, takeTurn() else { return nil }
             mayBeFree.store(false, ordering: .relaxed)
             lk_set_thread_event_loop(Unmanaged.passUnretained(self).toOpaque())
-            now = currentTime
+            wakeUpTime = currentTime
             // A thread is lent only once: work on a borrowed thread could lend it again, and repetition would exhaust
             // the stack.
             if lendsThread, lk_thread_is_borrowed() == 0 { lentThread = .available }

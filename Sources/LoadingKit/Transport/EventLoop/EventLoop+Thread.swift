@@ -42,7 +42,7 @@ extension EventLoop {
 
     private func runTurn(_ count: Int) {
         // Manual time advances only when its timers run, so that each timer sees its own time.
-        now = currentTime
+        wakeUpTime = currentTime
         takeInbox()
         for index in 0..<max(count, 0) { dispatch(events[index]) }
         runTimers(upTo: now)

@@ -49,7 +49,9 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     /// Room for one TLS record that is put together (16 KiB, RFC 8446 §5.1). On the loop only.
     let recordBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16_384, alignment: 64)
     /// The time at which the loop woke up last. On the loop only.
-    @exclusivity(unchecked) package internal(set) var now: MonotonicTime
+    package var now: MonotonicTime { wakeUpTime }
+    /// Other modules read it by ``now``, a function of this one: exclusive access to a stored property is checked there.
+    @exclusivity(unchecked) var wakeUpTime: MonotonicTime
 
     /// The process's idle connections, among which the loop's connections are counted while they are idle.
     package let idleConnections: IdleConnections
@@ -85,7 +87,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
         self.name = name
         self.idleConnections = idleConnections
         self.time = time
-        now = time.now
+        wakeUpTime = time.now
         executor.attach(to: self)
         openDescriptors()
         if case .manual(let manual) = time { manual.attach(self) }

@@ -130,11 +130,11 @@ extension EventLoop {
         let sequence = limit > now ? .max : timers.nextSequence
         var count = 0
         while let due = timers.popDue(limit, before: sequence) {
-            now = max(now, due.time)
+            wakeUpTime = max(now, due.time)
             due.deadline.deadlineDidPass()
             count += 1
             if count % Self.piecesBetweenLooks == 0, isTurnLonger(than: Self.longestShare) { break }
         }
-        now = max(now, limit)
+        wakeUpTime = max(now, limit)
     }
 }

@@ -31,14 +31,11 @@ struct ExchangeAuthentication {
         /// The request was answered before the handshake was complete. It continues without the handshake.
         fileprivate mutating func giveUpIfUnfinished() {
             guard !isLastStep else { return }
-            end()
             isAllowed = false
+            end()
         }
 
-        mutating func end() {
-            handshake?.end()
-            handshake = nil
-        }
+        mutating func end() { handshake.take()?.end() }
     }
 
     var server = Party(isAllowed: true)
@@ -95,8 +92,8 @@ struct ExchangeAuthentication {
 
     /// The request goes through another proxy, or through none.
     mutating func proxyWillChange() {
-        proxy.end()
         proxy.isAllowed = false
+        proxy.end()
     }
 
     mutating func giveUpUnfinished() {

@@ -84,7 +84,9 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     @exclusivity(unchecked) var transaction = HTTPTransaction()
     /// The request's body, whether or not this transaction sends it.
     @exclusivity(unchecked) var content: RequestBody
-    var authentication = ExchangeAuthentication()
+    /// Whether the request has content. For most requests it has none, and then `content` need not be copied.
+    private let hasContent: Bool
+    @exclusivity(unchecked) var authentication = ExchangeAuthentication()  // consistent whenever it calls out
     @exclusivity(unchecked) var replays = ReplayCount()
     /// Whether the server has answered that it does not support `Expect`.
     @exclusivity(unchecked) private var isExpectationRefused = false
@@ -108,6 +110,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         self.resources = resources
         method = request.httpMethod ?? "GET"
         content = RequestBody(request)
+        hasContent = request.hasBody
         session = HTTPSession.of(resources.core)
         number = session.makeExchangeNumber()
     }
@@ -125,7 +128,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     }
     var priority: Float { resources.task.priority }
     /// The body to send now: none while the server will require another step of authentication.
-    var body: RequestBody { authentication.isLastStep ? content : .none }
+    var body: RequestBody { hasContent && authentication.isLastStep ? content : .none }
 
     // MARK: LoopHandler
 

@@ -86,7 +86,7 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
     @exclusivity(unchecked) var keepAlive = HTTP1KeepAlive()
     /// The requests that were sent behind the active exchange's request, or behind the one whose response is drained.
     var pipeline = Pipeline()
-    var identityQuestion: IdentityQuestion?
+    @exclusivity(unchecked) var identityQuestion: IdentityQuestion?
     /// Memory for the next request's head.
     @exclusivity(unchecked) var headBuffer: [UInt8] = []
     /// The user whose requests the connection may carry.

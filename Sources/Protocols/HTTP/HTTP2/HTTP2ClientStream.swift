@@ -19,15 +19,15 @@ final class HTTP2ClientStream: HTTPStream {
     /// Nil after the end was reported to the exchange, or after the exchange is over.
     @exclusivity(unchecked) private(set) var exchange: HTTPExchange?  // read and replaced, never changed in place
     @exclusivity(unchecked) var body: HTTP2BodySender?  // calls no other object while it changes in place
-    private(set) var hasResponse = false
+    @exclusivity(unchecked) private(set) var hasResponse = false
     /// The number of bytes that the server may send before the exchange takes them.
-    private(set) var window = BandwidthEstimator.initialStream
+    @exclusivity(unchecked) private(set) var window = BandwidthEstimator.initialStream
     /// The number of bytes that the exchange took on arrival since the window grew, or since it was held back.
-    private var takenInARow = 0
+    @exclusivity(unchecked) private var takenInARow = 0
     /// The bytes for which the exchange has no room.
-    private var held = HeldBytes()
+    @exclusivity(unchecked) private var held = HeldBytes()
     /// A head that arrived while the exchange was held back, and whether a body follows.
-    private var heldHead: (head: ResponseHead, hasBody: Bool)?
+    @exclusivity(unchecked) private var heldHead: (head: ResponseHead, hasBody: Bool)?
     private(set) var isHolding = false {
         didSet { if isHolding != oldValue, isListed { connection.holdingCount += isHolding ? 1 : -1 } }
     }
@@ -36,7 +36,7 @@ final class HTTP2ClientStream: HTTPStream {
         didSet { if isHolding, isListed != oldValue { connection.holdingCount += isListed ? 1 : -1 } }
     }
     /// The end of the message, which is reported to the exchange after the held bytes.
-    private var ending: Ending?
+    @exclusivity(unchecked) private var ending: Ending?
 
     init(_ number: HTTP2StreamID, _ exchange: HTTPExchange, _ connection: HTTP2Connection) {
         self.number = number

@@ -38,7 +38,7 @@ final class ConnectionPoolDriver {
     private var pauseTimer: LoopTimer?
     @exclusivity(unchecked) private var isRunning = false
     /// Actions that were returned while others were running.
-    private var pending: [(actions: HTTPConnectionPool.Actions, failure: ConnectFailure?)] = []
+    @exclusivity(unchecked) private var pending: [(actions: HTTPConnectionPool.Actions, failure: ConnectFailure?)] = []
 
     init(_ record: RouteRecord, _ origin: OriginRecord, _ session: HTTPSession, isClosing: Bool) {
         self.record = record

@@ -8,12 +8,12 @@ import LoadingKitTransport
 final class OriginRecord {
     let origin: Origin
     /// The last URL's target. The next target shares its parts if both URLs have the same beginning.
-    fileprivate(set) var lastTarget: RequestTarget
+    @exclusivity(unchecked) fileprivate(set) var lastTarget: RequestTarget
     /// Whether transport security allows requests to the origin.
     let isAllowed: Bool
     /// The socket to which connections are made instead of the origin's addresses.
     let socket: UnixSocket?
-    private var undecidedRoutes: [RouteRecord] = []
+    @exclusivity(unchecked) private var undecidedRoutes: [RouteRecord] = []
     /// The routes of tasks' own delegates that may decide about connections. There may be one for each task.
     private var decidedRoutes: [ObjectIdentifier: [RouteRecord]] = [:]
     /// With more delegates than this number, the routes of deallocated delegates are removed.
@@ -21,25 +21,26 @@ final class OriginRecord {
     /// The records of the servers at the ends of the routes. They do not depend on the delegate that decides about
     /// connections.
     private var servers: [Route: ServerRecord] = [:]
-    private var fields = FieldMemory()
+    @exclusivity(unchecked) private var fields = FieldMemory()
     /// The result of the session's rules; nil before they were evaluated.
-    private var ruledWay: ProxyRules.Answer?
+    @exclusivity(unchecked) private var ruledWay: ProxyRules.Answer?
 
     init(_ target: RequestTarget, _ settings: SessionSettings) {
         origin = target.origin
         lastTarget = target
         socket = settings.unixSocket?(origin.host)
         isAllowed = origin.isSecure || socket != nil || settings.allowsCleartext(to: origin.host)
+        authority = socket?.serverName ?? origin.authority
         var fields = HTTPFields()
-        fields.append(.host, socket?.serverName ?? origin.authority)
+        fields.append(.host, authority)
         // Some servers answer it with a `Keep-Alive` field, which says how long they keep an idle connection.
         fields.append(.connection, "keep-alive")
         http1Fields = fields
     }
 
-    /// The `Host` field's value.
-    var authority: String { socket?.serverName ?? origin.authority }
-    /// What requests have in HTTP/1.1 besides: their host, and what they want of the connection.
+    /// The value of `Host` and of `:authority`.
+    let authority: String
+    /// The fields that requests have over HTTP/1.1 alone: `Host` and `Connection`.
     let http1Fields: HTTPFields
 
     /// Parses a URL, which most likely has the same beginning as the last one.
@@ -174,7 +175,7 @@ final class RouteRecord {
     let route: Route
     let server: ServerRecord
     /// Nil while there is no work for the route and no connection is kept.
-    var driver: ConnectionPoolDriver?
+    @exclusivity(unchecked) var driver: ConnectionPoolDriver?
 
     fileprivate init(_ route: Route, _ server: ServerRecord) {
         self.route = route
@@ -209,7 +210,7 @@ struct OriginRecords {
     /// once.
     private var limit = 1000
     private var records: [Origin: OriginRecord] = [:]
-    private var last: OriginRecord?
+    @exclusivity(unchecked) private var last: OriginRecord?
     /// Records in use whose origins have a newer record.
     private var former: [OriginRecord] = []
 

@@ -169,7 +169,8 @@ extension ClientConnection {
     }
 
     private static func keepsConnection(_ fields: HTTPFields) -> Bool {
-        Persistence.isKept(version: .http1_1, fields: fields, fields.framing.connection)
+        !fields.contains(.connection)
+            || Persistence.isKept(version: .http1_1, fields: fields, fields.framing.connection)
     }
 
     /// Sends `count` bytes of the body. The caller writes them to the connection between the bytes appended to `prefix`

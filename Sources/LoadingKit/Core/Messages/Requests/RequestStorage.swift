@@ -15,7 +15,7 @@ final class RequestStorage: @unchecked Sendable {  // changed only while a singl
     var url: URL?
     var mainDocumentURL: URL?
     var method = "GET"
-    var fields = HTTPFields()
+    @exclusivity(unchecked) var fields = HTTPFields()  // calls no other object while it changes
     var body = Body.none
     var timeoutInterval: TimeInterval = URLRequest.defaultTimeoutInterval
     var properties: [String: Any] = [:]
