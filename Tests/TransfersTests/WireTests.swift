@@ -39,7 +39,7 @@ import Testing
     @Test func numbersThatAreNoneComeBack() throws {
         var transfer = WireSamples.transfer
         transfer.priority = .nan
-        transfer.request.timeout = .infinity
+        transfer.request.rules.timeout = .infinity
         let frame = try MessageFrame(.command(number: 1, .begin(transfer)))
         let reading = WireReading(frame.bytes, afterHello: true)
         #expect(reading.error == nil)

@@ -33,7 +33,7 @@ struct TransferValueTests {
         #expect(result == request && result.fields == request.fields)
         #expect(result.timeoutInterval == 5 && result.networkServiceType == .background)
         let plain = TransferRequest(URLRequest(url: try #require(URL(string: "http://h.example/"))))
-        #expect(plain?.timeout == nil && plain?.request?.hasExplicitTimeout == false)
+        #expect(plain?.rules.timeout == nil && plain?.request?.hasExplicitTimeout == false)
     }
 
     @Test("a response, HTTP's and another")

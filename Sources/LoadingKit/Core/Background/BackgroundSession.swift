@@ -4,49 +4,39 @@ import LoadingKitPrimitives
 import LoadingKitTransport
 import Synchronization
 
-/// How a configuration's sessions have their transfers performed outside of the program's tasks.
-package struct BackgroundSupport: Sendable {
-    package let transfers: any BackgroundTransfers
-    package let description: SessionDescription
-
-    package init(transfers: any BackgroundTransfers, description: SessionDescription) {
-        self.transfers = transfers
-        self.description = description
-    }
-}
-
 /// The loop's side of a background session: hands its downloads and uploads to what performs them, and reports what becomes of
 /// them to the program.
 ///
 /// It holds the session until that is invalidated, as events may come for a session that the program does not hold.
 final class BackgroundSession: @unchecked Sendable {  // confined to the loop, but for the constants
     private enum Phase {
-        /// What is to be done when it is known which tasks there are.
-        case attaching([() -> Void])
-        /// Whether ends came that are from before the session was attached.
-        case attached(deliversEarlierEnds: Bool)
+        case attaching
+        case attached
         case detached(TransferError)
         case closed
     }
 
+    private static let isInvalid = LoadFailure(.cancelled, "the session was invalidated before the task was made")
+
     let loop: EventLoop
-    /// Until the session is over.
-    private var core: SessionCore?
     private let identifiers = Atomic<Int>(1)
     private let attachment = Attachment()
     /// An error where the transfers cannot be performed: a setting cannot be carried, for one.
     private let support: Result<BackgroundSupport, any Error>
     /// Set when the session is made, before any other thread has it.
     private nonisolated(unsafe) var channel: (any TransferChannel)?
+    /// Until it is over.
     private var session: URLSession?
-    private var phase = Phase.attaching([])
+    private var phase = Phase.attaching
+    /// What is to be done when it is known which tasks there are.
+    private var waiting: [() -> Void] = []
+    /// Whether ends came that are from before the session was attached.
+    private var deliversEarlierEnds = false
     /// The tasks that were handed over and whose end was not reported, by identifier.
     private var runners: [Int: BackgroundTaskRunner] = [:]
 
     init(_ support: Result<BackgroundSupport, any Error>, _ core: SessionCore) {
-        self.support = support
-        self.core = core
-        loop = core.loop
+        (self.support, loop) = (support, core.loop)
     }
 
     // MARK: From any thread
@@ -68,16 +58,17 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
 
     /// An identifier that no task of the session ever had. Waits until the session is attached.
     func nextIdentifier() -> Int {
-        attachment.wait()
+        _ = attachment.wait()
         return identifiers.wrappingAdd(1, ordering: .relaxed).oldValue
     }
 
     private func didReceive(_ event: TransferEvent) {
-        if case .attached(let state) = event { identifiers.max(state.nextIdentifier, ordering: .relaxed) }
         loop.execute { self.handle(event) }
         switch event {
-        case .attached: attachment.end(isSuccess: true)
-        case .detached: attachment.end(isSuccess: false)
+        case .attached(let state):
+            identifiers.max(state.nextIdentifier, ordering: .relaxed)
+            attachment.end(isAttached: true)
+        case .detached: attachment.end(isAttached: false)
         case _: break
         }
     }
@@ -86,7 +77,7 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
     func begin(_ task: URLSessionTask) {
         loop.execute { self.register(task) }
         // The session has ended the task then.
-        guard attachment.isSuccess else { return }
+        guard attachment.wait() else { return }
         let done = DispatchSemaphore(value: 0)
         handOver(task) { done.signal() }
         done.wait()
@@ -130,8 +121,23 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
 
     /// Calls back when it is known which tasks there are.
     func whenAttached(_ work: @escaping () -> Void) {
-        guard case .attaching(let waiting) = phase else { return work() }
-        phase = .attaching(waiting + [work])
+        guard case .attaching = phase else { return work() }
+        waiting.append(work)
+    }
+
+    /// Whether tasks may have transfers.
+    private var isLive: Bool {
+        switch phase {
+        case .attaching, .attached: true
+        case .detached, .closed: false
+        }
+    }
+
+    /// All waits for the first of these phases.
+    private func enter(_ next: Phase) {
+        phase = next
+        for work in waiting { work() }
+        waiting = []
     }
 
     /// A task that was ended while it was handed over, as the session takes none any more, is not to be loaded.
@@ -146,15 +152,19 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
     /// The task of a session that is over ends at once.
     private func register(_ task: URLSessionTask) {
         guard let session = task.session, task.engine == nil, task.state != .completed else { return }
-        let core = session.core
-        let runner = BackgroundTaskRunner(task, session, self, core)
+        let runner = makeRunner(task, session)
+        switch phase {
+        case .attaching, .attached: if !session.core.admit(task) { runner.end(with: Self.isInvalid) }
+        case .detached(let error): runner.end(with: error.error)
+        case .closed: runner.end(with: Self.isInvalid)
+        }
+    }
+
+    private func makeRunner(_ task: URLSessionTask, _ session: URLSession) -> BackgroundTaskRunner {
+        let runner = BackgroundTaskRunner(task, session, self)
         runners[task.taskIdentifier] = runner
         task.engine = runner
-        switch phase {
-        case .attaching, .attached: if !core.admit(task) { runner.end(with: .sessionIsInvalid) }
-        case .detached(let error): runner.end(with: error.error)
-        case .closed: runner.end(with: .sessionIsInvalid)
-        }
+        return runner
     }
 
     /// The delegate has returned from the last of a task's end. When that is known, the transfer is over for good: until then
@@ -164,19 +174,14 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
             guard let self else { return }
             loop.execute {
                 self.runners[identifier] = nil
-                self.core?.invalidateIfDone()
+                self.session?.core.invalidateIfDone()
             }
         }
     }
 
     /// Whether ends that were reported are still in the journal. A program that ends when the session is invalidated would be
     /// told them again.
-    var hasUntakenEnds: Bool {
-        switch phase {
-        case .attaching, .attached: !runners.isEmpty
-        case .detached, .closed: false
-        }
-    }
+    var hasUntakenEnds: Bool { isLive && !runners.isEmpty }
 
     /// A task's end was reported that nothing is in the journal of.
     func forget(_ identifier: Int) { runners[identifier] = nil }
@@ -186,33 +191,24 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
         case .attached(let state): didAttach(state)
         case .detached(let error): didDetach(error)
         case .ended(let identifier, let end):
-            if case .attached = phase { phase = .attached(deliversEarlierEnds: true) }
+            deliversEarlierEnds = true
             deliver(end, of: identifier)
         case .deliveredEarlierEvents: didDeliverEarlierEvents()
-        case .progress(let identifier, let progress): runners[identifier]?.didProgress(progress)
-        case .didResume(let identifier, let offset, let expected):
-            runners[identifier]?.didResume(at: offset, expected: expected)
-        case .response(let identifier, let response): runners[identifier]?.didReceive(response)
-        case .redirected(let identifier, let request): runners[identifier]?.didRedirect(to: request)
-        case .willBegin(let identifier): runners[identifier]?.willBegin()
-        case .challenge(let identifier, let number, let challenge):
-            runners[identifier]?.didReceive(challenge, number)
+        case .progress(let identifier, _), .didResume(let identifier, _, _), .response(let identifier, _),
+            .redirected(let identifier, _), .willBegin(let identifier), .challenge(let identifier, _, _):
+            runners[identifier]?.handle(event)
         }
     }
 
-    /// Gives what is to be done then; nil where the session is over.
-    private func leavePhase(for next: Phase) -> [() -> Void]? {
-        let before = phase
-        if case .detached = before { return nil }
-        if case .closed = before { return nil }
-        phase = next
-        return if case .attaching(let waiting) = before { waiting } else { [] }
-    }
+    private var sortedRunners: [BackgroundTaskRunner] { runners.values.sorted { $0.identifier < $1.identifier } }
 
     /// The session is attached; not for the first time where the daemon was started anew.
     private func didAttach(_ state: SessionState) {
-        guard let waiting = leavePhase(for: .attached(deliversEarlierEnds: false)) else { return }
-        endLostTasks(but: Set(state.transfers.map(\.identifier)))
+        guard isLive else { return }
+        deliversEarlierEnds = false
+        // Tasks that were handed over, and of which nothing is known any more: the journal was damaged, or removed.
+        let known = Set(state.transfers.map(\.identifier))
+        for runner in sortedRunners where !known.contains(runner.identifier) { runner.didLoseTransfer() }
         for record in state.transfers {
             if let runner = runners[record.identifier] {
                 runner.didAttachAgain(isSuspended: record.stage == .suspended)
@@ -220,26 +216,16 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
                 restore(record)
             }
         }
-        for work in waiting { work() }
-    }
-
-    /// Tasks that were handed over, and of which nothing is known any more: the journal was damaged, or removed.
-    private func endLostTasks(but known: Set<Int>) {
-        for runner in runners.values.sorted(by: { $0.identifier < $1.identifier })
-        where !known.contains(runner.identifier) {
-            runner.didLoseTransfer()
-        }
+        enter(.attached)
     }
 
     private func restore(_ record: TransferRecord) {
         let identifier = record.identifier
-        guard let core, let session, let task = URLSessionTask.restored(record, in: session) else {
+        guard let session, let task = URLSessionTask.restored(record, in: session) else {
             return send(.cancel(identifier, producingResumeData: false))
         }
-        let runner = BackgroundTaskRunner(task, session, self, core)
-        runners[identifier] = runner
-        task.engine = runner
-        core.adopt(task)
+        let runner = makeRunner(task, session)
+        session.core.adopt(task)
         runner.didBegin(isSuspended: record.stage == .suspended)
     }
 
@@ -249,18 +235,18 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
     }
 
     private func didDeliverEarlierEvents() {
-        guard case .attached(deliversEarlierEnds: true) = phase, let session else { return }
-        phase = .attached(deliversEarlierEnds: false)
+        guard isLive, deliversEarlierEnds, let session else { return }
+        deliversEarlierEnds = false
         guard let delegates = session.delegates(before: nil) else { return }
-        core?.mailbox.post { delegates.didFinishEvents(session) }
+        session.core.mailbox.post { delegates.didFinishEvents(session) }
     }
 
     /// Another session of that identifier is attached, or what performs transfers cannot be had.
     private func didDetach(_ error: TransferError) {
-        guard let waiting = leavePhase(for: .detached(error)) else { return }
-        for work in waiting { work() }
-        for runner in runners.values.sorted(by: { $0.identifier < $1.identifier }) { runner.end(with: error.error) }
-        if let session { core?.invalidate(session, because: error.error) }
+        guard isLive else { return }
+        enter(.detached(error))
+        for runner in sortedRunners { runner.end(with: error.error) }
+        if let session { session.core.invalidate(session, because: error.error) }
     }
 
     /// The session is over. Calls back when what performs transfers knows that: from then on a session may be made anew with its
@@ -274,7 +260,7 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
 
     private func close(_ completion: () -> Void) {
         channel?.detach()
-        (session, core) = (nil, nil)
+        session = nil
         completion()
     }
 }
@@ -282,18 +268,22 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
 /// Lets threads wait until a session is attached, or cannot be.
 private final class Attachment: Sendable {
     private let group = DispatchGroup()
-    private let hasEnded = Atomic<Bool>(false)
-    private let success = Atomic<Bool>(false)
+    private let isAttached = Guarded<Bool?>(nil)
 
     init() { group.enter() }
 
-    func wait() { group.wait() }
+    /// Gives whether it is.
+    func wait() -> Bool {
+        group.wait()
+        return isAttached.withLock { $0 } ?? false
+    }
 
-    var isSuccess: Bool { success.load(ordering: .acquiring) }
-
-    func end(isSuccess: Bool) {
-        success.store(isSuccess, ordering: .releasing)
-        if !hasEnded.exchange(true, ordering: .relaxed) { group.leave() }
+    func end(isAttached now: Bool) {
+        let isFirst = isAttached.withLock { value in
+            defer { value = now }
+            return value == nil
+        }
+        if isFirst { group.leave() }
     }
 }
 
@@ -302,17 +292,10 @@ extension TransferRecord {
     fileprivate func openUploadFile() throws -> [OwnedDescriptor] {
         guard let path = uploadFile else { return [] }
         let result = SystemCalls.open(path, O_RDONLY)
-        guard let descriptor = Int32(exactly: result), descriptor >= 0 else {
-            let reason = SystemCalls.text(ofError: Int32(clamping: -result))
+        guard result >= 0 else {
             let code: URLError.Code = result == -Int(ENOENT) ? .fileDoesNotExist : .noPermissionsToReadFile
-            throw URLError(LoadFailure(code, "the file \(path) cannot be opened: \(reason)"), url: nil)
+            throw DownloadFailure.make(code, "the file \(path) cannot be opened", result)
         }
-        return [OwnedDescriptor(descriptor)]
-    }
-}
-
-extension Error where Self == URLError {
-    fileprivate static var sessionIsInvalid: URLError {
-        URLError(LoadFailure(.cancelled, "the session was invalidated before the task was made"), url: nil)
+        return [OwnedDescriptor(Int32(clamping: result))]
     }
 }

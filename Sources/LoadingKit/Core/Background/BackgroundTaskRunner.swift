@@ -15,20 +15,17 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
     private let task: URLSessionTask
     private let session: URLSession
     private let background: BackgroundSession
-    private let core: SessionCore
     private var stage = Stage.beginning
     /// Whether the transfer is suspended, by what was sent last.
     private var isSuspendedThere = false
 
-    init(_ task: URLSessionTask, _ session: URLSession, _ background: BackgroundSession, _ core: SessionCore) {
-        self.task = task
-        self.session = session
-        self.background = background
-        self.core = core
+    init(_ task: URLSessionTask, _ session: URLSession, _ background: BackgroundSession) {
+        (self.task, self.session, self.background) = (task, session, background)
     }
 
     var identifier: Int { task.taskIdentifier }
     var isQueued: Bool { false }
+    private var core: SessionCore { session.core }
     private var delegates: TaskDelegates? { session.delegates(before: task.delegate) }
 
     // MARK: What the program does
@@ -92,11 +89,20 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
 
     // MARK: What becomes of the transfer
 
-    /// An event of the transfer has come: so it is in the journal, also where the thread that called `resume()` has not gone on
-    /// yet. False where the transfer's end is being reported.
-    private func acceptEvent() -> Bool {
+    /// An event of the transfer: so it is in the journal, also where the thread that called `resume()` has not gone on yet. While
+    /// its end is being reported there is nothing else to tell.
+    func handle(_ event: TransferEvent) {
         didBegin()
-        return if case .begun = stage { true } else { false }
+        guard case .begun = stage else { return }
+        switch event {
+        case .progress(_, let progress): didProgress(progress)
+        case .didResume(_, let offset, let expected): didResume(at: offset, expected: expected)
+        case .response(_, let response): task.response = response.response
+        case .redirected(_, let request): task.currentRequest = request.request
+        case .willBegin: willBegin()
+        case .challenge(_, let number, let challenge): didReceive(challenge, number)
+        case .attached, .detached, .ended, .deliveredEarlierEvents: break
+        }
     }
 
     private func tell(else alone: () -> Void = {}, _ call: @escaping @Sendable (TaskDelegates) -> Void) {
@@ -104,8 +110,7 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
         core.mailbox.post(for: task) { call(delegates) }
     }
 
-    func didProgress(_ progress: TransferProgress) {
-        guard acceptEvent() else { return }
+    private func didProgress(_ progress: TransferProgress) {
         let (sent, received) = (task.countOfBytesSent, task.countOfBytesReceived)
         task.take(progress)
         if let download = task as? URLSessionDownloadTask {
@@ -123,19 +128,15 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
         }
     }
 
-    func didResume(at offset: Int64, expected: Int64) {
-        guard acceptEvent(), let download = task as? URLSessionDownloadTask else { return }
+    private func didResume(at offset: Int64, expected: Int64) {
+        guard let download = task as? URLSessionDownloadTask else { return }
         task.receivedCount.store(offset, ordering: .relaxed)
         task.shared.withLock { $0.expectedToReceive = expected }
         tell { [session] in $0.didResume(session, download, at: offset, expected: expected) }
     }
 
-    func didReceive(_ response: TransferResponse) { if acceptEvent() { task.response = response.response } }
-
-    func didRedirect(to request: TransferRequest) { if acceptEvent() { task.currentRequest = request.request } }
-
-    func willBegin() {
-        guard acceptEvent(), let request = task.originalRequest else { return }
+    private func willBegin() {
+        guard let request = task.originalRequest else { return }
         let answer: @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void = { [self] in
             answerBeginning($0, $1, of: request)
         }
@@ -155,8 +156,7 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
         background.send(.answerBeginning(identifier, TransferRequest(request)))
     }
 
-    func didReceive(_ challenge: TransferChallenge, _ number: Int) {
-        guard acceptEvent() else { return }
+    private func didReceive(_ challenge: TransferChallenge, _ number: Int) {
         let answer: URLSession.ChallengeAnswer = { [background, identifier] disposition, credential in
             let reply = ChallengeReply(disposition, credential)
             background.send(.answerChallenge(identifier, challenge: number, reply))

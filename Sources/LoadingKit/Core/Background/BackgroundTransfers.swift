@@ -11,6 +11,16 @@ package protocol BackgroundTransfers: Sendable {
     ) -> any TransferChannel
 }
 
+/// How a configuration's sessions have their transfers performed outside of the program's tasks.
+package struct BackgroundSupport: Sendable {
+    package let transfers: any BackgroundTransfers
+    package let description: SessionDescription
+
+    package init(transfers: any BackgroundTransfers, description: SessionDescription) {
+        (self.transfers, self.description) = (transfers, description)
+    }
+}
+
 /// A session's way to what performs its transfers. Its methods may be called from any thread.
 package protocol TransferChannel: AnyObject, Sendable {
     /// Attaches the session, once. Returns at once; ``TransferEvent/attached(_:)`` or ``TransferEvent/detached(_:)`` comes first.

@@ -24,8 +24,7 @@ package struct TransferKey: Hashable, Sendable {
     package let identifier: Int
 
     package init(session: Int64, identifier: Int) {
-        self.session = session
-        self.identifier = identifier
+        (self.session, self.identifier) = (session, identifier)
     }
 }
 
@@ -51,8 +50,7 @@ package struct JournaledSession: Codable, Sendable {
     package var isEnding = false
 
     package init(number: Int64, description: SessionDescription) {
-        self.number = number
-        self.description = description
+        (self.number, self.description) = (number, description)
     }
 
     /// A transfer has the identifier, which no later one gets.
@@ -82,10 +80,7 @@ package struct TransferRow: Hashable, Sendable {
     package var next = TransferStanding.Part.content
 
     package init(_ key: TransferKey, priority: Float, earliestBeginDate: Date?, asOf: Date) {
-        self.key = key
-        self.priority = priority
-        self.earliestBeginDate = earliestBeginDate
-        self.asOf = asOf
+        (self.key, self.priority, self.earliestBeginDate, self.asOf) = (key, priority, earliestBeginDate, asOf)
     }
 }
 

@@ -50,8 +50,7 @@ package struct SessionState: Codable, Sendable {
     package var transfers: [TransferRecord]
 
     package init(nextIdentifier: Int, transfers: [TransferRecord]) {
-        self.nextIdentifier = nextIdentifier
-        self.transfers = transfers
+        (self.nextIdentifier, self.transfers) = (nextIdentifier, transfers)
     }
 }
 
@@ -105,11 +104,7 @@ package struct ChallengeReply: Codable, Sendable {
         _ disposition: URLSession.AuthChallengeDisposition, user: String? = nil, password: String? = nil,
         persistence: URLCredential.Persistence? = nil, trustsServer: Bool = false, identity: String? = nil
     ) {
-        self.disposition = disposition.rawValue
-        self.user = user
-        self.password = password
-        self.persistence = persistence?.rawValue
-        self.trustsServer = trustsServer
-        self.identity = identity
+        (self.disposition, self.persistence) = (disposition.rawValue, persistence?.rawValue)
+        (self.user, self.password, self.trustsServer, self.identity) = (user, password, trustsServer, identity)
     }
 }

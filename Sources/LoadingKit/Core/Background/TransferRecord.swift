@@ -53,9 +53,7 @@ package struct TransferRecord: Codable, Sendable {
     package var standing = TransferStanding()
 
     package init(identifier: Int, kind: Kind, request: TransferRequest) {
-        self.identifier = identifier
-        self.kind = kind
-        self.request = request
+        (self.identifier, self.kind, self.request) = (identifier, kind, request)
     }
 }
 
@@ -111,9 +109,7 @@ package struct TransferStanding: Codable, Sendable {
     package var next = Part.content
 
     package init(error: TransferError? = nil, response: TransferResponse? = nil, file: String? = nil) {
-        self.error = error
-        self.response = response
-        self.file = file
+        (self.error, self.response, self.file) = (error, response, file)
     }
 }
 
@@ -149,7 +145,6 @@ package struct PartRecord: Codable, Hashable, Sendable {
     package var checksums = Data()
 
     package init(resumeData: Data, bootIdentifier: String) {
-        self.resumeData = resumeData
-        self.bootIdentifier = bootIdentifier
+        (self.resumeData, self.bootIdentifier) = (resumeData, bootIdentifier)
     }
 }

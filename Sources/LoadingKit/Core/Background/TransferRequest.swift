@@ -5,63 +5,100 @@ import LoadingKitPrimitives
 /// stream, which cannot be kept.
 ///
 /// A later version may add properties. They are optional, so that each version reads what another has written.
+@dynamicMemberLookup
 package struct TransferRequest: Codable, Hashable, Sendable {
-    package var url: String
-    package var method: String
-    package var fields: TransferFields
-    package var body: Data?
+    package struct Message: Codable, Hashable, Sendable {
+        package var url: String
+        package var method: String
+        package var fields: TransferFields
+        package var body: Data?
+    }
+
+    private var message: Message
     package var rules: RequestRules
 
-    /// In seconds; nil: the session's.
-    package var timeout: TimeInterval? {
-        get { rules.timeout }
-        set { rules.timeout = newValue }
+    package subscript<Value>(dynamicMember member: WritableKeyPath<Message, Value>) -> Value {
+        get { message[keyPath: member] }
+        set { message[keyPath: member] = newValue }
     }
 
     /// Nil for a request without a URL. A stream or a file of the request is left out.
     package init?(_ request: URLRequest) {
         guard let url = request.url else { return nil }
-        self.url = url.absoluteString
-        method = request.httpMethod ?? "GET"
-        fields = TransferFields(request.fields)
-        body = request.httpBody
+        message = Message(
+            url: url.absoluteString, method: request.httpMethod ?? "GET", fields: TransferFields(request.fields),
+            body: request.httpBody)
         rules = RequestRules(request)
     }
 
     /// Nil where the URL is none.
     package var request: URLRequest? {
-        guard let url = URL(string: url) else { return nil }
+        guard let url = URL(string: message.url) else { return nil }
         var request = URLRequest(url: url)
-        request.httpMethod = method
-        request.fields = fields.fields
-        request.httpBody = body
+        request.httpMethod = message.method
+        request.fields = message.fields.fields
+        request.httpBody = message.body
         rules.apply(to: &request)
         return request
     }
-}
 
-/// The rules stand beside the rest, as they did before they had a type of their own.
-extension TransferRequest {
-    private enum CodingKeys: CodingKey {
-        case url, method, fields, body
-    }
+    // The rules stand beside the rest, as they did before they had a type of their own.
 
     package init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        url = try container.decode(String.self, forKey: .url)
-        method = try container.decode(String.self, forKey: .method)
-        fields = try container.decode(TransferFields.self, forKey: .fields)
-        body = try container.decodeIfPresent(Data.self, forKey: .body)
+        message = try Message(from: decoder)
         rules = try RequestRules(from: decoder)
     }
 
     package func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(url, forKey: .url)
-        try container.encode(method, forKey: .method)
-        try container.encode(fields, forKey: .fields)
-        try container.encodeIfPresent(body, forKey: .body)
+        try message.encode(to: encoder)
         try rules.encode(to: encoder)
+    }
+}
+
+/// A response as it is kept in the journal of background sessions, and sent to another process.
+package struct TransferResponse: Codable, Hashable, Sendable {
+    /// What an HTTP response has besides.
+    package struct Head: Codable, Hashable, Sendable {
+        package var statusCode: Int
+        package var httpVersion: String
+        package var fields: TransferFields
+        /// Nil where none have come, or in what an earlier version has written.
+        package var trailers: TransferFields?
+    }
+
+    package var url: String
+    package var expectedContentLength: Int64
+    package var mimeType: String?
+    package var textEncodingName: String?
+    package var head: Head?
+
+    /// Nil for a response without a URL.
+    package init?(_ response: URLResponse) {
+        guard let url = response.url else { return nil }
+        self.url = url.absoluteString
+        expectedContentLength = response.expectedContentLength
+        mimeType = response.mimeType
+        textEncodingName = response.textEncodingName
+        head = (response as? HTTPURLResponse).map {
+            Head(
+                statusCode: $0.statusCode, httpVersion: $0.httpVersion, fields: TransferFields($0.fields),
+                trailers: $0.trailers.map { TransferFields($0) })
+        }
+    }
+
+    /// Nil where the URL is none.
+    package var response: URLResponse? {
+        guard let url = URL(string: url) else { return nil }
+        guard let head else {
+            return URLResponse(
+                url: url, mimeType: mimeType, expectedContentLength: Int(clamping: expectedContentLength),
+                textEncodingName: textEncodingName)
+        }
+        let response = HTTPURLResponse(
+            url: url, statusCode: head.statusCode, httpVersion: head.httpVersion, fields: head.fields.fields,
+            expectedContentLength: expectedContentLength)
+        response.trailers = head.trailers?.fields
+        return response
     }
 }
 
