@@ -22,7 +22,7 @@ struct DecodedFileTests {
     }
 
     private func make(_ coding: String = "gzip", ratio: Int = 200) throws -> Bool {
-        try DecodedFile.make(at: path, of: part, coding, ratio: ratio)
+        try NewFile.decode(part, to: path, coding, ratio: ratio)
     }
 
     private var isThere: Bool { FileManager.default.fileExists(atPath: path) }
@@ -34,7 +34,7 @@ struct DecodedFileTests {
         try Data("old".utf8).write(to: URL(fileURLWithPath: path))
         #expect(try make())
         #expect(try Data(contentsOf: URL(fileURLWithPath: part)) == coded)
-        try DecodedFile.replace(part, by: path)
+        try NewFile.move(path, to: part)
         let isSame = try Data(contentsOf: URL(fileURLWithPath: part)) == Data(plain)
         #expect(isSame && !isThere)
         var status = stat()

@@ -74,26 +74,13 @@ struct SchedulingTests {
         #expect(!queue.hasWaiting(1))
     }
 
-    @Test("pauses double up to five minutes, and any part of them is taken")
+    @Test("pauses double up to a bound")
     func pauses() {
-        #expect((1...11).map { RetryPause.seconds(after: $0, 1) } == [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300])
-        #expect(RetryPause.seconds(after: 5, 0.25) == 4)
-        #expect(RetryPause.seconds(after: .max, 0) == 0)
-    }
-
-    @Test("a program is started after pauses that double up to a day")
-    func launching() {
-        var policy = LaunchPolicy()
-        var (now, pauses) = (at(10), [Double]())
-        for _ in 0..<13 {
-            let next = policy.earliest(now)
-            pauses.append(next.seconds(since: now))
-            now = next
-            policy.didLaunch(now)
-        }
-        #expect(pauses.prefix(4) == [0, 60, 120, 240] && pauses.suffix(2) == [61_440, 86_400])
-        policy.programDidTakeEvents()
-        #expect(policy.earliest(now) == now)
+        var pause = DoublingPause(from: 1, to: 300)
+        let expected = [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300] as [Double]
+        #expect(expected.map { _ in pause.next() } == expected)
+        pause.reset()
+        #expect(pause.next() == 1)
     }
 
     @Test("the time of a transfer is the monotonic clock's within a process, and the wall clock's across processes")

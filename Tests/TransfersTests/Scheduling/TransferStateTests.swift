@@ -30,7 +30,6 @@ struct TransferStateTests {
         ("paused", { $0.pauseDidEnd() }),
         ("received", { $0.attemptDidSucceed() }),
         ("placed", { $0.didComplete() }),
-        ("expired", { $0.timeDidExpire(error) }),
     ]
 
     /// A state of each phase, by the inputs that lead there.
@@ -54,42 +53,41 @@ struct TransferStateTests {
         "delayed": [
             "suspendPart": ("note", "delayed"),
             "cancel": ("end!", "over"), "stop": ("", "completing"), "date": ("ask", "asking"),
-            "dateAlone": ("enqueue", "queued"), "expired": ("end!", "over"), "suspend": ("note", "delayed"),
+            "dateAlone": ("enqueue", "queued"), "suspend": ("note", "delayed"),
         ],
         "asking": [
             "suspendPart": ("note", "asking"),
             "cancel": ("end!", "over"), "stop": ("", "completing"), "answer": ("enqueue", "queued"),
-            "refuse": ("end!", "over"), "detach": ("enqueue", "queued"), "expired": ("end!", "over"),
+            "refuse": ("end!", "over"), "detach": ("enqueue", "queued"),
             "suspend": ("note", "asking"),
         ],
         "queued": [
             "suspendPart": ("note dequeue", "queued"),
             "suspend": ("note dequeue", "queued"), "cancel": ("dequeue end!", "over"),
             "stop": ("dequeue", "completing"),
-            "turn": ("start", "running"), "expired": ("dequeue end!", "over"),
+            "turn": ("start", "running"),
         ],
         "running": [
             "suspendPart": ("note stop", "queued"),
             "suspend": ("note suspend", "running"), "cancel": ("stop end!", "over"), "stop": ("stop", "completing"),
             "detach": ("stop note call", "needsProgram"), "broken": ("note pause1", "backingOff"),
             "final": ("end!", "over"), "again": ("enqueue", "queued"), "needed": ("stop note call", "needsProgram"),
-            "received": ("complete", "completing"), "expired": ("stop end!", "over"),
+            "received": ("complete", "completing"),
         ],
         "backingOff": [
             "suspendPart": ("note", "backingOff"),
-            "suspend": ("note", "backingOff"), "cancel": ("unpause end!", "over"), "stop": ("unpause", "completing"),
-            "paused": ("enqueue", "queued"), "expired": ("unpause end!", "over"),
+            "suspend": ("note", "backingOff"), "cancel": ("end!", "over"), "stop": ("", "completing"),
+            "paused": ("enqueue", "queued"),
         ],
         "needsProgram": [
             "suspendPart": ("note", "needsProgram"),
             "suspend": ("note", "needsProgram"), "cancel": ("end!", "over"), "stop": ("", "completing"),
-            "attach": ("note enqueue", "queued"), "expired": ("end!", "over"),
+            "attach": ("note enqueue", "queued"),
         ],
         "completing": [
             "suspendPart": ("note", "completing"),
             "suspend": ("note", "completing"), "cancel": ("stop end!", "over"), "broken": ("note pause1", "backingOff"),
             "final": ("end!", "over"), "again": ("enqueue", "queued"), "placed": ("end", "over"),
-            "expired": ("stop end!", "over"),
         ],
         "over": [:],
     ]
@@ -104,7 +102,6 @@ struct TransferStateTests {
         case .resumeAttempt: "resume"
         case .askProgram: "ask"
         case .pause(let seconds): "pause\(Int(seconds))"
-        case .endPause: "unpause"
         case .complete: "complete"
         case .end(let error): error == nil ? "end" : "end!"
         case .note: "note"
@@ -181,7 +178,7 @@ struct TransferStateTests {
                         isQueued = true
                     case .dequeue: isQueued = false
                     case .end: ends += 1
-                    case .suspendAttempt, .resumeAttempt, .askProgram, .pause, .endPause, .complete, .note,
+                    case .suspendAttempt, .resumeAttempt, .askProgram, .pause, .complete, .note,
                         .callProgram:
                         break
                     }

@@ -185,14 +185,14 @@ import Testing
             let times = [timeval(tv_sec: 5, tv_usec: 6), timeval(tv_sec: 7, tv_usec: 8)]
             #expect(utimes(file.path, times) == 0)
             let (upload, path) = (UploadFile(path: file.path), folder.file("copy").path)
-            let copy = try #require(UploadCopy.make(of: upload, at: path, upTo: 1000))
+            let copy = try #require(upload.copy(to: path, upTo: 1000))
             let (before, after) = (try upload.state(), try copy.state())
             #expect(before.size == after.size && before.modified == 7 && after.modified == 7)
             #expect(before.modifiedNanoseconds == 8000 && after.modifiedNanoseconds == 8000)
             #expect(try Data(contentsOf: folder.file("copy")) == Data(count: 1000))
-            #expect(UploadCopy.make(of: upload, at: path, upTo: -1) == nil)
-            #expect(UploadCopy.make(of: UploadFile(path: "/nowhere"), at: path, upTo: 1000) == nil)
-            #expect(UploadCopy.make(of: upload, at: "/nowhere/copy", upTo: 1000) == nil)
+            #expect(upload.copy(to: path, upTo: -1) == nil)
+            #expect(UploadFile(path: "/nowhere").copy(to: path, upTo: 1000) == nil)
+            #expect(upload.copy(to: "/nowhere/copy", upTo: 1000) == nil)
         }
 
         @Test("a file of which there is no copy, and that was changed, ends its upload", arguments: Change.allCases)

@@ -22,7 +22,7 @@ final class ServiceHarness: Sendable {
     let conditionLooks = Recorder<Bool>()
     let boot = Box("boot")
     /// Of files to upload; below 0: none are made.
-    let largestCopy = Box(UploadCopy.largest)
+    let largestCopy = Box(UploadFile.largestCopy)
 
     init() throws { folder = try TemporaryFolder() }
 

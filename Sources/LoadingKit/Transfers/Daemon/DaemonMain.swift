@@ -1,7 +1,6 @@
 import Foundation
 import Glibc
 import LoadingKitCore
-import LoadingKitPrimitives
 import LoadingKitTransport
 import Logging
 
@@ -26,9 +25,8 @@ package enum DaemonMain {
         // Not for the programs that it starts.
         for name in [DaemonStage.variable, "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsetenv(name) }
         signal(SIGPIPE, SIG_IGN)
-        _ = chdir("/")
-        let mask = umask(0o077)
-        LaunchedProgram.usualMask.withLock { $0 = mask }
+        // Where the programs begin that it starts.
+        if chdir(environment["HOME"] ?? "/") != 0 { _ = chdir("/") }
 
         let log = DaemonLog(environment)
         StoreLog.use(Logger(label: "loadkitd") { _ in DaemonLogHandler(log) })

@@ -1,5 +1,5 @@
 import Foundation
-import Glibc
+import LoadingKitCore
 import LoadingKitTransport
 
 /// Starts processes that live on without this one: in a session of their own, with `/dev/null` for their streams, no signal
@@ -52,6 +52,25 @@ enum DetachedProcess {
         var status: Int32 = 0
         while waitpid(process, &status, 0) < 0, errno == EINTR {}
         return status & 0x7F
+    }
+
+    /// Wait until the programs end, so that nothing is left of them in the system's table.
+    private static let waiters = BlockingPool(name: "LoadingKit-wait", BlockingPool.Limits(usualThreads: 64))
+
+    /// Starts a program for its background session, with the environment of this process, that of the session, and the
+    /// session's identifier in `LOADKIT_BACKGROUND_SESSION`.
+    ///
+    /// - Parameter command: A path and arguments.
+    static func launch(_ command: [String], for session: SessionDescription) {
+        let identifier = session.identifier
+        // What comes behind a NUL would be cut off: that is no name of the session's.
+        guard let path = command.first, !(command + [identifier]).contains(where: { $0.utf8.contains(0) }) else {
+            return
+        }
+        var environment = ProcessInfo.processInfo.environment.merging(session.environment) { $1 }
+        environment["LOADKIT_BACKGROUND_SESSION"] = identifier
+        guard let process = try? start(path, command, environment) else { return }
+        waiters.run { _ = wait(for: process) }
     }
 
     private static func openDescriptors() -> [Int32] {

@@ -7,19 +7,13 @@ enum DestinationFile {
     /// Gives what is to be removed when the journal has the transfer's end: until then it shows, should the process be killed
     /// in between, that the file at the destination is the transfer's own.
     static func place(_ part: String, at destination: String) throws -> [String] {
-        let linked = SystemCalls.link(part, destination)
-        if linked == 0 || isSame(part, destination) { return [part] }
-        guard linked != -Int(EEXIST) else { throw taken(destination) }
+        if try link(part, destination) { return [part] }
         // Another file system, or one that has no second names.
-        let copy = destination + ".loadkit-" + (part as NSString).lastPathComponent
+        let copy = copyPath(part, destination)
         if isSame(copy, destination) { return [part, copy] }
-        _ = SystemCalls.unlink(copy)
         do {
-            try copyFile(part, to: copy)
-            try synchronize(copy)
-            let placed = SystemCalls.link(copy, destination)
-            if placed == 0 { return [part, copy] }
-            guard placed != -Int(EEXIST) else { throw taken(destination) }
+            _ = try NewFile.copy(part, to: copy)
+            if try link(copy, destination) { return [part, copy] }
             try placeWithoutLinks(copy, destination)
             return [part]
         } catch {
@@ -28,53 +22,44 @@ enum DestinationFile {
         }
     }
 
+    /// False where the file cannot have a second name there.
+    private static func link(_ file: String, _ destination: String) throws -> Bool {
+        let linked = SystemCalls.link(file, destination)
+        if linked == 0 || isSame(file, destination) { return true }
+        guard linked != -Int(EEXIST) else { throw taken(destination) }
+        return false
+    }
+
+    /// Beside the destination.
+    private static func copyPath(_ part: String, _ destination: String) -> String {
+        destination + ".loadkit-" + (part as NSString).lastPathComponent
+    }
+
     /// Throws where something is there. Asked before a transfer begins, so that nothing is loaded in vain.
     static func checkIsFree(_ destination: String, part: String) throws {
         var status = stat()
         guard SystemCalls.lstat(destination, &status) == 0, !isSame(part, destination),
-            !isSame(destination + ".loadkit-" + (part as NSString).lastPathComponent, destination)
+            !isSame(copyPath(part, destination), destination)
         else { return }
         throw taken(destination)
-    }
-
-    private static func copyFile(_ part: String, to copy: String) throws {
-        do {
-            try FileManager.default.copyItem(atPath: part, toPath: copy)
-        } catch let error as CocoaError {
-            let reason = (error.underlying as? POSIXError)?.code.rawValue
-            let code = reason ?? (error.code == .fileWriteOutOfSpace ? ENOSPC : EIO)
-            throw PartFailure(.cannotWriteToFile, "the download cannot be copied to \(copy)", -Int(code))
-        }
     }
 
     private static func placeWithoutLinks(_ copy: String, _ destination: String) throws {
         var moved = SystemCalls.renameWithoutReplacing(copy, destination)
         if moved == -Int(EINVAL) || moved == -Int(ENOSYS) { moved = replacePlaceholder(copy, destination) }
         guard moved != -Int(EEXIST) else { throw taken(destination) }
-        guard moved >= 0 else {
-            throw PartFailure(.cannotMoveFile, "the download cannot be put at \(destination)", moved)
-        }
+        try PartFailure.check(moved, .cannotMoveFile, "the download cannot be put at \(destination)")
     }
 
     /// On a file system that cannot rename without replacing: what is replaced is an empty file of this process's own, which it
     /// makes only where nothing is.
     private static func replacePlaceholder(_ copy: String, _ destination: String) -> Int {
         let opened = SystemCalls.open(destination, O_WRONLY | O_CREAT | O_EXCL)
-        guard let descriptor = Int32(exactly: opened), descriptor >= 0 else { return opened }
-        SystemCalls.close(descriptor)
+        guard opened >= 0 else { return opened }
+        SystemCalls.close(Int32(clamping: opened))
         let moved = SystemCalls.rename(copy, destination)
         if moved < 0 { _ = SystemCalls.unlink(destination) }
         return moved
-    }
-
-    private static func synchronize(_ path: String) throws {
-        let opened = SystemCalls.open(path, O_RDONLY)
-        guard let descriptor = Int32(exactly: opened), descriptor >= 0 else {
-            throw PartFailure(.cannotMoveFile, "\(path) cannot be opened", opened)
-        }
-        defer { SystemCalls.close(descriptor) }
-        let result = SystemCalls.synchronizeData(descriptor)
-        guard result >= 0 else { throw PartFailure(.cannotMoveFile, "\(path) cannot be put on the disk", result) }
     }
 
     private static func isSame(_ one: String, _ other: String) -> Bool {

@@ -1,3 +1,4 @@
+import CLoadingKitShims
 import Foundation
 import LoadingKitCore
 import LoadingKitPrimitives
@@ -17,6 +18,8 @@ final class PartFile: @unchecked Sendable {  // `written`: the lock; the rest: o
         var position = Position()
         /// How often it was begun anew.
         var round = 0
+        /// Up to where it was put on the disk when that was begun last.
+        var synchronized: Int64 = 0
     }
 
     private static let readSize = 1 << 20
@@ -39,11 +42,9 @@ final class PartFile: @unchecked Sendable {  // `written`: the lock; the rest: o
     ///     written, since the system keeps them when a process is killed.
     init(_ path: String, record: PartRecord?, bootIdentifier: String, position: Position? = nil) throws {
         self.path = path
-        let result = SystemCalls.open(path, O_RDWR | O_CREAT | O_NOFOLLOW)
-        guard let descriptor = Int32(exactly: result), descriptor >= 0 else {
-            throw PartFailure(.cannotCreateFile, "the part file \(path) cannot be opened", result)
-        }
-        self.descriptor = descriptor
+        descriptor = try PartFailure.check(
+            SystemCalls.open(path, O_RDWR | O_CREAT | O_NOFOLLOW), .cannotCreateFile,
+            "the part file \(path) cannot be opened")
         writer = BodyFileWriter(descriptor)
         var status = stat()
         let looked = SystemCalls.fstat(descriptor, &status)
@@ -56,6 +57,7 @@ final class PartFile: @unchecked Sendable {  // `written`: the lock; the rest: o
         } else if let record, let kept = keep(record, size, record.bootIdentifier == bootIdentifier) {
             written.withLock { $0.position = kept }
         }
+        written.withLock { $0.synchronized = $0.position.count }
         try truncate(to: count)
     }
 
@@ -65,6 +67,8 @@ final class PartFile: @unchecked Sendable {  // `written`: the lock; the rest: o
     var count: Int64 { position.count }
 
     var position: Position { written.withLock { $0.position } }
+    /// Bytes that were written since it was put on the disk.
+    var unsynchronized: Int64 { written.withLock { $0.position.count - $0.synchronized } }
 
     /// Nothing is written any more, also where something holds the file still. Waits for what is just being written.
     func close() { isOpen.withLock { $0 = false } }
@@ -122,16 +126,12 @@ final class PartFile: @unchecked Sendable {  // `written`: the lock; the rest: o
                 written.position.count += Int64(piece.count)
             }
         }
-        guard result >= 0 else {
-            throw PartFailure(.cannotWriteToFile, "the part file \(path) cannot be written", result)
-        }
+        try PartFailure.check(result, .cannotWriteToFile, "the part file \(path) cannot be written")
     }
 
     private func truncate(to count: Int64) throws {
-        let result = writer.truncate(to: count)
-        guard result >= 0 else {
-            throw PartFailure(.cannotWriteToFile, "the part file \(path) cannot be shortened", result)
-        }
+        try PartFailure.check(
+            writer.truncate(to: count), .cannotWriteToFile, "the part file \(path) cannot be shortened")
     }
 
     /// Gives back room that was not needed. After the last byte.
@@ -142,24 +142,42 @@ final class PartFile: @unchecked Sendable {  // `written`: the lock; the rest: o
     /// Puts on the disk what was written up to now, and gives how much that is, with its checksums. Nil where the file was
     /// begun anew meanwhile. From any thread.
     func synchronize() throws -> (count: Int64, checksums: Data)? {
-        let before = written.withLock { ($0.position.count, $0.position.checksums.data, $0.round) }
-        let result = SystemCalls.synchronizeData(descriptor)
-        guard result >= 0 else {
-            throw PartFailure(.cannotWriteToFile, "the part file \(path) cannot be put on the disk", result)
+        let before = written.withLock { written in
+            written.synchronized = written.position.count
+            return (written.position.count, written.position.checksums.data, written.round)
         }
+        try PartFailure.check(
+            SystemCalls.synchronizeData(descriptor), .cannotWriteToFile,
+            "the part file \(path) cannot be put on the disk")
         return written.withLock { $0.round } == before.2 ? (before.0, before.1) : nil
     }
 }
 
-/// What went wrong with a transfer's file.
-struct PartFailure: Error {
-    let failure: LoadFailure
-    /// Whether the disk is full, the user's quota is used up, or there are no more descriptors: that may pass.
-    let isLackOfRoom: Bool
+/// Checksums (CRC-32C) of a file's bytes, in pieces of 16 MiB, as they come.
+struct PieceChecksums {
+    private static let pieceSize = 16 << 20
 
-    /// - Parameter result: Of the system call.
-    init(_ code: URLError.Code, _ text: String, _ result: Int) {
-        failure = DownloadFailure.make(code, text, result)
-        isLackOfRoom = [ENOSPC, EDQUOT, EMFILE, ENFILE].contains(Int32(clamping: -result))
+    private var complete = Data()
+    private var last: UInt32 = 0
+    private var lastCount = 0
+
+    mutating func update(_ bytes: UnsafeRawBufferPointer) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let next = UnsafeRawBufferPointer(rebasing: rest.prefix(Self.pieceSize - lastCount))
+            last = lk_crc32c(last, next.baseAddress, next.count)
+            lastCount += next.count
+            rest = rest.dropFirst(next.count)
+            if lastCount == Self.pieceSize {
+                complete = data
+                (last, lastCount) = (0, 0)
+            }
+        }
+    }
+
+    /// Of all bytes up to now.
+    var data: Data {
+        guard lastCount > 0 else { return complete }
+        return withUnsafeBytes(of: last.bigEndian) { complete + $0 }
     }
 }

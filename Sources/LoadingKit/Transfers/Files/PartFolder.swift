@@ -2,27 +2,31 @@ import Foundation
 import LoadingKitCore
 import LoadingKitTransport
 
-/// Where a session's part files are: in a private folder of the session's own below that of the journal, or in one in the
+/// Where a session's files are: in a private folder of the session's own below that of the journal, or in one in the
 /// folder that the program has chosen, which other sessions may share. Its functions may block.
 struct PartFolder: Sendable {
+    /// The files that a transfer may have.
+    enum Kind: String, CaseIterable {
+        case part
+        /// The copy of the file that it sends.
+        case upload
+        /// What a download is decoded to.
+        case decoded
+    }
+
     let path: String
     /// What the names of the session's files begin with.
     private let prefix: String
-    /// Folders to make first, each private.
-    private let parents: [String]
+    /// That of all downloads whose sessions name none, which is private; nil for a session that names one.
+    private let parent: String?
 
     /// - Parameters:
     ///   - chosen: That of the session's downloads; nil for a session that names none.
     ///   - folder: That of all downloads whose sessions name none.
     init(for session: SessionDescription, chosen: String?, in folder: String) throws {
         prefix = try Self.name(of: session)
-        if let chosen {
-            path = chosen + "/.loadkit-downloads"
-            parents = []
-        } else {
-            path = "\(folder)/\(prefix)"
-            parents = [folder]
-        }
+        path = chosen.map { $0 + "/.loadkit-downloads" } ?? "\(folder)/\(prefix)"
+        parent = chosen == nil ? folder : nil
     }
 
     /// Whatever the identifier is, a plain name of one length.
@@ -31,36 +35,22 @@ struct PartFolder: Sendable {
         guard let hash = KeyedHash(key: Data(count: KeyedHash.keySize))?.hash(of: text) else {
             throw LoadFailure(.cannotCreateFile, "OpenSSL has no memory for the name of a background session's folder")
         }
-        return hash.prefix(16).map { byte in
-            let digits = String(byte, radix: 16)
-            return digits.count == 1 ? "0" + digits : digits
-        }.joined()
+        return hash.prefix(16).map { String(format: "%02x", $0) }.joined()
     }
 
-    func path(of identifier: Int) -> String { "\(path)/\(prefix)-\(identifier).part" }
+    func path(of identifier: Int, _ kind: Kind = .part) -> String { "\(path)/\(prefix)-\(identifier).\(kind)" }
 
-    /// The copy of the file that a transfer sends.
-    func copyPath(of identifier: Int) -> String { "\(path)/\(prefix)-\(identifier).upload" }
-
-    /// What a transfer's file is decoded to.
-    func decodedPath(of identifier: Int) -> String { "\(path)/\(prefix)-\(identifier).decoded" }
-
-    /// Nil where there is none.
+    /// The copy of the file that a transfer sends; nil where there is none.
     func copy(of identifier: Int) -> UploadFile? {
-        let copy = UploadFile(path: copyPath(of: identifier))
+        let copy = UploadFile(path: path(of: identifier, .upload))
         return (try? copy.state()) == nil ? nil : copy
     }
 
-    func remove(_ identifier: Int) {
-        for path in [path(of: identifier), copyPath(of: identifier), decodedPath(of: identifier)] {
-            _ = SystemCalls.unlink(path)
-        }
-    }
-
-    private static let suffixes = [".part", ".upload", ".decoded"]
+    func remove(_ identifier: Int) { for kind in Kind.allCases { _ = SystemCalls.unlink(path(of: identifier, kind)) } }
 
     func make() throws {
-        for folder in parents + [path] { try PrivateFolder.make(folder) }
+        if let parent { try PrivateFolder.make(parent) }
+        try PrivateFolder.make(path)
     }
 
     /// Removes the folder, where nothing is in it any more.
@@ -70,10 +60,46 @@ struct PartFolder: Sendable {
     func leftIdentifiers() -> [Int] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         return names.compactMap { name in
-            guard name.hasPrefix(prefix + "-"), let suffix = Self.suffixes.first(where: name.hasSuffix) else {
+            let parts = name.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, Kind(rawValue: String(parts[1])) != nil, name.hasPrefix(prefix + "-") else {
                 return nil
             }
-            return Int(name.dropFirst(prefix.count + 1).dropLast(suffix.count))
+            return Int(parts[0].dropFirst(prefix.count + 1))
         }
+    }
+
+    // MARK: Resume data
+
+    /// Takes the file that a program's resume data names. Nil where there is none any more, or another download uses it: then
+    /// all is loaded. Throws where the data is no resume data.
+    func takePart(of data: Data, for identifier: Int, bootIdentifier: String) throws -> PartRecord? {
+        let resumeData = try ResumeData(data)
+        try make()
+        guard let (source, descriptor) = try DownloadFolder.shared.take(resumeData.fileName) else { return nil }
+        defer { SystemCalls.close(descriptor) }
+        var status = stat()
+        let size = SystemCalls.fstat(descriptor, &status) == 0 ? Int64(status.st_size) : 0
+        let cut = SystemCalls.truncate(descriptor, to: min(resumeData.count, size))
+        try PartFailure.check(cut, .cannotWriteToFile, "the file \(source) cannot be shortened")
+        let path = path(of: identifier)
+        try NewFile.move(source, to: path)
+        var record = PartRecord(resumeData: data, bootIdentifier: bootIdentifier)
+        let file = try PartFile(path, record: record, bootIdentifier: bootIdentifier)
+        guard file.count > 0, let vouched = try file.synchronize() else { return nil }
+        (record.count, record.checksums) = vouched
+        return record
+    }
+
+    /// Gives a transfer's file away, for resume data, which is the result; nil where there is nothing to go on from.
+    func handOver(_ identifier: Int, _ part: PartRecord, count: Int64) -> Data? {
+        let name = DownloadFolder.newName()
+        guard count > 0, var data = try? ResumeData(part.resumeData),
+            let target = try? DownloadFolder.shared.path(of: name),
+            (try? NewFile.move(path(of: identifier), to: target)) != nil
+        else { return nil }
+        data.fileName = name
+        data.count = count
+        DownloadFolder.shared.leave(name, size: count)
+        return data.encoded
     }
 }

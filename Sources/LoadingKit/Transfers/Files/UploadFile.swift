@@ -13,13 +13,16 @@ struct UploadFile: Sendable {
         self.descriptor = descriptor
     }
 
-    /// A descriptor of its own, at the file's beginning, which the caller closes; negative where it cannot be opened.
-    func open() -> Int { SystemCalls.open(descriptor.map { "/proc/self/fd/\($0.number)" } ?? path, O_RDONLY) }
+    /// Large files are copied only where the file system has both share the content, in bytes.
+    static let largestCopy: Int64 = 16 << 20
+
+    /// By which it is opened.
+    private var currentPath: String { descriptor.map { "/proc/self/fd/\($0.number)" } ?? path }
 
     /// What it is now. Throws where it is gone, or is no regular file.
     func state() throws -> UploadFileState {
         var status = stat()
-        let result = descriptor.map { SystemCalls.fstat($0.number, &status) } ?? SystemCalls.stat(path, &status)
+        let result = SystemCalls.stat(currentPath, &status)
         guard result == 0 else {
             let code: URLError.Code = result == -Int(ENOENT) ? .fileDoesNotExist : .noPermissionsToReadFile
             throw DownloadFailure.make(code, "the file to send, \(path), cannot be read", result)
@@ -37,15 +40,30 @@ struct UploadFile: Sendable {
             let text = "the file to send, \(path), was changed since the upload was begun: \(change)"
             throw LoadFailure(.requestBodyStreamExhausted, text)
         }
-        return now.body(descriptor.map { "/proc/self/fd/\($0.number)" } ?? path)
+        return now.body(currentPath)
+    }
+
+    /// Makes a copy, of the same size and date: the program may write to its file, or remove it, once the upload is begun. Nil
+    /// where none can be made, or the file is written to meanwhile: then the file itself is sent, and must stay as it is.
+    ///
+    /// - Parameter limit: How large it may be where it has to be copied byte by byte; below 0 for no copy at all.
+    func copy(to path: String, upTo limit: Int64) -> UploadFile? {
+        guard limit >= 0, let before = try? state() else { return nil }
+        let copy = UploadFile(path: path)
+        guard (try? NewFile.copy(currentPath, to: path, upTo: limit)) == true, (try? state()) == before,
+            let made = try? copy.state(), made.body(path) == before.body(path)
+        else {
+            _ = SystemCalls.unlink(path)
+            return nil
+        }
+        return copy
     }
 }
 
 extension UploadFileState {
     /// Throws where the file is not as an upload was begun with it.
     func check(_ before: BodyFile) throws {
-        let now = body(before.url.path)
-        guard now.size == before.size, now.modified == before.modified else {
+        guard body(before.url.path) == before else {
             let text = "the file to send, \(before.url.path), was changed since the upload was begun"
             throw LoadFailure(.requestBodyStreamExhausted, text)
         }

@@ -25,9 +25,9 @@ enum AttemptFailure: Equatable, Sendable {
 
     /// An error of the transfer's files.
     init(of error: any Error, _ url: URL?) {
-        let failure = error as? PartFailure
-        let error = TransferError(URLError(failure?.failure ?? error, url: url))
-        self = failure?.isLackOfRoom ?? false ? .broken(error) : .final(error)
+        let isLackOfRoom = (error as? PartFailure)?.isLackOfRoom ?? false
+        let error = TransferError(ofFile: error, url: url)
+        self = isLackOfRoom ? .broken(error) : .final(error)
     }
 
     private static let passing: Set<URLError.Code> = [

@@ -1,5 +1,4 @@
 import Foundation
-import LoadingKitTransport
 
 /// What transfers heed that are at the system's discretion: `/sys/class/power_supply`, and `/proc/loadavg`.
 package struct MachineConditions: Sendable {
@@ -39,7 +38,7 @@ package struct MachineConditions: Sendable {
         return average / Double(max(cores, 1)) > Self.busyLoad
     }
 
-    private static func line(_ path: String) -> String? {
+    static func line(_ path: String) -> String? {
         (try? String(contentsOfFile: path, encoding: .utf8))?.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 }

@@ -16,7 +16,7 @@ struct TransferQueue {
     static let smallSize: Int64 = 1 << 20
 
     private struct Entry {
-        let priority: Float
+        var priority: Float
         let isSmall: Bool
         let number: UInt64
         let identifier: Int
@@ -43,6 +43,10 @@ struct TransferQueue {
         var isHeld = false
 
         var isEmpty: Bool { waiting.isEmpty && started == 0 && !isHeld }
+
+        mutating func remove(_ identifier: Int) -> Entry? {
+            waiting.order.places[identifier].flatMap { waiting.remove(at: $0) }
+        }
     }
 
     private let limits: Limits
@@ -56,27 +60,21 @@ struct TransferQueue {
     mutating func insert(_ key: TransferKey, priority: Float, expectedBytes: Int64? = nil) {
         remove(key)
         lastNumber += 1
-        let entry = Entry(
-            priority: priority, isSmall: expectedBytes.map { $0 <= Self.smallSize } ?? false, number: lastNumber,
-            identifier: key.identifier)
-        sessions[key.session, default: Session()].waiting.insert(entry)
+        let isSmall = expectedBytes.map { $0 <= Self.smallSize } ?? false
+        let entry = Entry(priority: priority, isSmall: isSmall, number: lastNumber, identifier: key.identifier)
+        update(key.session) { $0.waiting.insert(entry) }
     }
 
     /// Without effect where it does not wait.
-    mutating func remove(_ key: TransferKey) {
-        guard let place = sessions[key.session]?.waiting.order.places[key.identifier] else { return }
-        _ = sessions[key.session]?.waiting.remove(at: place)
-        forgetIfEmpty(key.session)
-    }
+    mutating func remove(_ key: TransferKey) { update(key.session) { _ = $0.remove(key.identifier) } }
 
     /// Keeps its place among those of the same priority.
     mutating func change(_ key: TransferKey, priority: Float) {
-        guard let place = sessions[key.session]?.waiting.order.places[key.identifier],
-            let entry = sessions[key.session]?.waiting.remove(at: place)
-        else { return }
-        let changed = Entry(
-            priority: priority, isSmall: entry.isSmall, number: entry.number, identifier: entry.identifier)
-        sessions[key.session]?.waiting.insert(changed)
+        update(key.session) { session in
+            guard var entry = session.remove(key.identifier) else { return }
+            entry.priority = priority
+            session.waiting.insert(entry)
+        }
     }
 
     /// The one to start now, which counts as started; nil where none may.
@@ -89,29 +87,28 @@ struct TransferQueue {
             best = (number, first)
         }
         guard let best else { return nil }
-        _ = sessions[best.session]?.waiting.remove(at: 0)
-        sessions[best.session]?.started += 1
         started += 1
+        update(best.session) { session in
+            _ = session.waiting.remove(at: 0)
+            session.started += 1
+        }
         return TransferKey(session: best.session, identifier: best.entry.identifier)
     }
 
     /// One that was started is not under way any more.
     mutating func didStop(_ key: TransferKey) {
         guard let count = sessions[key.session]?.started, count > 0 else { return }
-        sessions[key.session]?.started = count - 1
         started -= 1
-        forgetIfEmpty(key.session)
+        update(key.session) { $0.started = count - 1 }
     }
 
     /// Lets a session's transfers start, or not.
-    mutating func hold(_ session: Int64, _ isHeld: Bool) {
-        sessions[session, default: Session()].isHeld = isHeld
-        forgetIfEmpty(session)
-    }
+    mutating func hold(_ session: Int64, _ isHeld: Bool) { update(session) { $0.isHeld = isHeld } }
 
     func hasWaiting(_ session: Int64) -> Bool { sessions[session].map { !$0.waiting.isEmpty } ?? false }
 
-    private mutating func forgetIfEmpty(_ session: Int64) {
-        if sessions[session]?.isEmpty ?? false { sessions[session] = nil }
+    private mutating func update(_ number: Int64, _ body: (inout Session) -> Void) {
+        body(&sessions[number, default: Session()])
+        if sessions[number]?.isEmpty ?? false { sessions[number] = nil }
     }
 }

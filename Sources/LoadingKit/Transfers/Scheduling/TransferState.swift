@@ -1,5 +1,4 @@
 import LoadingKitCore
-import LoadingKitPrimitives
 
 /// Where a transfer stands that is not over: a value with one method for each input, which gives what is to be done.
 ///
@@ -40,7 +39,6 @@ struct TransferState: Equatable, Sendable {
         case askProgram
         /// The next attempt may be made after so many seconds.
         case pause(seconds: Double)
-        case endPause
         case complete
         case end(TransferError?)
         /// To be kept in the journal.
@@ -51,8 +49,8 @@ struct TransferState: Equatable, Sendable {
 
     private(set) var phase: Phase
     private(set) var isSuspended: Bool
-    /// Attempts that have failed without bringing anything.
-    private(set) var failures = 0
+    /// After attempts that have failed one after the other without bringing anything. It doubles up to five minutes.
+    private var pause = DoublingPause(from: 1, to: 300)
 
     init(isDelayed: Bool = false, isSuspended: Bool = false, needsProgram: Bool = false) {
         phase = needsProgram ? .needsProgram : isDelayed ? .delayed : .queued
@@ -76,23 +74,26 @@ struct TransferState: Equatable, Sendable {
             phase = .queued
             return [.note, .stopAttempt]
         case .running: return [.note, .suspendAttempt]
-        case .delayed, .asking, .backingOff, .needsProgram, .completing: return [.note]
-        case .over: return []
+        case .delayed, .asking, .backingOff, .needsProgram, .completing, .over: return [.note]
         }
     }
 
     mutating func resume() -> [Action] {
-        guard isSuspended else { return [] }
+        guard isSuspended, phase != .over else { return [] }
         isSuspended = false
         switch phase {
         case .queued: return [.note, .enqueue]
         case .running: return [.note, .resumeAttempt]
-        case .delayed, .asking, .backingOff, .needsProgram, .completing: return [.note]
-        case .over: return []
+        case .delayed, .asking, .backingOff, .needsProgram, .completing, .over: return [.note]
         }
     }
 
-    mutating func cancel(_ error: TransferError) -> [Action] { end(error) }
+    /// Also where the resource time-out is over, or the longest wait for a program.
+    mutating func cancel(_ error: TransferError) -> [Action] {
+        guard phase != .over else { return [] }
+        defer { phase = .over }
+        return leaving + [.end(error)]
+    }
 
     /// What is there is about to be taken for resume data; then it is cancelled.
     mutating func stopForResumeData() -> [Action] {
@@ -101,19 +102,12 @@ struct TransferState: Equatable, Sendable {
         return leaving
     }
 
-    private mutating func end(_ error: TransferError?) -> [Action] {
-        guard phase != .over else { return [] }
-        defer { phase = .over }
-        return leaving + [.end(error)]
-    }
-
     /// What is to be done when the phase ends before its time.
     private var leaving: [Action] {
         switch phase {
         case .queued: [.dequeue]
         case .running, .completing: [.stopAttempt]
-        case .backingOff: [.endPause]
-        case .delayed, .asking, .needsProgram, .over: []
+        case .delayed, .asking, .backingOff, .needsProgram, .over: []
         }
     }
 
@@ -129,7 +123,7 @@ struct TransferState: Equatable, Sendable {
     /// - Parameter mayBegin: False where the program cancels the transfer.
     mutating func programDidAnswer(mayBegin: Bool, _ cancelled: TransferError) -> [Action] {
         guard phase == .asking else { return [] }
-        return mayBegin ? enqueue() : end(cancelled)
+        return mayBegin ? enqueue() : cancel(cancelled)
     }
 
     /// The program has gone, and does not answer any more.
@@ -171,14 +165,14 @@ struct TransferState: Equatable, Sendable {
         case .startOver:
             return enqueue()
         case .broken:
-            failures += 1
             phase = .backingOff
-            return [.note, .pause(seconds: RetryPause.seconds(after: failures, randomness))]
+            // Any part of it ("full jitter"), so that the transfers that one failure has broken do not all come back together.
+            return [.note, .pause(seconds: pause.next() * randomness)]
         }
     }
 
     /// Something was received or sent.
-    mutating func attemptDidProgress() { failures = 0 }
+    mutating func attemptDidProgress() { pause.reset() }
 
     /// A challenge came that only the program can answer, which is not there.
     mutating func needProgram() -> [Action] {
@@ -200,7 +194,4 @@ struct TransferState: Equatable, Sendable {
         phase = .over
         return [.end(nil)]
     }
-
-    /// The resource time-out, or the longest wait for a program.
-    mutating func timeDidExpire(_ error: TransferError) -> [Action] { end(error) }
 }

@@ -1,5 +1,4 @@
 import LoadingKitCore
-import LoadingKitPrimitives
 import LoadingKitTransport
 
 /// Writes what a turn of the service's loop changes into the journal together. Confined to the service's loop.
@@ -29,17 +28,11 @@ final class JournalWriter {
         self.loop = loop
     }
 
-    /// - Parameter completion: Called later, on the loop, when the change is in the journal; with an error where it will not be.
-    func add(_ change: JournalChange, _ completion: (((any Error)?) -> Void)? = nil) {
-        append(Pending(change: change, completion: completion))
-    }
-
-    /// Calls back later, on the loop, when all changes before are in the journal.
-    func afterCommit(_ completion: @escaping ((any Error)?) -> Void) {
-        append(Pending(change: nil, completion: completion))
-    }
-
-    private func append(_ new: Pending) {
+    /// - Parameters:
+    ///   - change: Nil where nothing but the changes before is waited for.
+    ///   - completion: Called later, on the loop, when the change is in the journal; with an error where it will not be.
+    func add(_ change: JournalChange?, _ completion: (((any Error)?) -> Void)? = nil) {
+        let new = Pending(change: change, completion: completion)
         pending.append(new)
         // Somebody waits for a transfer to begin: the pause is not for that.
         guard !isScheduled, retry == nil || new.isBeginning else { return }
@@ -74,9 +67,9 @@ final class JournalWriter {
 
     /// Without the changes that a later one replaces: while the journal cannot be written, they do not heap up.
     private static func withoutReplaced(_ changes: [Pending]) -> [Pending] {
-        var later: Set<JournalChange.Row> = []
+        var later: Set<String> = []
         let left = changes.reversed().filter { pending in
-            guard pending.completion == nil, let row = pending.change?.replacedRow else { return true }
+            guard pending.completion == nil, let row = pending.change?.row else { return true }
             return later.insert(row).inserted
         }
         return left.reversed()
@@ -84,13 +77,12 @@ final class JournalWriter {
 
     private func tryAgainLater() {
         retry?.cancel()
-        retry =
-            pending.isEmpty
-            ? nil
-            : loop.schedule(at: loop.now.advanced(bySeconds: Self.pauseAfterFailure)) { [self] in
-                retry = nil
-                flush()
-            }
+        retry = nil
+        guard !pending.isEmpty else { return }
+        retry = loop.schedule(at: loop.now.advanced(bySeconds: Self.pauseAfterFailure)) { [self] in
+            retry = nil
+            flush()
+        }
     }
 
     // MARK: Reading, behind what was to be written
@@ -109,21 +101,13 @@ final class JournalWriter {
 }
 
 extension JournalChange {
-    /// What a change writes whole.
-    fileprivate enum Row: Hashable {
-        case session(Int64)
-        case row(TransferKey)
-        case record(TransferKey)
-        case standing(TransferKey)
-    }
-
-    /// Nil for a change that none of its kind replaces.
-    fileprivate var replacedRow: Row? {
+    /// What it writes whole; nil for a change that none of its kind replaces.
+    fileprivate var row: String? {
         switch self {
-        case .session(let session): .session(session.number)
-        case .row(let row): .row(row.key)
-        case .record(let key, _): .record(key)
-        case .standing(let key, _): .standing(key)
+        case .session(let session): "session \(session.number)"
+        case .row(let row): "row \(row.key)"
+        case .record(let key, _): "record \(key)"
+        case .standing(let key, _): "standing \(key)"
         case .forgetSession, .begin, .forget: nil
         }
     }

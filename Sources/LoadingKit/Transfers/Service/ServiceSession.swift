@@ -19,16 +19,25 @@ final class ServiceSession: @unchecked Sendable {  // confined, as said above
     var transfers: [Int: ServiceTransfer] = [:]
     /// Those that have ended, and are not taken.
     var ended: [Int: TransferRow] = [:]
-    var launching = LaunchPolicy()
     var launchTimer: LoopTimer?
+    /// Between two starts of the program, until it has taken events.
+    var launchPause = DoublingPause(from: 60, to: 86_400)
+    /// Before that the program is not started again.
+    var nextLaunch: MonotonicTime?
     /// Whether the session was looked at whether its transfers may start, which are at the system's discretion.
     var discretionTimer: LoopTimer?
 
     init(_ record: JournaledSession, in folder: String) throws {
         self.record = record
-        settings = try record.description.settings
-        self.folder = try PartFolder(
-            for: record.description, chosen: settings.backgroundDownloadFolder?.path, in: folder)
+        (settings, self.folder) = try Self.read(record.description, folder)
+    }
+
+    private static func read(
+        _ description: SessionDescription, _ folder: String
+    ) throws -> (SessionSettings, PartFolder) {
+        let settings = try description.settings
+        let chosen = settings.backgroundDownloadFolder?.path
+        return (settings, try PartFolder(for: description, chosen: chosen, in: folder))
     }
 
     /// Takes settings that the program has changed. Part files stay where they are: another folder for them counts when no
@@ -36,9 +45,7 @@ final class ServiceSession: @unchecked Sendable {  // confined, as said above
     func update(_ description: SessionDescription, in folder: String) throws {
         var description = description
         if hasTransfers { description.keep("backgroundDownloadFolder", of: record.description) }
-        let settings = try description.settings
-        self.folder = try PartFolder(for: description, chosen: settings.backgroundDownloadFolder?.path, in: folder)
-        self.settings = settings
+        (settings, self.folder) = try Self.read(description, folder)
         record.description = description
     }
 
@@ -58,4 +65,34 @@ final class ServiceSession: @unchecked Sendable {  // confined, as said above
         if !areFew || transfer.record?.request.body?.count ?? 0 > Self.longestBody { transfer.record = nil }
         if !areFew { transfer.upload = nil }
     }
+}
+
+/// A program's way to the service in the same process.
+final class ServiceChannel: TransferChannel, Sendable {
+    private let service: TransferService
+    private let session: SessionDescription
+    let receive: @Sendable (TransferEvent) -> Void
+
+    init(
+        service: TransferService, session: SessionDescription, receive: @escaping @Sendable (TransferEvent) -> Void
+    ) {
+        (self.service, self.session, self.receive) = (service, session, receive)
+    }
+
+    func attach() { service.loop.execute { [service, session] in service.attach(self, session) } }
+
+    func send(
+        _ command: TransferCommand, descriptors: [OwnedDescriptor],
+        completion: @escaping @Sendable ((any Error)?) -> Void
+    ) {
+        service.loop.execute { [service] in
+            guard let session = service.session(of: self) else {
+                let text = "the background session is not attached"
+                return completion(TransferError(.backgroundSessionWasDisconnected, text).error)
+            }
+            service.perform(command, descriptors.first, session, completion)
+        }
+    }
+
+    func detach() { service.loop.execute { [service] in service.detach(self) } }
 }

@@ -10,10 +10,8 @@ final class ServiceTransfer: @unchecked Sendable {  // confined, as said above
     var row: TransferRow
     var state: TransferState
     var clock: ResourceClock
-    /// When the next attempt may be made; nil where it does not wait for that.
-    var pauseEnd: MonotonicTime?
-    /// Until when a challenge waits for the program; nil while none does.
-    var challengeDeadline: MonotonicTime?
+    /// When the next attempt may be made, or until when a challenge waits for the program, in the phases for these.
+    var waitEnd = MonotonicTime.distantFuture
     /// Rings when something of it is due.
     var alarm: LoopTimer?
     /// What the journal has of it, while an attempt is under way; and else where it costs little, so that it is not read back.
@@ -30,10 +28,7 @@ final class ServiceTransfer: @unchecked Sendable {  // confined, as said above
     var isPlaced = false
 
     init(_ row: TransferRow, _ state: TransferState, _ clock: ResourceClock, in session: ServiceSession) {
-        self.row = row
-        self.state = state
-        self.clock = clock
-        self.session = session
+        (self.row, self.state, self.clock, self.session) = (row, state, clock, session)
     }
 
     var key: TransferKey { row.key }
@@ -66,10 +61,9 @@ final class ServiceTransfer: @unchecked Sendable {  // confined, as said above
     private static let keptTransactions = 32
 
     func keep(_ metrics: TransferMetrics) {
-        var all = record?.standing.metrics
-        if all == nil { all = metrics } else { all?.append(metrics) }
-        let surplus = (all?.transactions.count ?? 0) - Self.keptTransactions
-        if surplus > 0 { all?.transactions.removeFirst(surplus) }
+        var all = record?.standing.metrics ?? metrics
+        if record?.standing.metrics != nil { all.append(metrics) }
+        all.transactions = Array(all.transactions.suffix(Self.keptTransactions))
         record?.standing.metrics = all
     }
 

@@ -10,8 +10,6 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
 
     private struct Counts: Sendable {
         var progress: TransferProgress
-        /// Bytes that were written since the last time that they were put on the disk.
-        var unsynchronized: Int64 = 0
         /// Whether the loop is told that there is progress.
         var isReported = false
     }
@@ -52,20 +50,21 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
     var isSynchronizing = false
 
     init(
-        _ transfer: ServiceTransfer, _ service: TransferService, _ file: PartFile, of url: URL?,
-        resuming: (data: ResumeData, offset: Int64)?, progress: TransferProgress, wentOn: Bool
+        _ transfer: ServiceTransfer, _ standing: TransferStanding, _ service: TransferService, _ file: PartFile,
+        of url: URL?, resuming: (data: ResumeData, offset: Int64)?
     ) {
         (self.transfer, self.service, loop) = (transfer, service, service.loop)
         self.file = file
         self.url = url
         self.resuming = resuming
+        var progress = standing.progress
+        (progress.received, progress.sent) = (file.count, 0)
         counts = Guarded(Counts(progress: progress))
         resumeData = resuming?.data
-        self.wentOn = wentOn
+        wentOn = standing.uploadResource != nil
     }
 
     var progress: TransferProgress { counts.withLock { $0.progress } }
-    var unsynchronized: Int64 { counts.withLock { $0.unsynchronized } }
 
     /// The progress to tell, which is taken: of later progress the loop is told again.
     func takeProgress() -> TransferProgress {
@@ -74,8 +73,6 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
             return counts.progress
         }
     }
-
-    func didSynchronize() { counts.withLock { $0.unsynchronized = 0 } }
 
     /// Nothing that still comes is heard. Waits for what is just being written. On the service's loop.
     func stop() {
@@ -180,18 +177,8 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
             throw error
         }
         let count = file.count
-        update { counts in
-            counts.progress.received = count
-            counts.unsynchronized += written
-        }
+        update { $0.progress.received = count }
         return written
-    }
-
-    func urlSession(
-        _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
-        completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
-    ) {
-        completionHandler(nil)
     }
 
     // MARK: All else

@@ -30,36 +30,35 @@ extension TransferService {
 
     func startAttempt(_ transfer: ServiceTransfer) {
         lastAttempt += 1
-        let number = lastAttempt
-        transfer.attemptNumber = number
-        guard let record = record(of: transfer) else {
-            let text = "the transfer's entry in the journal cannot be read"
-            return attemptDidEnd(.final(TransferError(.cannotOpenFile, text)), transfer)
-        }
+        transfer.attemptNumber = lastAttempt
+        guard let record = record(of: transfer) else { return attemptDidEnd(.final(.unreadable), transfer) }
         transfer.record = record
-        let (folder, boot, loop) = (transfer.session.folder, environment.bootIdentifier, loop)
-        let upload = transfer.upload
+        let (folder, boot, upload) = (transfer.session.folder, environment.bootIdentifier, transfer.upload)
         let (path, position) = (folder.path(of: transfer.identifier), transfer.position)
         transfer.position = nil
-        BlockingPool.shared.run {
-            let files = Result {
-                try folder.make()
-                if let destination = record.destination { try DestinationFile.checkIsFree(destination, part: path) }
-                let copy = record.uploadFile == nil ? nil : folder.copy(of: transfer.identifier)
-                let source = upload ?? copy ?? record.uploadFile.map { UploadFile(path: $0) }
-                let body = try source?.checked(record.standing.uploadFile)
-                let part = record.standing.part
-                return (try PartFile(path, record: part, bootIdentifier: boot, position: position), body)
-            }
-            loop.execute { [weak self] in
-                guard let self, transfer.attemptNumber == number else { return }
-                do {
-                    let (file, upload) = try files.get()
-                    try load(transfer, file, upload)
-                } catch {
-                    attemptDidEnd(AttemptFailure(of: error, transfer.url), transfer)
-                }
-            }
+        work(on: .shared, for: transfer) {
+            try folder.make()
+            if let destination = record.destination { try DestinationFile.checkIsFree(destination, part: path) }
+            let copy = record.uploadFile == nil ? nil : folder.copy(of: transfer.identifier)
+            let source = upload ?? copy ?? record.uploadFile.map { UploadFile(path: $0) }
+            let body = try source?.checked(record.standing.uploadFile)
+            let part = record.standing.part
+            return (try PartFile(path, record: part, bootIdentifier: boot, position: position), body)
+        } then: { [self] file, upload in
+            try load(transfer, file, upload)
+        }
+    }
+
+    /// Does what may block, and goes on with the result, unless the attempt is over by then. Where there is an error instead,
+    /// the attempt has failed.
+    func work<Value: Sendable>(
+        on pool: BlockingPool = TransferService.synchronizers, for transfer: ServiceTransfer,
+        _ body: @escaping @Sendable () throws -> Value, then next: @escaping (Value) throws -> Void
+    ) {
+        let number = transfer.attemptNumber
+        loop.offload(to: pool, body) { [self] result in
+            guard transfer.attemptNumber == number else { return }
+            do { try next(result.get()) } catch { attemptDidEnd(AttemptFailure(of: error, transfer.url), transfer) }
         }
     }
 
@@ -69,10 +68,7 @@ extension TransferService {
         }
         // Transfers have no cache: another attempt would find nothing, either.
         let settings = transfer.session.settings
-        guard !settings.forbidsLoading(request) else {
-            let error = URLError(LoadFailure.nothingStored, url: request.url)
-            return attemptDidEnd(.final(TransferError(error)), transfer)
-        }
+        guard !settings.forbidsLoading(request) else { throw LoadFailure.nothingStored }
         // A part is one of the content in its codings (RFC 9110 §14); the whole is decoded when it is there.
         if record.kind == .download { request.keepsContentCodings = true }
         var resuming: (data: ResumeData, offset: Int64)?
@@ -81,11 +77,8 @@ extension TransferService {
             resuming = (data, count)
             request = data.rest(of: request, from: count)
         }
-        var progress = record.standing.progress
-        (progress.received, progress.sent) = (count, 0)
         let resource = record.standing.uploadResource
-        let attempt = TransferAttempt(
-            transfer, self, file, of: request.url, resuming: resuming, progress: progress, wentOn: resource != nil)
+        let attempt = TransferAttempt(transfer, record.standing, self, file, of: request.url, resuming: resuming)
         transfer.attempt = attempt
         let urlSession = try urlSession(of: transfer.session)
         let task =
@@ -117,7 +110,7 @@ extension TransferService {
         }
         standing.resumesForProgram = false
         defer { transfer.record?.standing = standing }
-        if goesOn { return answer(.allow) }
+        guard !goesOn else { return answer(.allow) }
         // The name and the count are those of the file that it becomes, should it be handed over.
         attempt.coding = (response as? HTTPURLResponse)?.value(forHTTPHeaderField: "Content-Encoding")
         attempt.resumeData = resumeData(of: attempt, transfer, response)
@@ -149,21 +142,26 @@ extension TransferService {
         // What an attempt brings that the next one repeats is none.
         if attempt.resumeData != nil { transfer.state.attemptDidProgress() }
         if transfer.hasPart {
-            if attempt.unsynchronized >= Self.synchronizedBytes {
+            if attempt.file.unsynchronized >= Self.synchronizedBytes {
                 synchronize(attempt, transfer)
             } else if attempt.synchronizing == nil, !attempt.isSynchronizing {
                 let time = loop.now.advanced(bySeconds: Self.synchronizedSeconds)
-                attempt.synchronizing = loop.schedule(at: time) { [weak self, weak attempt, weak transfer] in
-                    guard let self, let attempt, let transfer, transfer.attempt === attempt else { return }
-                    synchronize(attempt, transfer)
-                }
+                attempt.synchronizing = schedule(at: time, attempt, transfer) { $0.synchronize($1, $2) }
             }
         }
         // Until it is taken the attempt reports no progress again.
         guard let time = attempt.nextReport, time > loop.now else { return report(attempt, transfer) }
-        _ = loop.schedule(at: time) { [weak self, weak attempt, weak transfer] in
+        _ = schedule(at: time, attempt, transfer) { $0.report($1, $2) }
+    }
+
+    /// Does something later, unless the attempt is over by then.
+    private func schedule(
+        at time: MonotonicTime, _ attempt: TransferAttempt, _ transfer: ServiceTransfer,
+        _ body: @escaping (TransferService, TransferAttempt, ServiceTransfer) -> Void
+    ) -> LoopTimer {
+        loop.schedule(at: time) { [weak self, weak attempt, weak transfer] in
             guard let self, let attempt, let transfer, transfer.attempt === attempt else { return }
-            report(attempt, transfer)
+            body(self, attempt, transfer)
         }
     }
 
@@ -178,24 +176,17 @@ extension TransferService {
     private func synchronize(_ attempt: TransferAttempt, _ transfer: ServiceTransfer) {
         attempt.synchronizing?.cancel()
         attempt.synchronizing = nil
-        guard !attempt.isSynchronizing, attempt.unsynchronized > 0 else { return }
+        guard !attempt.isSynchronizing, attempt.file.unsynchronized > 0 else { return }
         attempt.isSynchronizing = true
-        attempt.didSynchronize()
-        Self.synchronizers.run { [loop] in
-            let result = Result { try attempt.file.synchronize() }
-            loop.execute { [weak self] in
-                attempt.isSynchronizing = false
-                guard let self, transfer.attempt === attempt else { return }
-                switch result {
-                case .failure(let error): attemptDidEnd(AttemptFailure(of: error, transfer.url), transfer)
-                case .success(let vouched):
-                    guard let vouched, transfer.hasPart else { return }
-                    transfer.record?.standing.part?.count = vouched.count
-                    transfer.record?.standing.part?.checksums = vouched.checksums
-                    transfer.record?.standing.progress = attempt.progress
-                    keepStanding(transfer)
-                }
-            }
+        work(for: transfer) {
+            try attempt.file.synchronize()
+        } then: { [self] vouched in
+            attempt.isSynchronizing = false
+            guard let vouched, transfer.hasPart else { return }
+            transfer.record?.standing.part?.count = vouched.count
+            transfer.record?.standing.part?.checksums = vouched.checksums
+            transfer.record?.standing.progress = attempt.progress
+            keepStanding(transfer)
         }
     }
 

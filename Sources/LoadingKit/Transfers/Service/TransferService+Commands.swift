@@ -1,6 +1,5 @@
 import Foundation
 import LoadingKitCore
-import LoadingKitPrimitives
 import LoadingKitTransport
 
 // What sessions say.
@@ -11,66 +10,39 @@ extension TransferService {
     static let longestBody = 64 << 20
 
     func perform(
-        _ command: TransferCommand, _ file: OwnedDescriptor?, from channel: ServiceChannel,
-        _ completion: @escaping Completion
-    ) {
-        guard let session = session(of: channel) else {
-            let text = "the background session is not attached"
-            return completion(TransferError(.backgroundSessionWasDisconnected, text).error)
-        }
-        perform(command, file, session, completion)
-    }
-
-    func perform(
         _ command: TransferCommand, _ file: OwnedDescriptor?, _ session: ServiceSession,
         _ completion: @escaping Completion
     ) {
-        switch command {
-        case .begin(let record): return begin(record, file, session, completion)
-        case .take(let identifier, let part): return take(identifier, part, session, completion)
-        // Without the journal, which may be full for long: the session's identifier is free.
-        case .endSession:
-            end(session)
+        switch (command, command.transfer.flatMap { session.transfers[$0] }) {
+        case (.begin(let record), _): return begin(record, file, session, completion)
+        case (.take(let identifier, let part), _): return take(identifier, part, session, completion)
+        case (.endSession, _):
+            session.record.isEnding = true
+            journal.add(.session(session.record))
+            if let client = session.client { detach(client) } else { forgetIfOver(session) }
+            // Without the journal, which may be full for long: the session's identifier is free.
             return completion(nil)
-        case .reset:
+        case (.reset, _):
             do { try urlSession(of: session).reset {} } catch { return completion(error) }
-        case .cancel(let identifier, true):
-            guard let transfer = session.transfers[identifier] else { break }
+        case (_, nil): break
+        case (.cancel(_, producingResumeData: true), let transfer?):
             guard let attempt = transfer.attempt else { return cancelForResumeData(transfer, completion) }
-            attempt.askForResource { [weak self] in
-                guard let self else { return completion(nil) }
-                cancelForResumeData(transfer, completion)
-            }
-            return
-        case .suspend, .resume, .cancel, .change, .answerBeginning, .answerChallenge:
-            if let transfer = command.transfer.flatMap({ session.transfers[$0] }) { perform(command, transfer) }
+            return attempt.askForResource { [self] in cancelForResumeData(transfer, completion) }
+        case (.suspend, let transfer?):
+            let canContinue = transfer.attemptNumber != nil && transfer.hasPart
+            input(transfer) { $0.suspend(canContinue: canContinue) }
+        case (.resume, let transfer?): input(transfer) { $0.resume() }
+        case (.cancel, let transfer?): input(transfer) { $0.cancel(.cancelled) }
+        case (.change(_, let priority, let text), let transfer?): change(transfer, priority, text)
+        case (.answerBeginning(_, let request), let transfer?) where transfer.state.phase == .asking:
+            if let request { rewrite(transfer) { $0.request = request } }
+            input(transfer) { $0.programDidAnswer(mayBegin: request != nil, .cancelled) }
+        case (.answerBeginning, _): break
+        case (.answerChallenge(_, let number, let reply), let transfer?): answerChallenge(transfer, number, reply)
         }
         checkIdleness()
         // When it is in the journal.
-        journal.afterCommit { completion($0) }
-    }
-
-    private func perform(_ command: TransferCommand, _ transfer: ServiceTransfer) {
-        switch command {
-        case .suspend:
-            let canContinue = transfer.attemptNumber != nil && transfer.hasPart
-            input(transfer) { $0.suspend(canContinue: canContinue) }
-        case .resume: input(transfer) { $0.resume() }
-        case .cancel: input(transfer) { $0.cancel(.cancelled) }
-        case .change(_, let priority, let text): change(transfer, priority, text)
-        case .answerBeginning(_, let request):
-            guard transfer.state.phase == .asking else { return }
-            if let request { rewrite(transfer) { $0.request = request } }
-            input(transfer) { $0.programDidAnswer(mayBegin: request != nil, .cancelled) }
-        case .answerChallenge(_, let number, let reply): answerChallenge(transfer, number, reply)
-        case .begin, .take, .endSession, .reset: break
-        }
-    }
-
-    private func end(_ session: ServiceSession) {
-        session.record.isEnding = true
-        journal.add(.session(session.record))
-        if let client = session.client { detach(client) } else { forgetIfOver(session) }
+        journal.add(nil) { completion($0) }
     }
 
     // MARK: Beginning
@@ -90,67 +62,53 @@ extension TransferService {
                 TransferError(.dataLengthExceedsMaximum, text + "send a file", url: asked.request.url).error)
         }
         session.record.didUse(identifier)
-        var record = asked
-        record.resumeData = nil
-        let upload = record.uploadFile.map { UploadFile(path: $0, file) }
-        // Where the file cannot be read the attempt says so.
-        record.standing.uploadFile = try? upload?.state()
-        switch (asked.kind, asked.resumeData) {
-        case (_, nil): keep(record, sending: upload, session, completion)
-        case (.upload, let data?):
+        let upload = asked.uploadFile.map { UploadFile(path: $0, file) }
+        guard upload != nil || asked.resumeData != nil else { return keep(asked, nil, session, completion) }
+        let (folder, environment) = (session.folder, environment)
+        loop.offload {
+            try Self.withFiles(asked, upload, folder, environment)
+        } then: { [self] result in
             do {
-                let resumed = try data.resumedUpload
-                try record.standing.uploadFile?.check(resumed.body)
-                record.standing.uploadResource = resumed.resource
-                keep(record, sending: upload, session, completion)
-            } catch {
-                completion(TransferError(error).error)
-            }
-        case (.download, let data?):
-            let (folder, boot, loop) = (session.folder, environment.bootIdentifier, loop)
-            BlockingPool.shared.run { [record] in
-                let part = Result { try ResumedPart.take(data, folder, identifier, boot) }
-                loop.execute { [weak self] in
-                    guard let self, let session = sessions[session.number] else {
-                        return completion(TransferError(.cancelled, "the session has ended").error)
-                    }
-                    do {
-                        var record = record
-                        record.standing.part = try part.get()
-                        record.standing.resumesForProgram = record.standing.part != nil
-                        record.standing.progress.received = record.standing.part?.count ?? 0
-                        keep(record, upload, session, completion)
-                    } catch {
-                        removePart(identifier, session)
-                        completion(TransferError(error).error)
-                    }
+                guard let session = sessions[session.number] else {
+                    throw LoadFailure(.cancelled, "the session has ended")
                 }
+                let (record, upload) = try result.get()
+                keep(record, upload, session, completion)
+            } catch {
+                removeFiles(identifier, session)
+                completion(TransferError(ofFile: error).error)
             }
         }
     }
 
-    /// A copy of the file is sent, where one can be made.
-    private func keep(
-        _ record: TransferRecord, sending upload: UploadFile?, _ session: ServiceSession,
-        _ completion: @escaping Completion
-    ) {
-        guard let upload else { return keep(record, nil, session, completion) }
-        let (folder, limit, loop) = (session.folder, environment.largestCopy, loop)
-        BlockingPool.shared.run {
-            let path = folder.copyPath(of: record.identifier)
-            let isMade = (try? folder.make()) != nil
-            let copy = isMade ? UploadCopy.make(of: upload, at: path, upTo: limit) : nil
-            let state = try? copy?.state()
-            loop.execute { [weak self] in
-                guard let self, let session = sessions[session.number] else {
-                    _ = SystemCalls.unlink(path)
-                    return completion(TransferError(.cancelled, "the session has ended").error)
-                }
-                var record = record
-                if let state { record.standing.uploadFile = state }
-                keep(record, state == nil ? upload : copy, session, completion)
-            }
+    /// The transfer with what it goes on from, and what it sends: a copy of the file, where one can be made. May block.
+    private static func withFiles(
+        _ asked: TransferRecord, _ upload: UploadFile?, _ folder: PartFolder, _ environment: Environment
+    ) throws -> (TransferRecord, UploadFile?) {
+        var (record, upload) = (asked, upload)
+        record.resumeData = nil
+        // Where the file cannot be read the attempt says so.
+        record.standing.uploadFile = try? upload?.state()
+        switch (asked.kind, asked.resumeData) {
+        case (_, nil): break
+        case (.upload, let data?):
+            let resumed = try data.resumedUpload
+            try record.standing.uploadFile?.check(resumed.body)
+            record.standing.uploadResource = resumed.resource
+        case (.download, let data?):
+            let part = try folder.takePart(
+                of: data, for: asked.identifier, bootIdentifier: environment.bootIdentifier)
+            record.standing.part = part
+            record.standing.resumesForProgram = part != nil
+            record.standing.progress.received = part?.count ?? 0
         }
+        let path = folder.path(of: asked.identifier, .upload)
+        if let original = upload, (try? folder.make()) != nil,
+            let copy = original.copy(to: path, upTo: environment.largestCopy), let state = try? copy.state()
+        {
+            (upload, record.standing.uploadFile) = (copy, state)
+        }
+        return (record, upload)
     }
 
     private func keep(
@@ -163,14 +121,14 @@ extension TransferService {
         journal.add(.begin(row, record)) { [weak self, weak session] error in
             completion(error)
             guard let self, let session else { return }
-            guard error == nil else { return removePart(record.identifier, session) }
+            guard error == nil else { return removeFiles(record.identifier, session) }
             add(row, to: session, record, upload)
             checkIdleness()
         }
     }
 
     /// The files are not needed: the transfer is not in the journal, or is over.
-    func removePart(_ identifier: Int, _ session: ServiceSession) {
+    func removeFiles(_ identifier: Int, _ session: ServiceSession) {
         let folder = session.folder
         BlockingPool.shared.run { folder.remove(identifier) }
     }
@@ -201,21 +159,32 @@ extension TransferService {
     private func cancelForResumeData(_ transfer: ServiceTransfer, _ completion: @escaping Completion) {
         guard transfer.state.phase != .over else { return completion(nil) }
         input(transfer) { $0.stopForResumeData() }
-        guard let record = record(of: transfer), let part = record.standing.part, record.kind == .download else {
-            input(transfer) { $0.cancel(.cancelled) }
-            return journal.afterCommit { completion($0) }
-        }
-        let (path, count) = (transfer.session.folder.path(of: transfer.identifier), transfer.position?.count)
+        var part: PartRecord?
+        if let record = record(of: transfer), record.kind == .download { part = record.standing.part }
+        let (folder, identifier) = (transfer.session.folder, transfer.identifier)
+        let count = transfer.position?.count ?? part?.count ?? 0
         transfer.position = nil
-        BlockingPool.shared.run { [loop] in
-            let data = ResumedPart.handOver(path, part, count: count ?? part.count)
-            loop.execute { [weak self] in
-                guard let self else { return completion(nil) }
-                var error = TransferError.cancelled
-                error.resumeData = data
-                input(transfer) { $0.cancel(error) }
-                journal.afterCommit { completion($0) }
-            }
+        loop.offload { [part] in
+            part.flatMap { folder.handOver(identifier, $0, count: count) }
+        } then: { [self] result in
+            var error = TransferError.cancelled
+            error.resumeData = try? result.get()
+            input(transfer) { $0.cancel(error) }
+            journal.add(nil) { completion($0) }
+        }
+    }
+}
+
+extension EventLoop {
+    /// Does what may block on one of the pool's threads, and goes on with the result on the loop, which this is called on.
+    func offload<Value: Sendable>(
+        to pool: BlockingPool = .shared, _ work: @escaping @Sendable () throws -> Value,
+        then next: @escaping (Result<Value, any Error>) -> Void
+    ) {
+        let next = LoopTransfer(next)
+        pool.run {
+            let result = Result { try work() }
+            self.execute { next.value(result) }
         }
     }
 }
@@ -236,4 +205,10 @@ extension TransferCommand {
 
 extension TransferError {
     static let cancelled = TransferError(.cancelled, "cancelled")
+    static let unreadable = TransferError(.cannotOpenFile, "the transfer's entry in the journal cannot be read")
+
+    /// An error that may be one of a transfer's files.
+    init(ofFile error: any Error, url: URL? = nil) {
+        self.init(URLError((error as? PartFailure)?.failure ?? error, url: url))
+    }
 }

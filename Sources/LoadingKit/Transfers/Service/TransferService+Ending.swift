@@ -10,52 +10,38 @@ extension TransferService {
         transfer.record?.standing.progress = attempt.progress
         attempt.synchronizing?.cancel()
         attempt.synchronizing = nil
-        let file = attempt.file
-        let coding = coding(of: attempt, transfer)
-        let decodedPath = transfer.session.folder.decodedPath(of: transfer.identifier)
+        let (file, coding) = (attempt.file, coding(of: attempt, transfer))
+        let decodedPath = transfer.session.folder.path(of: transfer.identifier, .decoded)
         let ratio = transfer.session.settings.maximumDecompressionRatio
         file.close()
-        work(on: attempt, transfer) {
+        work(for: transfer) {
             file.giveBackRoom()
             _ = try file.synchronize()
-            guard let coding else { return false }
-            return try DecodedFile.make(at: decodedPath, of: file.path, coding, ratio: ratio)
+            return try coding.map { try NewFile.decode(file.path, to: decodedPath, $0, ratio: ratio) } ?? false
         } then: { [self] isDecoded in
-            guard isDecoded else { return place(attempt, transfer, decodedAt: nil) }
+            guard isDecoded else { return place(file.path, transfer) }
             // What takes the part's place is nothing to go on from, should this process end before the end is in the journal.
             transfer.record?.standing.part = nil
             guard let standing = transfer.record?.standing else { return }
             journal.add(.standing(transfer.key, standing)) { [weak self] _ in
                 guard let self, transfer.attempt === attempt else { return }
-                place(attempt, transfer, decodedAt: decodedPath)
+                place(file.path, transfer, decodedAt: decodedPath)
             }
         }
     }
 
-    private func place(_ attempt: TransferAttempt, _ transfer: ServiceTransfer, decodedAt path: String?) {
-        let (part, destination) = (attempt.file.path, transfer.record?.destination)
-        work(on: attempt, transfer) {
-            if let path { try DecodedFile.replace(part, by: path) }
+    private func place(_ part: String, _ transfer: ServiceTransfer, decodedAt path: String? = nil) {
+        let destination = transfer.record?.destination
+        work(for: transfer) {
+            if let path { try NewFile.move(path, to: part) }
             return try destination.map { try DestinationFile.place(part, at: $0) } ?? []
         } then: { [self] surplus in
-            didComplete(transfer, surplus)
-        }
-    }
-
-    /// Does what may block, and goes on with the result. Where that is an error the attempt has failed.
-    private func work<Value: Sendable>(
-        on attempt: TransferAttempt, _ transfer: ServiceTransfer, _ body: @escaping @Sendable () throws -> Value,
-        then next: @escaping (Value) -> Void
-    ) {
-        let next = LoopTransfer(next)
-        Self.synchronizers.run { [loop] in
-            let result = Result { try body() }
-            loop.execute { [weak self] in
-                guard let self, transfer.attempt === attempt else { return }
-                switch result {
-                case .success(let value): next.value(value)
-                case .failure(let error): attemptDidEnd(AttemptFailure(of: error, transfer.url), transfer)
-                }
+            // Files that are at the transfer's destination by now: the program need not take it.
+            transfer.isPlaced = !surplus.isEmpty
+            input(transfer) { $0.didComplete() }
+            guard !surplus.isEmpty else { return }
+            journal.add(nil) { _ in
+                BlockingPool.shared.run { for path in surplus { _ = SystemCalls.unlink(path) } }
             }
         }
     }
@@ -66,14 +52,6 @@ extension TransferService {
             !transfer.session.settings.keepsContentCodings, record.request.rules.keepsContentCodings != true
         else { return nil }
         return attempt.coding ?? attempt.resumeData?.coding
-    }
-
-    /// - Parameter surplus: Files that are at the transfer's destination by now: the program need not take it.
-    private func didComplete(_ transfer: ServiceTransfer, _ surplus: [String]) {
-        transfer.isPlaced = !surplus.isEmpty
-        input(transfer) { $0.didComplete() }
-        guard !surplus.isEmpty else { return }
-        journal.afterCommit { _ in BlockingPool.shared.run { for path in surplus { _ = SystemCalls.unlink(path) } } }
     }
 
     /// The transfer is over. Its end is in the journal before anybody is told.
@@ -90,9 +68,9 @@ extension TransferService {
         transfer.alarm?.cancel()
         session.transfers[identifier] = nil
         if standing.file == nil, !transfer.isPlaced {
-            removePart(identifier, session)
+            removeFiles(identifier, session)
         } else if record?.kind == .upload {
-            let copy = session.folder.copyPath(of: identifier)
+            let copy = session.folder.path(of: identifier, .upload)
             BlockingPool.shared.run { _ = SystemCalls.unlink(copy) }
         }
         if transfer.isPlaced {
@@ -127,7 +105,8 @@ extension TransferService {
     func take(
         _ identifier: Int, _ part: TransferStanding.Part, _ session: ServiceSession, _ completion: @escaping Completion
     ) {
-        session.launching.programDidTakeEvents()
+        session.nextLaunch = nil
+        session.launchPause.reset()
         guard var row = session.ended[identifier] else { return completion(nil) }
         guard part == .completion else {
             row.next = max(row.next, part == .content ? .metrics : .completion)
@@ -138,16 +117,14 @@ extension TransferService {
         let folder = session.folder
         // A later transfer must not get the number that this one has had.
         journal.add(.session(session.record))
-        journal.add(.forget(row.key)) { [loop] error in
-            BlockingPool.shared.run { [weak self] in
+        journal.add(.forget(row.key)) { [weak self, loop] error in
+            loop.offload {
                 folder.remove(identifier)
                 completion(error)
+            } then: { [weak self] _ in
                 // Not before: the files of a session that is forgotten are not removed.
-                loop.execute { [weak self] in
-                    guard let self, sessions[session.number] === session else { return }
-                    forgetIfOver(session)
-                    checkIdleness()
-                }
+                guard let self, sessions[session.number] === session else { return }
+                forgetIfOver(session)
             }
         }
     }

@@ -1,6 +1,5 @@
 import Foundation
 import LoadingKitCore
-import LoadingKitPrimitives
 import LoadingKitTransport
 
 // Sessions that come and go.
@@ -8,22 +7,24 @@ extension TransferService {
     package func makeChannel(
         for session: SessionDescription, receive: @escaping @Sendable (TransferEvent) -> Void
     ) -> any TransferChannel {
-        ServiceChannel(self, session, receive: receive)
+        ServiceChannel(service: self, session: session, receive: receive)
     }
 
     func attach(_ channel: ServiceChannel, _ description: SessionDescription) {
         do {
             let session = try self.session(for: description)
             guard !session.isWanted else {
-                let text =
-                    "a session with the identifier \(description.identifier) is in use, in this process or another"
-                return channel.receive(
-                    .detached(TransferError(.backgroundSessionInUseByAnotherProcess, text)))
+                throw LoadFailure(
+                    .backgroundSessionInUseByAnotherProcess,
+                    "a session with the identifier \(description.identifier) is in use, in this process or another")
             }
             // It is in the journal before any transfer that is begun. Where the journal cannot be written, the session is
             // attached all the same: what there is can be told, and what cannot begin fails with the reason.
             journal.add(.session(session.record))
-            greet(channel, session)
+            do { try greet(channel, session) } catch {
+                forgetIfOver(session)
+                throw error
+            }
         } catch {
             channel.receive(.detached(TransferError(error)))
         }
@@ -51,33 +52,24 @@ extension TransferService {
     }
 
     /// Tells an attached session what there is, and what happened meanwhile.
-    private func greet(_ channel: ServiceChannel, _ session: ServiceSession) {
+    private func greet(_ channel: ServiceChannel, _ session: ServiceSession) throws {
         session.launchTimer?.cancel()
         session.launchTimer = nil
-        let records: [TransferRecord]
         var ends: [Int: TransferStanding] = [:]
-        do {
-            // One by one: there may be very many.
-            records = try journal.transfers(of: session.number) { record in
-                if record.stage.isOver { ends[record.identifier] = record.standing }
-                return session.transfers[record.identifier]?.told(record) ?? record
-            }
-        } catch {
-            channel.receive(.detached(TransferError(error)))
-            return forgetIfOver(session)
+        // One by one: there may be very many.
+        let records = try journal.transfers(of: session.number) { record in
+            if record.stage.isOver { ends[record.identifier] = record.standing }
+            return session.transfers[record.identifier]?.told(record) ?? record
         }
         session.client = channel
         session.untold = Set(session.ended.keys).intersection(records.map(\.identifier)).subtracting(ends.keys)
         channel.receive(.attached(SessionState(nextIdentifier: session.record.nextIdentifier, transfers: records)))
         for (identifier, _) in session.ended.sorted(by: { $0.value.endNumber ?? 0 < $1.value.endNumber ?? 0 })
         where !session.untold.contains(identifier) {
-            let text = "the transfer's entry in the journal cannot be read"
-            let unreadable = TransferStanding(error: TransferError(.cannotOpenFile, text))
-            channel.receive(.ended(identifier, ends[identifier] ?? unreadable))
+            channel.receive(.ended(identifier, ends[identifier] ?? TransferStanding(error: .unreadable)))
         }
         channel.receive(.deliveredEarlierEvents)
         for transfer in session.transfers.values where transfer.state.phase == .needsProgram {
-            transfer.challengeDeadline = nil
             input(transfer) { $0.programDidAttach() }
         }
         checkIdleness()
@@ -93,11 +85,11 @@ extension TransferService {
         }
         launchIfNeeded(session)
         forgetIfOver(session)
-        checkIdleness()
     }
 
     /// No program is attached, and all ends were taken.
     func forgetIfOver(_ session: ServiceSession) {
+        defer { checkIdleness() }
         guard !session.hasTransfers else { return }
         if !session.isWanted || session.record.isEnding {
             session.urlSession?.finishTasksAndInvalidate()
@@ -134,15 +126,13 @@ extension TransferService {
         session identifier: String, _ command: TransferCommand, completion: @escaping @Sendable ((any Error)?) -> Void
     ) {
         loop.execute { [self] in
-            let found = sessions.values.filter { $0.description.identifier == identifier }.sorted {
-                $0.number < $1.number
-            }
             // Programs may have taken the same identifier.
             let number = command.transfer
-            let owner = found.first { session in
-                number.map { session.transfers[$0] != nil || session.ended[$0] != nil } ?? true
+            let owners = sessions.values.filter { session in
+                session.description.identifier == identifier
+                    && number.map { session.transfers[$0] != nil || session.ended[$0] != nil } ?? true
             }
-            guard let owner else {
+            guard let owner = owners.min(by: { $0.number < $1.number }) else {
                 let what = number.map { "has no transfer \($0)" } ?? "is not known"
                 return completion(
                     TransferError(.fileDoesNotExist, "the background session \(identifier) \(what)").error)

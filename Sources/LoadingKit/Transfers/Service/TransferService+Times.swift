@@ -1,7 +1,6 @@
 import Foundation
 import LoadingKitCore
 import LoadingKitPrimitives
-import LoadingKitTransport
 
 // What happens at a time: pauses end, dates come, transfers have taken too long.
 extension TransferService {
@@ -14,11 +13,14 @@ extension TransferService {
     func setAlarm(_ transfer: ServiceTransfer) {
         transfer.alarm?.cancel()
         transfer.alarm = nil
-        guard transfer.state.phase != .over else { return }
-        var next = min(expiry(transfer), transfer.pauseEnd ?? .distantFuture)
-        if transfer.state.phase == .delayed, let date = transfer.row.earliestBeginDate {
-            let seconds = date.timeIntervalSince(environment.wallClock.now)
+        var next = expiry(transfer)
+        switch transfer.state.phase {
+        case .over: return
+        case .backingOff, .needsProgram: next = min(next, transfer.waitEnd)
+        case .delayed:
+            let seconds = transfer.row.earliestBeginDate?.timeIntervalSince(environment.wallClock.now) ?? 0
             next = min(next, loop.now.advanced(bySeconds: min(max(seconds, 0), Self.longestLook)))
+        case .asking, .queued, .running, .completing: break
         }
         guard next != .distantFuture else { return }
         transfer.alarm = loop.schedule(at: next) { [weak self, weak transfer] in
@@ -27,30 +29,22 @@ extension TransferService {
     }
 
     private func expiry(_ transfer: ServiceTransfer) -> MonotonicTime {
-        min(
-            transfer.clock.expiry(transfer.session.settings.timeoutIntervalForResource),
-            transfer.challengeDeadline ?? .distantFuture)
+        transfer.clock.expiry(transfer.session.settings.timeoutIntervalForResource)
     }
 
     private func alarmDidRing(_ transfer: ServiceTransfer) {
-        let (now, session) = (loop.now, transfer.session)
-        if expiry(transfer) <= now {
-            let isChallenged = transfer.state.phase == .needsProgram
+        let (now, session, phase) = (loop.now, transfer.session, transfer.state.phase)
+        if phase == .needsProgram, transfer.waitEnd <= now || expiry(transfer) <= now {
+            let text = "the server asks for a credential, and the program that has it has not come back in time"
+            input(transfer) { $0.cancel(TransferError(.userAuthenticationRequired, text)) }
+        } else if expiry(transfer) <= now {
             let seconds = session.settings.timeoutIntervalForResource
-            let error =
-                isChallenged
-                ? TransferError(
-                    .userAuthenticationRequired,
-                    "the server asks for a credential, and the program that has it has not come back in time")
-                : TransferError(
-                    .timedOut, "the transfer took more than \(seconds) seconds (timeoutIntervalForResource)")
-            input(transfer) { $0.timeDidExpire(error) }
-        } else if let end = transfer.pauseEnd, end <= now {
-            transfer.pauseEnd = nil
+            let text = "the transfer took more than \(seconds) seconds (timeoutIntervalForResource)"
+            input(transfer) { $0.cancel(TransferError(.timedOut, text)) }
+        } else if phase == .backingOff, transfer.waitEnd <= now {
             input(transfer) { $0.pauseDidEnd() }
         } else if let date = transfer.row.earliestBeginDate, date <= environment.wallClock.now {
-            let isAttached = session.isWanted
-            input(transfer) { $0.dateDidCome(isAttached: isAttached) }
+            input(transfer) { $0.dateDidCome(isAttached: session.isWanted) }
         } else {
             setAlarm(transfer)
         }
@@ -97,11 +91,12 @@ extension TransferService {
         guard !session.isWanted, session.launchTimer == nil, let command = session.settings.backgroundLaunchCommand,
             isNeeded(session)
         else { return }
-        session.launchTimer = loop.schedule(at: session.launching.earliest(loop.now)) { [weak self, weak session] in
+        let time = max(session.nextLaunch ?? loop.now, loop.now)
+        session.launchTimer = loop.schedule(at: time) { [weak self, weak session] in
             guard let self, let session else { return }
             session.launchTimer = nil
             if !session.isWanted, isNeeded(session) {
-                session.launching.didLaunch(loop.now)
+                session.nextLaunch = loop.now.advanced(bySeconds: session.launchPause.next())
                 environment.launch(command, session.description)
             }
             checkIdleness()

@@ -1,6 +1,5 @@
 import Foundation
 import LoadingKitCore
-import LoadingKitPrimitives
 import LoadingKitTransport
 
 /// Performs the transfers of background sessions: keeps them in a journal, loads by LoadingKit's own sessions, tries again what
@@ -18,14 +17,14 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
         package var areConditionsGood: @Sendable () -> Bool = { MachineConditions().areGoodForDiscretionaryWork }
         /// Starts a program.
         package var launch: @Sendable (_ command: [String], SessionDescription) -> Void = {
-            LaunchedProgram.start($0, $1)
+            DetachedProcess.launch($0, for: $1)
         }
         /// From 0 to 1.
         package var random: @Sendable () -> Double = { Double.random(in: 0...1) }
         /// What distinguishes this start of the system from others.
-        package var bootIdentifier = BootIdentifier.current
+        package var bootIdentifier = MachineConditions.line("/proc/sys/kernel/random/boot_id") ?? ""
         /// How large the file of an upload may be of which a copy is made byte by byte.
-        var largestCopy = UploadCopy.largest
+        var largestCopy = UploadFile.largestCopy
 
         package init(makeConfiguration: @escaping @Sendable (SessionDescription) -> URLSessionConfiguration) {
             self.makeConfiguration = makeConfiguration
@@ -159,7 +158,7 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
         if state.isBusy { busyCount += 1 }
         if row.waitsForProgram {
             let waited = min(max(wall.timeIntervalSince(row.asOf), 0), Self.longestChallenge)
-            transfer.challengeDeadline = now.advanced(bySeconds: Self.longestChallenge - waited)
+            transfer.waitEnd = now.advanced(bySeconds: Self.longestChallenge - waited)
         }
         setAlarm(transfer)
         if state.mayStart { perform(.enqueue, transfer) }
@@ -192,13 +191,12 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
         case .suspendAttempt: transfer.attempt?.task?.suspend()
         case .resumeAttempt: transfer.attempt?.task?.resume()
         case .askProgram: session.client?.receive(.willBegin(transfer.identifier))
-        case .pause(let seconds): transfer.pauseEnd = loop.now.advanced(bySeconds: seconds)
-        case .endPause: transfer.pauseEnd = nil
+        case .pause(let seconds): transfer.waitEnd = loop.now.advanced(bySeconds: seconds)
         case .complete: complete(transfer)
         case .end(let error): end(transfer, error)
         case .note: note(transfer)
         case .callProgram:
-            transfer.challengeDeadline = loop.now.advanced(bySeconds: Self.longestChallenge)
+            transfer.waitEnd = loop.now.advanced(bySeconds: Self.longestChallenge)
             launchIfNeeded(session)
         }
     }
@@ -260,11 +258,4 @@ extension TransferState {
         case .needsProgram, .over: false
         }
     }
-}
-
-/// What distinguishes one start of the system from others.
-package enum BootIdentifier {
-    package static let current =
-        (try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8))?
-        .trimmingCharacters(in: .whitespacesAndNewlines) ?? ""
 }

@@ -1,0 +1,100 @@
+import Foundation
+import LoadingKitCore
+import LoadingKitTransport
+
+/// Files that are made whole and put on the disk, or not at all. The functions may block.
+enum NewFile {
+    private static let pieceSize = 1 << 20
+
+    /// Makes a file of mode 0600 in place of whatever is there.
+    ///
+    /// - Parameter fill: Writes it. False: the file is not wanted.
+    static func make(_ path: String, _ fill: (Int32) throws -> Bool) throws -> Bool {
+        _ = SystemCalls.unlink(path)
+        let opened = SystemCalls.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
+        let descriptor = try PartFailure.check(opened, .cannotCreateFile, "the file \(path) cannot be made")
+        var isMade = false
+        defer {
+            SystemCalls.close(descriptor)
+            if !isMade { _ = SystemCalls.unlink(path) }
+        }
+        guard try fill(descriptor) else { return false }
+        try PartFailure.check(
+            SystemCalls.synchronize(descriptor), .cannotWriteToFile, "the file \(path) cannot be put on the disk")
+        isMade = true
+        return true
+    }
+
+    /// Makes a copy, which shares the content where the file system can, and has the date of the source.
+    ///
+    /// - Parameter limit: How large the file may be where it has to be copied byte by byte; of a larger one no copy is made.
+    static func copy(_ source: String, to path: String, upTo limit: Int64 = .max) throws -> Bool {
+        let text = "the file \(source) cannot be read"
+        let descriptor = try PartFailure.check(SystemCalls.open(source, O_RDONLY), .cannotOpenFile, text)
+        defer { SystemCalls.close(descriptor) }
+        var status = stat()
+        try PartFailure.check(SystemCalls.fstat(descriptor, &status), .cannotOpenFile, text)
+        return try make(path) { target in
+            if SystemCalls.clone(descriptor, to: target) < 0 {
+                guard Int64(status.st_size) <= limit else { return false }
+                var (writer, count, buffer) = (BodyFileWriter(target), Int64(0), Data(count: pieceSize))
+                while case let read = buffer.withUnsafeMutableBytes({ SystemCalls.read(descriptor, $0) }), read != 0 {
+                    try PartFailure.check(read, .cannotOpenFile, text)
+                    let written = writer.write(buffer.prefix(read), at: count, expecting: -1) { _ in }
+                    try PartFailure.check(written, .cannotWriteToFile, "the file \(path) cannot be written")
+                    count += Int64(read)
+                }
+            }
+            let time = status.st_mtim
+            _ = SystemCalls.setModificationTime(
+                target, seconds: Int64(time.tv_sec), nanoseconds: Int64(time.tv_nsec))
+            return true
+        }
+    }
+
+    /// Makes a file of what a complete part is decoded to, which is kept in its content's codings, of which a range is one
+    /// (RFC 9110 §14). False where the coding is not built in: then the part is the download.
+    ///
+    /// - Parameter ratio: By how much decoding may expand the content.
+    static func decode(_ part: String, to path: String, _ coding: String, ratio: Int) throws -> Bool {
+        try make(path) { descriptor in
+            var (writer, count) = (BodyFileWriter(descriptor), Int64(0))
+            return try CodedDownload.decode(part, coding, ratio: ratio) { piece in
+                let written = writer.write(piece, at: count, expecting: -1) { _ in }
+                try PartFailure.check(written, .cannotWriteToFile, "the file \(path) cannot be written")
+                count += Int64(piece.count)
+            }
+        }
+    }
+
+    /// Moves a file, also to another file system. Of a file that is there the place is taken.
+    static func move(_ source: String, to target: String) throws {
+        let moved = SystemCalls.rename(source, target)
+        guard moved == -Int(EXDEV) else {
+            try PartFailure.check(moved, .cannotMoveFile, "the file \(source) cannot be moved to \(target)")
+            return
+        }
+        _ = try copy(source, to: target)
+        _ = SystemCalls.unlink(source)
+    }
+}
+
+/// What went wrong with a transfer's file.
+struct PartFailure: Error {
+    let failure: LoadFailure
+    /// Whether the disk is full, the user's quota is used up, or there are no more descriptors: that may pass.
+    let isLackOfRoom: Bool
+
+    /// - Parameter result: Of the system call.
+    init(_ code: URLError.Code, _ text: String, _ result: Int) {
+        failure = DownloadFailure.make(code, text, result)
+        isLackOfRoom = [ENOSPC, EDQUOT, EMFILE, ENFILE].contains(Int32(clamping: -result))
+    }
+
+    /// Gives the result of a system call, such as a descriptor. Throws where it has failed.
+    @discardableResult
+    static func check(_ result: Int, _ code: URLError.Code, _ text: @autoclosure () -> String) throws -> Int32 {
+        guard result >= 0 else { throw PartFailure(code, text(), result) }
+        return Int32(clamping: result)
+    }
+}
