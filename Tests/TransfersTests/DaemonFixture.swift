@@ -39,12 +39,14 @@ final class DaemonFixture: Sendable {
     func access(
         library: String = WireVersion.library, versions: WireVersion = .current, on loop: EventLoop = .next()
     ) -> DaemonAccess {
-        DaemonAccess(
-            place: { [place] in place }, start: { [self] () throws(DaemonError) in try startDaemon() },
-            hello: TransferMessage.Hello(versions: versions, library: library, process: getpid()), on: loop)
+        var access = DaemonAccess(on: loop)
+        access.place = { [place] in place }
+        access.start = { [self] in try startDaemon() }
+        access.hello = TransferMessage.Hello(versions: versions, library: library, process: getpid())
+        return access
     }
 
-    func startDaemon() throws(DaemonError) { try DaemonProgram(path: program).start(environment) }
+    func startDaemon() throws { try DaemonProgram(path: program).start(environment) }
 
     /// The processes that were the daemon, in no order. Each has said so before it accepts connections.
     var daemons: [pid_t] {

@@ -70,23 +70,23 @@ import Testing
         #expect(Self.problem { try DaemonPlace(folder: "/a\0b").prepare() }.contains("NUL"))
     }
 
-    // MARK: The entrance
+    // MARK: The listener
 
-    @Test func oneDaemonAtATimeHasTheEntrance() throws {
+    @Test func oneDaemonAtATimeListens() throws {
         let place = DaemonPlace(folder: folder.path + "/loadkit")
-        var first = try DaemonEntrance.take(place)
+        var first = try DaemonListener.take(place)
         #expect(first != nil)
-        #expect(try DaemonEntrance.take(place) == nil)
+        #expect(try DaemonListener.take(place) == nil)
         first = nil
-        #expect(try DaemonEntrance.take(place) != nil)
+        #expect(try DaemonListener.take(place) != nil)
     }
 
     @Test func theSocketOfADaemonThatHasEndedIsRemoved() throws {
         let place = DaemonPlace(folder: folder.path + "/loadkit")
         try place.prepare()
         try ListeningSocket(place.socket).close()
-        let entrance = try DaemonEntrance.take(place)
-        #expect(entrance != nil)
+        let listener = try DaemonListener.take(place)
+        #expect(listener != nil)
         #expect(!FileManager.default.fileExists(atPath: place.socket))
     }
 
@@ -94,7 +94,7 @@ import Testing
         let place = DaemonPlace(folder: folder.path + "/loadkit")
         try place.prepare()
         try folder.write("precious", to: "loadkit/daemon.socket")
-        #expect(Self.problem { try DaemonEntrance.take(place) }.contains("in the way"))
+        #expect(Self.problem { try DaemonListener.take(place) }.contains("in the way"))
         #expect(try String(contentsOf: folder.file("loadkit/daemon.socket"), encoding: .utf8) == "precious")
     }
 
@@ -102,7 +102,7 @@ import Testing
         let place = DaemonPlace(folder: folder.path + "/loadkit")
         try place.prepare()
         try FileManager.default.createSymbolicLink(atPath: place.lock, withDestinationPath: folder.path + "/other")
-        #expect(Self.problem { try DaemonEntrance.take(place) }.contains("daemon.lock"))
+        #expect(Self.problem { try DaemonListener.take(place) }.contains("daemon.lock"))
         #expect(!FileManager.default.fileExists(atPath: folder.path + "/other"))
     }
 

@@ -123,7 +123,7 @@ import Testing
                 session.channel.detach()
             }
             // The daemon listens at one, and has others for this question at most.
-            #expect(try await DaemonControl(fixture.access(on: loop)).overview().isEmpty)
+            #expect(try await fixture.access(on: loop).overview().isEmpty)
             let daemon = try #require(fixture.daemons.first)
             #expect(try Self.files(of: daemon).count { $0.hasPrefix("socket:") } <= 3)
             loop.stop()
@@ -135,7 +135,7 @@ import Testing
     @Test func aSignalEndsTheDaemon() async throws {
         try await withTimeout {
             let fixture = try DaemonFixture()
-            let control = DaemonControl(fixture.access())
+            let control = fixture.access()
             #expect(try await control.overview().isEmpty)
             let daemon = try #require(fixture.daemons.first)
             kill(daemon, SIGTERM)
@@ -150,7 +150,7 @@ import Testing
     @Test func aDaemonThatHasNothingToDoEnds() async throws {
         try await withTimeout {
             let fixture = try DaemonFixture(idleTime: 0.1)
-            #expect(try await DaemonControl(fixture.access()).overview().isEmpty)
+            #expect(try await fixture.access().overview().isEmpty)
             try await onThread { fixture.waitForDaemonsEnd() }
             let log = try String(contentsOf: fixture.folder.file("state/loadkit/daemon.log"), encoding: .utf8)
             #expect(log.contains("ends: nothing is to do"))
@@ -161,7 +161,7 @@ import Testing
     @Test func theDaemonOfSystemdWaitsForTheOther() async throws {
         try await withTimeout {
             let fixture = try DaemonFixture()
-            #expect(try await DaemonControl(fixture.access()).overview().isEmpty)
+            #expect(try await fixture.access().overview().isEmpty)
             let first = try #require(fixture.daemons.first)
             let path = fixture.folder.path + "/s"
             let listener = try ListeningSocket(path)
@@ -171,7 +171,7 @@ import Testing
             // The other's socket is gone; systemd's would be in its place.
             while symlink(path, fixture.place.socket) != 0, errno == EEXIST { await Task.yield() }
             var access = fixture.access()
-            access.start = { () throws(DaemonError) in throw DaemonError("it is not to be started") }
+            access.start = { throw DaemonError("it is not to be started") }
             let session = AttachedSession(access, fixture.session("a"))
             #expect(await session.state(1) != nil)
             session.channel.detach()
@@ -182,13 +182,13 @@ import Testing
     @Test func aNewerProgramReplacesADaemonThatHasNothingToDo() async throws {
         try await withTimeout {
             let fixture = try DaemonFixture()
-            #expect(try await DaemonControl(fixture.access()).overview().isEmpty)
+            #expect(try await fixture.access().overview().isEmpty)
             let newer = fixture.access(library: "99.0")
             let session = AttachedSession(newer, fixture.session("a"))
             #expect(await session.state(1) != nil)
             #expect(fixture.daemons.count == 2)
             // With a session attached it is not replaced.
-            #expect(try await DaemonControl(newer).overview().isEmpty)
+            #expect(try await newer.overview().isEmpty)
             #expect(fixture.daemons.count == 2)
         }
     }
@@ -219,7 +219,7 @@ import Testing
         try await withTimeout {
             let fixture = try DaemonFixture()
             var access = fixture.access()
-            access.start = { () throws(DaemonError) in
+            access.start = {
                 _ = try DaemonProgram.find(["LOADKITD": "/there/is/none"])
             }
             let session = AttachedSession(access, fixture.session("a"))
@@ -232,7 +232,7 @@ import Testing
             let fixture = try DaemonFixture()
             var access = fixture.access()
             access.patience = 0.3
-            access.start = { () throws(DaemonError) in try DaemonProgram(path: "/bin/true").start([:]) }
+            access.start = { try DaemonProgram(path: "/bin/true").start([:]) }
             let session = AttachedSession(access, fixture.session("a"))
             let begun = Task { await session.perform(.begin(fixture.transfer(1))) }
             // What it says depends on how far the last try came.
@@ -246,7 +246,7 @@ import Testing
     @Test func allSessionsAreShownAndControlled() async throws {
         try await withTimeout {
             let fixture = try DaemonFixture()
-            let control = DaemonControl(fixture.access())
+            let control = fixture.access()
             let session = AttachedSession(fixture.access(), fixture.session("a"))
             for number in 1...250 { #expect(await session.perform(.begin(fixture.transfer(number))) == nil) }
             let overview = try await control.overview()
@@ -274,7 +274,7 @@ import Testing
             let process = try Self.activated(listener, fixture)
             listener.close()
             var access = fixture.access()
-            access.start = { () throws(DaemonError) in throw DaemonError("it is not to be started") }
+            access.start = { throw DaemonError("it is not to be started") }
             let session = AttachedSession(access, fixture.session("a"))
             #expect(await session.state(1) != nil)
             session.channel.detach()

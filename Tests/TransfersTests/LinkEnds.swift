@@ -56,7 +56,7 @@ final class LinkRecorder: SocketLinkOwner, Sendable {
     private struct State {
         var messages: [String] = []
         var descriptors: [[OwnedDescriptor]] = []
-        var end: LinkEnd?
+        var end: WireError?
     }
 
     private let state = Guarded(State())
@@ -66,7 +66,7 @@ final class LinkRecorder: SocketLinkOwner, Sendable {
     let closed = Signals()
 
     var messages: [String] { state.withLock { $0.messages } }
-    var end: LinkEnd? { state.withLock { $0.end } }
+    var end: WireError? { state.withLock { $0.end } }
 
     /// Those that came with each message. They are closed when they are let go.
     func takeDescriptors() -> [[OwnedDescriptor]] {
@@ -84,7 +84,7 @@ final class LinkRecorder: SocketLinkOwner, Sendable {
         events.fire()
     }
 
-    func link(_ link: SocketLink, didClose end: LinkEnd) {
+    func link(_ link: SocketLink, didClose end: WireError) {
         state.withLock { $0.end = end }
         events.fire()
         closed.fire()

@@ -27,8 +27,8 @@ final class ServerInProcess: Sendable {
         } didEnd: { [ended] in
             ended.fire()
         }
-        guard let entrance = try DaemonEntrance.take(place) else { throw CocoaError(.fileLocking) }
-        server.start(entrance)
+        guard let listener = try DaemonListener.take(place) else { throw CocoaError(.fileLocking) }
+        server.start(listener)
     }
 
     deinit {

@@ -96,14 +96,8 @@ struct WireReading: Equatable {
     }
 
     mutating func read(_ bytes: ArraySlice<UInt8>, _ reader: inout MessageReader) {
-        var taken: [String] = []
-        do {
-            try bytes.withUnsafeBytes { bytes in
-                try reader.receive(bytes) { element in taken.append("\(element.descriptorCount): \(element.message)") }
-            }
-        } catch {
-            self.error = error as? WireError
-        }
-        messages += taken
+        let (taken, failure) = bytes.withUnsafeBytes { reader.receive($0) }
+        messages += taken.map { "\($0.descriptorCount): \($0.message)" }
+        error = failure
     }
 }

@@ -22,9 +22,7 @@ package struct SessionOverview: Codable, Sendable {
     package var transfers: [TransferRecord]
 
     package init(identifier: String, program: String, isAttached: Bool, transfers: [TransferRecord]) {
-        self.identifier = identifier
-        self.program = program
-        self.isAttached = isAttached
+        (self.identifier, self.program, self.isAttached) = (identifier, program, isAttached)
         self.transfers = transfers.map(\.plain)
     }
 }

@@ -25,7 +25,7 @@
             let session = try SessionDescription(
                 settings, identifier: TransferName.ownSession, program: program, storeFolder: nil)
             let number = try await reportingDaemon {
-                try await DaemonControl().add(to: session) { addition.transfer($0) }
+                try await DaemonAccess().add(to: session) { addition.transfer($0) }
             }
             StandardOutput.write("\(number)  \(PlainText.line(addition.destination))\n")
         }

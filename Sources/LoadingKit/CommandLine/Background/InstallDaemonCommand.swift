@@ -20,8 +20,8 @@
             try folder.write(UnitFiles(daemon: program.path))
             StandardOutput.write("\(PlainText.line(folder.path))/\(UnitFiles.serviceName)\n")
             StandardOutput.write("\(PlainText.line(folder.path))/\(UnitFiles.socketName)\n")
-            // systemd's daemon continues the work of a daemon that a program has started.
-            try await reportingDaemon { try await DaemonControl().endDaemon() }
+            // systemd's takes over what one does that a program has started.
+            try await reportingDaemon { try await DaemonAccess().endDaemon() }
             let left = ServiceManager().run([
                 ["daemon-reload"], ["enable", UnitFiles.serviceName, UnitFiles.socketName],
                 ["restart", UnitFiles.socketName, UnitFiles.serviceName],

@@ -15,7 +15,7 @@
         var json = false
 
         func run() async throws {
-            let control = DaemonControl()
+            let control = DaemonAccess()
             var picture = TerminalPicture()
             while true {
                 let sessions = try await reportingDaemon { try await control.overview() }

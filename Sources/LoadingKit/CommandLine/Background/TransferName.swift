@@ -29,7 +29,7 @@ struct TransferName: Hashable, CustomStringConvertible {
     /// Sends a command for each transfer, up to the first for which it fails.
     static func send(to names: [String], _ command: @Sendable (Int) -> TransferCommand) async throws {
         let names = try names.map { try TransferName($0) }
-        let control = DaemonControl()
+        let control = DaemonAccess()
         #if CommandLineTool
             try await reportingDaemon {
                 for name in names { try await control.control(session: name.session, command(name.number)) }

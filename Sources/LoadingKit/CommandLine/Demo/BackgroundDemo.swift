@@ -91,7 +91,9 @@
             let place = DaemonPlace(folder: folder.appendingPathComponent("r/loadkit").path)
             // Without its folder there is no daemon.
             guard FileManager.default.fileExists(atPath: place.socket) else { return }
-            try? await DaemonControl(DaemonAccess(place: { place })).endDaemon()
+            var access = DaemonAccess()
+            access.place = { place }
+            try? await access.endDaemon()
             let lock = open(place.lock, O_RDWR | O_CLOEXEC)
             guard lock >= 0 else { return }
             flock(lock, LOCK_EX)

@@ -1,54 +1,74 @@
+import Foundation
 import LoadingKitCore
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// A session's way to the daemon. Where the daemon dies, the channel has it started, attaches the session again, and sends
-/// what was not yet performed once more: the session sees another ``TransferEvent/attached(_:)``.
+/// A way to the daemon: a session's, or the tool's. Where the daemon dies, the channel has it started, attaches the session
+/// again, and sends what was not yet performed once more: the session sees another ``TransferEvent/attached(_:)``.
 final class DaemonChannel: TransferChannel, SocketLinkOwner, @unchecked Sendable {  // confined to the loop
+    /// Sessions where the tool has asked for them.
+    typealias Answer = Result<[SessionOverview], any Error>
+
     private enum State {
         case idle
-        case dialing(DaemonDialer)
+        /// A connection is made, after pauses again and again.
+        case dialing
+        /// There is a connection, on which the daemon has not said its version.
+        case greeting
         /// The daemon was told of the session.
-        case linked(SocketLink)
-        case ended(TransferError)
+        case linked
+        case ended(any Error)
     }
 
     private struct Unanswered: Sendable {
-        let command: TransferCommand
+        let message: TransferMessage
         let descriptors: [OwnedDescriptor]
-        let completion: @Sendable ((any Error)?) -> Void
+        let completion: @Sendable (Answer) -> Void
     }
 
     /// So often in a row a connection may end before the daemon has performed anything.
     private static let maximumLosses = 20
-    private static let longestPause = 2.0
+    /// How long the daemon may take to greet, in seconds.
+    private static let timeToGreet = 10.0
 
-    private let session: SessionDescription
+    /// Nil for the tool, which speaks of all sessions.
+    private let session: SessionDescription?
     private let access: DaemonAccess
     private let receive: @Sendable (TransferEvent) -> Void
     private var state = State.idle
+    private var link: SocketLink?
     /// The commands that were not yet performed, as far as it is known, by number: they are sent again to the next daemon.
     private var unanswered: [UInt64: Unanswered] = [:]
     private var lastNumber: UInt64 = 0
     /// Of the ``TransferEvent/attached(_:)`` to come.
     private var transfers: [TransferRecord] = []
+    /// Of the answer to come.
+    private var sessions: [SessionOverview] = []
     private var losses = 0
+    /// After a connection was lost, but for the first.
+    private var pauseAfterLoss = DoublingPause(from: 0.04, to: 2)
+    /// After a try to connect. The first is short: usually the daemon listens already.
+    private var pause = DoublingPause(from: 0.005, to: 0.5)
+    /// To try again, or when the daemon takes too long to greet.
+    private var timer: LoopTimer?
     /// What the daemon has said before the last connection ended.
     private var farewell: String?
+    private var lastProblem = "it does not answer"
+    private var hasReplacedDaemon = false
     /// When to give up, unless the session is attached by then.
     private var deadline: MonotonicTime?
+    private var deadlineTimer: LoopTimer?
 
     init(
-        _ session: SessionDescription, _ access: DaemonAccess, receive: @escaping @Sendable (TransferEvent) -> Void
+        _ session: SessionDescription?, _ access: DaemonAccess,
+        receive: @escaping @Sendable (TransferEvent) -> Void = { _ in }
     ) {
-        self.session = session
-        self.access = access
-        self.receive = receive
+        (self.session, self.access, self.receive) = (session, access, receive)
     }
 
     private var loop: EventLoop { access.loop }
 
-    // MARK: The session's side, on any thread
+    // MARK: From any thread
 
     func attach() { loop.execute { self.open() } }
 
@@ -56,122 +76,222 @@ final class DaemonChannel: TransferChannel, SocketLinkOwner, @unchecked Sendable
         _ command: TransferCommand, descriptors: [OwnedDescriptor],
         completion: @escaping @Sendable ((any Error)?) -> Void
     ) {
-        let entry = Unanswered(command: command, descriptors: descriptors, completion: completion)
-        loop.execute { self.submit(entry) }
+        ask({ .command(number: $0, command) }, descriptors) { answer in
+            guard case .failure(let error) = answer else { return completion(nil) }
+            completion((error as? DaemonError)?.transferError.error ?? error)
+        }
+    }
+
+    /// - Parameter message: Given its number.
+    func ask(
+        _ message: @escaping @Sendable (UInt64) -> TransferMessage, _ descriptors: [OwnedDescriptor] = [],
+        completion: @escaping @Sendable (Answer) -> Void
+    ) {
+        loop.execute { [self] in
+            if case .ended(let error) = state { return completion(.failure(error)) }
+            lastNumber += 1
+            let entry = Unanswered(message: message(lastNumber), descriptors: descriptors, completion: completion)
+            unanswered[lastNumber] = entry
+            if case .linked = state { transmit(lastNumber, entry) }
+        }
     }
 
     func detach() {
-        loop.execute {
-            self.end(TransferError(.cancelled, "The session is no longer attached."))
-        }
+        loop.execute { self.end(TransferError(.cancelled, "The session is no longer attached.").error) }
     }
 
-    // MARK: On the loop
+    // MARK: Connecting, on the loop
 
     private func open() {
         guard case .idle = state else { return }
+        state = .dialing
+        pause.reset()
+        hasReplacedDaemon = false
+        let end = deadline ?? loop.now.advanced(bySeconds: access.patience)
+        deadline = end
+        deadlineTimer = loop.schedule(at: end) { [self] in
+            disconnect(DaemonError("the daemon could not be reached: \(lastProblem)"))
+        }
         dial()
     }
 
-    private func submit(_ entry: Unanswered) {
-        if case .ended(let error) = state { return entry.completion(error.error) }
-        lastNumber += 1
-        unanswered[lastNumber] = entry
-        if case .linked(let link) = state { transmit(lastNumber, entry, link) }
+    private func dial() {
+        block { [access] in
+            let place = try access.place()
+            try place.prepare()
+            return place
+        } next: { [self] place in
+            connect(place)
+        }
     }
 
-    private func transmit(_ number: UInt64, _ entry: Unanswered, _ link: SocketLink) {
-        do throws(WireError) {
-            try link.send(.command(number: number, entry.command), entry.descriptors)
-        } catch {
-            guard unanswered.removeValue(forKey: number) != nil else { return }
-            let text = "It cannot be sent to the daemon: \(error)"
-            entry.completion(TransferError(.dataLengthExceedsMaximum, text).error)
+    /// Does what may block, and goes on when it has succeeded, unless the channel has ended by then.
+    private func block<Value: Sendable>(
+        _ work: @escaping @Sendable () throws -> Value, next: @escaping (Value) -> Void
+    ) {
+        loop.offload(work) { [self] result in
+            guard case .dialing = state else { return }
+            switch result {
+            case .success(let value): next(value)
+            case .failure(let error): disconnect(DaemonError(error))
+            }
         }
+    }
+
+    private func connect(_ place: DaemonPlace) {
+        switch LocalSocket.connect(to: place.socket, on: loop) {
+        case .success(let socket):
+            guard let peer = socket.peer, peer.user == geteuid() else {
+                socket.close()
+                return disconnect(DaemonError("the process that listens at \(place.socket) is another user's"))
+            }
+            greet(socket)
+        case .failure(let failure):
+            switch failure.code {
+            case ENOENT, ECONNREFUSED:
+                block(access.start) { [self] in
+                    dialLater("it was started, and does not listen; loadkit background log may say why")
+                }
+            case EAGAIN, EMFILE, ENFILE, ENOBUFS, ENOMEM, EINTR: dialLater("\(failure)")
+            default: disconnect(DaemonError("\(place.socket): \(failure)"))
+            }
+        }
+    }
+
+    private func dialLater(_ problem: String? = nil) {
+        state = .dialing
+        lastProblem = problem ?? lastProblem
+        timer = loop.schedule(at: loop.now.advanced(bySeconds: pause.next())) { [self] in dial() }
+    }
+
+    private func greet(_ socket: LocalSocket) {
+        // A command may be longer than what may wait for a program, and is kept until the daemon has answered it anyway.
+        let link = SocketLink(socket, waitingLimit: .max)
+        self.link = link
+        state = .greeting
+        link.owner = self
+        try? link.send(.hello(access.hello))
+        limitGreeting("it does not greet")
+        link.start()
+    }
+
+    private func limitGreeting(_ problem: String) {
+        timer?.cancel()
+        timer = loop.schedule(at: loop.now.advanced(bySeconds: Self.timeToGreet)) { [self] in
+            link?.close()
+            link = nil
+            dialLater(problem)
+        }
+    }
+
+    private func daemonDidGreet(_ hello: TransferMessage.Hello, _ link: SocketLink) {
+        let isOlder = WireVersion.isLibrary(access.hello.library, newerThan: hello.library)
+        if isOlder, hello.isIdle == true, !hasReplacedDaemon {
+            // One that has nothing to do ends, so that this version's takes its place. Its end closes the link.
+            hasReplacedDaemon = true
+            try? link.send(.goodbye(TransferMessage.Goodbye(endsDaemon: .ifIdle)))
+            return limitGreeting("an older one does not end")
+        }
+        timer?.cancel()
+        guard access.hello.versions.common(with: hello.versions) != nil else {
+            return disconnect(DaemonError("\(WireError.noCommonVersion(hello.versions))"))
+        }
+        deadlineTimer?.cancel()
+        (transfers, sessions, farewell) = ([], [], nil)
+        state = .linked
+        do throws(WireError) {
+            if let session { try link.send(.attach(session)) }
+        } catch {
+            return disconnect(DaemonError("the session cannot be described: \(error)"))
+        }
+        for (number, entry) in allUnanswered { transmit(number, entry) }
+    }
+
+    // MARK: Commands, on the loop
+
+    private func transmit(_ number: UInt64, _ entry: Unanswered) {
+        do throws(WireError) {
+            try link?.send(entry.message, entry.descriptors)
+        } catch {
+            let text = "It cannot be sent to the daemon: \(error)"
+            answer(number, .failure(TransferError(.dataLengthExceedsMaximum, text).error))
+        }
+    }
+
+    private func answer(_ number: UInt64, _ answer: Answer) {
+        unanswered.removeValue(forKey: number)?.completion(answer)
     }
 
     /// In the order in which they were given.
-    private var allUnanswered: [(number: UInt64, entry: Unanswered)] {
-        unanswered.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    private var allUnanswered: [(key: UInt64, value: Unanswered)] { unanswered.sorted { $0.key < $1.key } }
+
+    private func disconnect(_ error: DaemonError) {
+        if end(error) { receive(.detached(error.transferError)) }
     }
 
-    private func dial() {
-        let end = deadline ?? loop.now.advanced(bySeconds: access.patience)
-        deadline = end
-        let dialer = DaemonDialer(access) { [self] result in
-            switch result {
-            case .success(let link): attach(link)
-            case .failure(let error): disconnect(error.transferError)
-            }
-        }
-        state = .dialing(dialer)
-        dialer.dial(until: end)
-    }
-
-    private func attach(_ link: SocketLink) {
-        transfers = []
-        farewell = nil
-        state = .linked(link)
-        link.owner = self
-        do throws(WireError) {
-            try link.send(.attach(session))
-        } catch {
-            link.close()
-            return disconnect(DaemonError("the session cannot be described: \(error)").transferError)
-        }
-        for (number, entry) in allUnanswered { transmit(number, entry, link) }
-    }
-
-    /// The session is not attached any more, and is told.
-    private func disconnect(_ error: TransferError) {
-        if case .ended = state { return }
-        end(error)
-        receive(.detached(error))
-    }
-
-    private func end(_ error: TransferError) {
-        let before = state
+    /// False where it has ended before.
+    @discardableResult
+    private func end(_ error: any Error) -> Bool {
+        if case .ended = state { return false }
+        if case .linked = state { link?.finish() } else { link?.close() }
+        link = nil
+        timer?.cancel()
+        deadlineTimer?.cancel()
         state = .ended(error)
-        switch before {
-        case .idle, .ended: break
-        case .dialing(let dialer): dialer.cancel()
-        case .linked(let link): link.finish()
-        }
-        let entries = allUnanswered
-        unanswered = [:]
-        for (_, entry) in entries { entry.completion(error.error) }
+        for (number, _) in allUnanswered { answer(number, .failure(error)) }
+        return true
     }
 
     // MARK: The daemon's side
 
     func link(_ link: SocketLink, didReceive message: ReceivedMessage, descriptors: [OwnedDescriptor]) {
-        guard case .linked(let current) = state, current === link, case .message(let message) = message else { return }
+        guard self.link === link, case .message(let message) = message else { return }
         switch message {
+        case .hello(let hello): if case .greeting = state { daemonDidGreet(hello, link) }
         case .performed(let number, let error):
             losses = 0
-            unanswered.removeValue(forKey: number)?.completion(error?.error)
+            pauseAfterLoss.reset()
+            answer(number, error.map { .failure($0.error) } ?? .success(sessions))
         case .transfer(let transfer): transfers.append(transfer)
+        case .overview(_, let part): take(part)
         case .event(.attached(var attached)):
             deadline = nil
             (attached.transfers, transfers) = (transfers, [])
             receive(.attached(attached))
-        case .event(.detached(let error)): disconnect(error)
+        case .event(.detached(let error)): if end(error.error) { receive(.detached(error)) }
         case .event(let event): receive(event)
-        case .goodbye(let goodbye): farewell = goodbye.error?.text
-        case .hello, .attach, .command, .overviewRequest, .control, .overview: break
+        case .goodbye(let goodbye):
+            farewell = goodbye.error?.text
+            if case .greeting = state { lastProblem = farewell ?? "it is about to end" }
+        case .attach, .command, .overviewRequest, .control: break
         }
     }
 
-    func link(_ link: SocketLink, didClose end: LinkEnd) {
-        guard case .linked(let current) = state, current === link else { return }
+    /// A session comes in parts, one after the other.
+    private func take(_ part: SessionOverview) {
+        if let last = sessions.last, (last.identifier, last.program) == (part.identifier, part.program) {
+            sessions[sessions.count - 1].transfers += part.transfers
+        } else {
+            sessions.append(part)
+        }
+    }
+
+    func link(_ link: SocketLink, didClose end: WireError) {
+        guard self.link === link else { return }
+        self.link = nil
+        if case .greeting = state {
+            timer?.cancel()
+            return dialLater(end == .closedByPeer ? nil : "\(end)")
+        }
+        state = .idle
+        // The answer of a daemon that was to end.
+        for (number, entry) in unanswered { if case .goodbye = entry.message { return answer(number, .success([])) } }
         losses += 1
         guard losses <= Self.maximumLosses else {
             let reason = farewell ?? "\(end)"
-            return disconnect(DaemonError("the connection to the daemon ends again and again: \(reason)").transferError)
+            return disconnect(DaemonError("the connection to the daemon ends again and again: \(reason)"))
         }
-        state = .idle
-        // At once after a first loss.
-        let pause = losses == 1 ? 0 : min(0.01 * Double(1 << min(losses, 10)), Self.longestPause)
-        _ = loop.schedule(at: loop.now.advanced(bySeconds: pause)) { self.open() }
+        let seconds = losses == 1 ? 0 : pauseAfterLoss.next()
+        _ = loop.schedule(at: loop.now.advanced(bySeconds: seconds)) { [self] in open() }
     }
 }

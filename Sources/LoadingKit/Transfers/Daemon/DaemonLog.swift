@@ -1,7 +1,7 @@
 import Foundation
-import Glibc
 import LoadingKitPrimitives
 import LoadingKitTransport
+import Logging
 
 /// What the daemon says of itself: to the journal of systemd or to a terminal where standard error leads there, else to
 /// `daemon.log` in the user's folder for states. That file is renamed to `daemon.log.1` when it is too long.
@@ -9,30 +9,20 @@ package final class DaemonLog: Sendable {
     /// In bytes.
     package static let maximumLength: Int64 = 1 << 20
 
-    private enum Output {
-        case standardError
-        case file(path: String)
-        case nowhere
-    }
-
-    private let output: Output
+    /// Nil: standard error.
+    private let path: String?
     private let limit: Int64
     /// One line at a time.
     private let writing = Guarded<Void>(())
 
     /// A log in a file, which may be in a folder that is not there yet.
     package init(path: String, limit: Int64 = DaemonLog.maximumLength) {
-        output = .file(path: path)
-        self.limit = limit
+        (self.path, self.limit) = (path, limit)
     }
 
     package init(_ environment: [String: String] = ProcessInfo.processInfo.environment) {
-        limit = Self.maximumLength
-        if environment["JOURNAL_STREAM"] != nil || isatty(STDERR_FILENO) == 1 {
-            output = .standardError
-        } else {
-            output = Self.path(environment).map { .file(path: $0) } ?? .nowhere
-        }
+        let isShown = environment["JOURNAL_STREAM"] != nil || isatty(STDERR_FILENO) == 1
+        (path, limit) = (isShown ? nil : Self.path(environment), Self.maximumLength)
     }
 
     /// Where the daemon writes that was started by a program.
@@ -45,13 +35,9 @@ package final class DaemonLog: Sendable {
     /// Writes a line. A failure is passed over: there is no place to say it.
     package func write(_ text: String) {
         let plain = text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7f ? " " : String($0) }.joined()
-        switch output {
-        case .nowhere: break
-        case .standardError: append("loadkitd: \(plain)\n", to: STDERR_FILENO)
-        case .file(let path):
-            let date = Date().formatted(.iso8601)
-            writing.withLock { _ in write("\(date) [\(getpid())] \(plain)\n", to: path) }
-        }
+        guard let path else { return append("loadkitd: \(plain)\n", to: STDERR_FILENO) }
+        let date = Date().formatted(.iso8601)
+        writing.withLock { _ in write("\(date) [\(getpid())] \(plain)\n", to: path) }
     }
 
     private func write(_ line: String, to path: String) {
@@ -72,4 +58,20 @@ package final class DaemonLog: Sendable {
         var line = line
         _ = line.withUTF8 { SystemCalls.write(descriptor, UnsafeRawBufferPointer($0)) }
     }
+}
+
+/// Writes what the daemon's stores and sessions log, such as that a damaged journal was put aside, to the daemon's log.
+struct DaemonLogHandler: LogHandler {
+    var metadata: Logger.Metadata = [:]
+    var logLevel = Logger.Level.warning
+    private let log: DaemonLog
+
+    init(_ log: DaemonLog) { self.log = log }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) { log.write("\(event.level): \(event.message)") }
 }

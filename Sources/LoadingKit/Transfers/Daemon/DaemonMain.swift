@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 import LoadingKitCore
 import LoadingKitTransport
 import Logging
@@ -7,7 +6,7 @@ import Logging
 /// The main function of the daemon.
 package enum DaemonMain {
     /// Whether this process was started to be the daemon.
-    package static var isStarted: Bool { DaemonStage.current() != nil }
+    package static var isStarted: Bool { DaemonStage.current(ProcessInfo.processInfo.environment) != nil }
 
     /// Runs the daemon, where this process was started as that of a program that carries it; else says that the program does.
     package static func runIfStarted(_ makePerformer: @escaping DaemonServer.MakePerformer) {
@@ -20,8 +19,9 @@ package enum DaemonMain {
         limits: DaemonServer.Limits = DaemonServer.Limits(), _ makePerformer: @escaping DaemonServer.MakePerformer
     ) -> Never {
         let environment = ProcessInfo.processInfo.environment
-        if DaemonStage.current(environment) == .start { startDetached(environment) }
-        let isDetached = DaemonStage.current(environment) == .serve
+        let stage = DaemonStage.current(environment)
+        if stage == .start { startDetached(environment) }
+        let isDetached = stage == .serve
         // Not for the programs that it starts.
         for name in [DaemonStage.variable, "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsetenv(name) }
         signal(SIGPIPE, SIG_IGN)
@@ -32,10 +32,10 @@ package enum DaemonMain {
         StoreLog.use(Logger(label: "loadkitd") { _ in DaemonLogHandler(log) })
         let readiness = isDetached ? DaemonStage.readiness : nil
         if let readiness { _ = fcntl(readiness, F_SETFD, FD_CLOEXEC) }
-        do throws(DaemonError) {
-            let activated = isDetached ? nil : DaemonEntrance.activatedSocket(environment)
+        do {
+            let activated = isDetached ? nil : DaemonListener.activatedSocket(environment)
             let place = try DaemonPlace.find(environment)
-            guard let entrance = try DaemonEntrance.take(place, activated: activated, readiness: readiness) else {
+            guard let listener = try DaemonListener.take(place, activated: activated, readiness: readiness) else {
                 if !isDetached { log.write("another daemon serves \(place.socket)") }
                 exit(0)
             }
@@ -46,7 +46,7 @@ package enum DaemonMain {
             pthread_sigmask(SIG_BLOCK, &signals, nil)
             let loop = EventLoop(name: "loadkitd")
             let server = DaemonServer(on: loop, limits: limits, log: log, makePerformer: makePerformer) { _exit(0) }
-            server.start(entrance)
+            server.start(listener)
             var number: Int32 = 0
             while sigwait(&signals, &number) != 0 {}
             server.stop("signal \(number)")
@@ -59,10 +59,9 @@ package enum DaemonMain {
 
     /// Starts this program once more, as a process that has no parent when this one has ended.
     private static func startDetached(_ environment: [String: String]) -> Never {
-        do throws(DaemonError) {
+        do {
             let variables = DaemonStage.serve.environment(environment)
-            _ = try DetachedProcess.start(
-                "/proc/self/exe", ["loadkitd"], variables, kept: DaemonStage.readiness)
+            _ = try DetachedProcess.start("/proc/self/exe", ["loadkitd"], variables, kept: DaemonStage.readiness)
             exit(0)
         } catch {
             DaemonLog(environment).write("\(error)")

@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 import LoadingKitCore
 import LoadingKitTransport
 
@@ -17,10 +16,10 @@ package struct DaemonPlace: Hashable, Sendable {
     /// The place that the environment names (`XDG_RUNTIME_DIR`), else the usual one.
     package static func find(
         _ environment: [String: String] = ProcessInfo.processInfo.environment, usualFolders: String = "/run/user"
-    ) throws(DaemonError) -> DaemonPlace {
+    ) throws -> DaemonPlace {
         if let named = environment["XDG_RUNTIME_DIR"], !named.isEmpty {
             guard named.hasPrefix("/") else { throw DaemonError("XDG_RUNTIME_DIR is not an absolute path: \(named)") }
-            guard kind(of: named) == S_IFDIR else {
+            guard isFolder(named) else {
                 throw DaemonError("XDG_RUNTIME_DIR names no folder: \(named). \(alternative)")
             }
             return DaemonPlace(folder: named + "/loadkit")
@@ -39,22 +38,18 @@ package struct DaemonPlace: Hashable, Sendable {
         "URLSessionConfiguration.runsInProcess has the program perform its transfers itself."
 
     /// Makes the folder, and checks that it is the user's alone. May block.
-    package func prepare() throws(DaemonError) {
+    package func prepare() throws {
         let limit = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
         guard socket.utf8.count <= limit else {
             throw DaemonError(
                 "the socket's path has more than \(limit) bytes: \(socket). XDG_RUNTIME_DIR has to be shorter")
         }
         guard !socket.utf8.contains(0) else { throw DaemonError("the socket's path has a NUL") }
-        do {
-            try PrivateFolder.make(folder, makesParents: false)
-        } catch {
-            throw DaemonError("\(error)")
-        }
+        try PrivateFolder.make(folder, makesParents: false)
     }
 
     /// Removes the socket of a daemon that has ended. Only for the one that has the lock.
-    func removeSocket() throws(DaemonError) {
+    func removeSocket() throws {
         var status = stat()
         let result = SystemCalls.lstat(socket, &status)
         if result == -Int(ENOENT) { return }
@@ -64,8 +59,22 @@ package struct DaemonPlace: Hashable, Sendable {
         _ = SystemCalls.unlink(socket)
     }
 
-    private static func kind(of path: String) -> mode_t? {
+    private static func isFolder(_ path: String) -> Bool {
         var status = stat()
-        return SystemCalls.stat(path, &status) >= 0 ? status.st_mode & S_IFMT : nil
+        return SystemCalls.stat(path, &status) >= 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+}
+
+/// Why there is no daemon to perform transfers.
+package struct DaemonError: Error, Hashable, Sendable, CustomStringConvertible {
+    package var description: String
+
+    package init(_ description: String) { self.description = description }
+
+    package init(_ error: any Error) { self = error as? DaemonError ?? DaemonError("\(error)") }
+
+    /// As a session reports it.
+    package var transferError: TransferError {
+        TransferError(.backgroundSessionWasDisconnected, "Background sessions are not available: \(description)")
     }
 }

@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 import LoadingKitPrimitives
 import LoadingKitTransport
 
@@ -18,7 +17,7 @@ package struct DaemonProgram: Hashable, Sendable {
     /// in `PATH`.
     package static func find(
         _ environment: [String: String] = ProcessInfo.processInfo.environment
-    ) throws(DaemonError) -> DaemonProgram {
+    ) throws -> DaemonProgram {
         if let named = environment["LOADKITD"], !named.isEmpty {
             guard isExecutable(named) else { throw DaemonError("LOADKITD names no program: \(named)") }
             return DaemonProgram(path: URL(fileURLWithPath: named).path)
@@ -27,10 +26,8 @@ package struct DaemonProgram: Hashable, Sendable {
         let own = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         let beside = own.map { URL(fileURLWithPath: $0).deletingLastPathComponent().path }
         let folders = (environment["PATH"] ?? "").split(separator: ":").map(String.init).filter { $0.hasPrefix("/") }
-        for folder in (beside.map { [$0] } ?? []) + folders {
-            let path = folder + "/loadkitd"
-            if isExecutable(path) { return DaemonProgram(path: path) }
-        }
+        let paths = ((beside.map { [$0] } ?? []) + folders).map { $0 + "/loadkitd" }
+        if let path = paths.first(where: isExecutable) { return DaemonProgram(path: path) }
         throw DaemonError(
             "loadkitd is neither beside the program nor in PATH, LOADKITD does not name it, and the program does not call "
                 + "LoadingKitBackground.runIfDaemon(). URLSessionConfiguration.runsInProcess needs no daemon.")
@@ -51,12 +48,11 @@ package struct DaemonProgram: Hashable, Sendable {
     ///   - time: How long to wait, in milliseconds.
     package func start(
         _ environment: [String: String] = ProcessInfo.processInfo.environment, time: Int32 = DaemonProgram.startTime
-    ) throws(DaemonError) {
+    ) throws {
         var ends: (reading: Int32, writing: Int32) = (-1, -1)
         let result = SystemCalls.pipe(reading: &ends.reading, writing: &ends.writing)
         guard result >= 0 else {
-            let reason = SystemCalls.text(ofError: Int32(clamping: -result))
-            throw DaemonError("the daemon cannot be started: \(reason)")
+            throw DaemonError("the daemon cannot be started: \(SystemCalls.text(ofError: Int32(clamping: -result)))")
         }
         let reading = OwnedDescriptor(ends.reading)
         let starter: pid_t
@@ -73,8 +69,43 @@ package struct DaemonProgram: Hashable, Sendable {
         // The daemon is nobody's child, and what has started it has ended. Another program would be waited for without end.
         if count == 0 { kill(starter, SIGKILL) }
         guard DetachedProcess.wait(for: starter) != SIGKILL else {
-            let problem = "it was started, and does not go into the background"
-            throw DaemonError("\(path) is not a daemon of LoadingKit: \(problem)")
+            throw DaemonError("\(path) is not a daemon of LoadingKit: it does not go into the background")
         }
     }
+}
+
+/// What a process that was started as the daemon does, as an environment variable says.
+///
+/// ```
+/// program ──▶ start ──▶ serve
+///             ends at   is nobody's child,
+///             once      in a session of its own
+/// ```
+enum DaemonStage: String {
+    /// Starts the daemon and ends.
+    case start
+    /// Is the daemon.
+    case serve
+
+    static let variable = "LOADKIT_DAEMON_STAGE"
+    /// The descriptor that the daemon closes when it accepts connections, or ends.
+    static let readiness: Int32 = 3
+
+    static func current(_ environment: [String: String]) -> DaemonStage? {
+        environment[variable].flatMap { DaemonStage(rawValue: $0) }
+    }
+
+    /// A program's environment for the daemon, which serves others, too: without what concerns that program alone.
+    func environment(_ environment: [String: String]) -> [String: String] {
+        let left = environment.filter { name, _ in
+            !Self.programsOwn.contains(name.lowercased()) && !TLSEnvironment.variables.contains(name.lowercased())
+                && !name.hasPrefix("LISTEN_")
+        }
+        return left.merging([Self.variable: rawValue]) { $1 }
+    }
+
+    private static let programsOwn: Set<String> = [
+        "http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy", "notify_socket",
+        "loadkit_background_session", "journal_stream", "invocation_id", "watchdog_pid", "watchdog_usec",
+    ]
 }

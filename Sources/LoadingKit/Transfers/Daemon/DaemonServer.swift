@@ -1,7 +1,4 @@
 import Foundation
-import Glibc
-import LoadingKitCore
-import LoadingKitPrimitives
 import LoadingKitTransport
 
 /// Serves a user's programs: what `loadkitd` is. Confined to its loop.
@@ -28,54 +25,41 @@ package final class DaemonServer: @unchecked Sendable {  // confined to the loop
     let loop: EventLoop
     let limits: Limits
     let log: DaemonLog
-    let hello: TransferMessage.Hello
     private let makePerformer: MakePerformer
     private let didEnd: @Sendable () -> Void
     private var performer: (any TransferPerformer)?
     private var isPerformerIdle = true
     private var connections: [ObjectIdentifier: ServerConnection] = [:]
     private var idleTimer: LoopTimer?
-    private var phase = Phase.made
-
-    private enum Phase {
-        case made
-        case serving(LocalListener, DaemonEntrance)
-        case ended
-    }
+    /// Where it listens; nil before it serves, and when it does no longer.
+    private var serving: (listener: LocalListener, place: DaemonListener)?
 
     /// - Parameters:
     ///   - makePerformer: Where it throws, each session is told why, and it is called again for the next.
     ///   - didEnd: Called once, on the loop, when the daemon serves no longer.
     package init(
-        on loop: EventLoop, limits: Limits = Limits(), log: DaemonLog,
-        hello: TransferMessage.Hello = TransferMessage.Hello(process: getpid()), makePerformer: @escaping MakePerformer,
+        on loop: EventLoop, limits: Limits = Limits(), log: DaemonLog, makePerformer: @escaping MakePerformer,
         didEnd: @escaping @Sendable () -> Void
     ) {
-        self.loop = loop
-        self.limits = limits
-        self.log = log
-        self.hello = hello
-        self.makePerformer = makePerformer
-        self.didEnd = didEnd
+        (self.loop, self.limits, self.log) = (loop, limits, log)
+        (self.makePerformer, self.didEnd) = (makePerformer, didEnd)
     }
 
     /// Begins to serve.
-    package func start(_ entrance: DaemonEntrance) {
+    package func start(_ place: DaemonListener) {
         loop.execute { [self] in
-            guard case .made = phase else { return }
-            switch entrance.listen(on: loop) {
+            switch place.listen(on: loop) {
             case .failure(let error):
                 log.write("cannot listen: \(error)")
-                phase = .ended
                 didEnd()
             case .success(let listener):
-                phase = .serving(listener, entrance)
+                serving = (listener, place)
                 listener.didAccept = { [weak self] in self?.accept($0) }
                 // What the journal has goes on, whether a program comes or not.
                 _ = try? performerOrError()
                 if let failure = listener.start() { return end("cannot listen: \(failure)") }
-                entrance.announce()
-                log.write("serves \(entrance.description), version \(hello.library)")
+                place.announce()
+                log.write("serves \(place.place.socket), version \(WireVersion.library)")
                 considerIdleness()
             }
         }
@@ -85,13 +69,12 @@ package final class DaemonServer: @unchecked Sendable {  // confined to the loop
     package func stop(_ reason: String) { loop.execute { self.end(reason) } }
 
     private func end(_ reason: String) {
-        guard case .serving(let listener, let entrance) = phase else { return }
-        phase = .ended
+        guard let (listener, place) = serving.take() else { return }
         idleTimer?.cancel()
         listener.close()
         for connection in connections.values { connection.end() }
         connections = [:]
-        entrance.leave()
+        place.releaseSocket()
         log.write("ends: \(reason)")
         didEnd()
     }
@@ -119,14 +102,14 @@ package final class DaemonServer: @unchecked Sendable {  // confined to the loop
     func connectionDidEnd(_ connection: ServerConnection) {
         guard connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
         // One may wait for which there was no descriptor.
-        if case .serving(let listener, _) = phase { loop.executeLater { listener.acceptAll() } }
+        if let listener = serving?.listener { loop.executeLater { listener.acceptAll() } }
         considerIdleness()
     }
 
     /// Has it noticed whether other programs that have a session attached have ended.
     func noticeEnds(ofSession identifier: String, but connection: ServerConnection) {
         for other in connections.values where other !== connection && other.session == identifier {
-            other.noticeEnd()
+            other.link.read()
         }
     }
 
@@ -134,22 +117,21 @@ package final class DaemonServer: @unchecked Sendable {  // confined to the loop
 
     func performerOrError() throws -> any TransferPerformer {
         if let performer { return performer }
-        do {
-            let made = try makePerformer()
-            performer = made
-            isPerformerIdle = false
-            made.observeIdleness { [weak self] isIdle in
-                guard let self else { return }
-                loop.execute {
-                    self.isPerformerIdle = isIdle
-                    self.considerIdleness()
-                }
-            }
-            return made
-        } catch {
+        let made: any TransferPerformer
+        do { made = try makePerformer() } catch {
             log.write("cannot perform transfers: \(error)")
             throw error
         }
+        performer = made
+        isPerformerIdle = false
+        made.observeIdleness { [weak self] isIdle in
+            guard let self else { return }
+            loop.execute {
+                self.isPerformerIdle = isIdle
+                self.considerIdleness()
+            }
+        }
+        return made
     }
 
     /// Whether nothing is to do.
@@ -158,7 +140,7 @@ package final class DaemonServer: @unchecked Sendable {  // confined to the loop
     private func considerIdleness() {
         idleTimer?.cancel()
         idleTimer = nil
-        guard case .serving = phase, isPerformerIdle, connections.isEmpty else { return }
+        guard serving != nil, isPerformerIdle, connections.isEmpty else { return }
         idleTimer = loop.schedule(at: loop.now.advanced(bySeconds: limits.idleTime)) { [weak self] in
             self?.end("nothing is to do")
         }
@@ -167,7 +149,8 @@ package final class DaemonServer: @unchecked Sendable {  // confined to the loop
     func programAsksForEnd(_ ending: TransferMessage.Goodbye.Ending) {
         switch ending {
         case .always: end("a program asks for it")
-        case .ifIdle: if isIdle { end("a newer version takes its place") }
+        case .ifIdle where isIdle: end("a newer version takes its place")
+        case .ifIdle: break
         }
     }
 }

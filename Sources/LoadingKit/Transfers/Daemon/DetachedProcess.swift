@@ -11,7 +11,7 @@ enum DetachedProcess {
     /// - Returns: The process, which is this one's child.
     static func start(
         _ executable: String, _ arguments: [String], _ environment: [String: String], kept: Int32? = nil
-    ) throws(DaemonError) -> pid_t {
+    ) throws -> pid_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }

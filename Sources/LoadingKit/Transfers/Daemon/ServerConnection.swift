@@ -1,5 +1,5 @@
+import Foundation
 import LoadingKitCore
-import LoadingKitPrimitives
 import LoadingKitTransport
 
 /// A program's connection, as the daemon has it. Confined to the server's loop.
@@ -12,7 +12,7 @@ final class ServerConnection: SocketLinkOwner, @unchecked Sendable {  // confine
     }
 
     private unowned let server: DaemonServer
-    private let link: SocketLink
+    let link: SocketLink
     private var state = State.greeting
     private var timer: LoopTimer?
     /// How many commands are not yet performed.
@@ -29,9 +29,7 @@ final class ServerConnection: SocketLinkOwner, @unchecked Sendable {  // confine
     }
 
     /// The identifier of the session that is attached.
-    var session: String? {
-        if case .attached(let identifier, _) = state { identifier } else { nil }
-    }
+    var session: String? { if case .attached(let identifier, _) = state { identifier } else { nil } }
 
     func start() {
         setTimer(server.limits.timeToGreet)
@@ -54,9 +52,6 @@ final class ServerConnection: SocketLinkOwner, @unchecked Sendable {  // confine
         return true
     }
 
-    /// Notices that the program has closed the connection, if it has.
-    func noticeEnd() { link.read() }
-
     private func close(_ error: DaemonError? = nil) {
         if let error { try? link.send(.goodbye(.init(error: error.transferError))) }
         link.finish()
@@ -74,11 +69,8 @@ final class ServerConnection: SocketLinkOwner, @unchecked Sendable {  // confine
 
     // MARK: What the program says
 
-    func link(_ link: SocketLink, didClose end: LinkEnd) {
-        switch end {
-        case .closedByPeer: break
-        case .failed, .misunderstood, .peerReadsNothing: server.log.write("closes a connection: \(end)")
-        }
+    func link(_ link: SocketLink, didClose end: WireError) {
+        if end != .closedByPeer { server.log.write("closes a connection: \(end)") }
         didClose()
     }
 
@@ -88,14 +80,24 @@ final class ServerConnection: SocketLinkOwner, @unchecked Sendable {  // confine
         case (_, .message(.goodbye(let goodbye))):
             close()
             if let ending = goodbye.endsDaemon { server.programAsksForEnd(ending) }
-        case (.greeting, .message(.hello(let hello))): greet(hello)
+        case (.greeting, .message(.hello)):
+            try? link.send(.hello(TransferMessage.Hello(process: getpid(), isIdle: server.isIdle)))
+            // A newer program may still have the daemon end.
+            state = .open
         case (.greeting, _): close(DaemonError("the first message is no greeting"))
         case (.open, .message(.attach(let session))): attach(session)
         case (.attached(_, let channel), .message(.command(let number, let command))):
             channel.send(command, descriptors: descriptors, completion: answering(number))
-        case (_, .message(.overviewRequest(let number))): showAll(number)
+        case (_, .message(.overviewRequest(let number))):
+            perform(number) { performer, answer in
+                performer.overview(
+                    onLoop { connection, sessions in
+                        connection.showAll(sessions, number)
+                        answer(nil)
+                    })
+            }
         case (_, .message(.control(let number, let session, let command))):
-            performer(for: number)?.control(session: session, command, completion: answering(number))
+            perform(number) { $0.control(session: session, command, completion: $1) }
         case (_, .unknown(let number?)):
             answer(number, TransferError(.unsupportedURL, "The daemon is of an older version, and does not know that."))
         case (_, .unknown(nil)): break
@@ -104,80 +106,64 @@ final class ServerConnection: SocketLinkOwner, @unchecked Sendable {  // confine
         if case .open = state { setTimer(server.limits.quietTime) }
     }
 
-    private func greet(_ hello: TransferMessage.Hello) {
-        var own = server.hello
-        own.isIdle = server.isIdle
-        try? link.send(.hello(own))
-        // A newer program may still have the daemon end.
-        state = .open
-    }
-
     private func attach(_ session: SessionDescription) {
         // The program's former process, which has ended, may hold the session still.
         server.noticeEnds(ofSession: session.identifier, but: self)
         do {
-            let performer = try server.performerOrError()
+            let channel = try server.performerOrError().makeChannel(for: session, receive: onLoop { $0.deliver($1) })
             timer?.cancel()
-            let loop = server.loop
-            let channel = performer.makeChannel(for: session) { [weak self] event in
-                guard let self else { return }
-                loop.execute { self.deliver(event) }
-            }
             state = .attached(session.identifier, channel)
             channel.attach()
         } catch {
-            try? link.send(.event(.detached(DaemonError("\(error)").transferError)))
+            try? link.send(.event(.detached(DaemonError(error).transferError)))
             close()
         }
     }
 
     private func deliver(_ event: TransferEvent) {
         guard case .attached = state else { return }
-        switch event {
-        case .attached(let attached):
-            let state = SessionState(nextIdentifier: attached.nextIdentifier, transfers: [])
-            link.send(list: attached.transfers.lazy.map { .transfer($0) })
-            send(.event(.attached(state)))
-        case .ended where tellsEarlierEnds: return link.send(list: [.event(event)])
-        case .detached:
+        if case .ended = event, tellsEarlierEnds { return link.send(list: [.event(event)]) }
+        tellsEarlierEnds = false
+        guard case .attached(var attached) = event else {
             send(.event(event))
-            close()
-        case .progress, .didResume, .response, .redirected, .willBegin, .challenge, .ended, .deliveredEarlierEvents:
-            send(.event(event))
+            if case .detached = event { close() }
+            return
         }
-        tellsEarlierEnds = if case .attached = event { true } else { false }
+        link.send(list: attached.transfers.lazy.map { .transfer($0) })
+        attached.transfers = []
+        send(.event(.attached(attached)))
+        tellsEarlierEnds = true
     }
 
-    private func showAll(_ number: UInt64) {
-        guard let performer = performer(for: number) else { return }
-        let answer = answering(number)
-        performer.overview { [weak self, loop = server.loop] sessions in
-            guard let self else { return }
-            loop.execute {
-                self.link.send(list: sessions.lazy.flatMap(\.parts).map { .overview(number: number, $0) })
-            }
-            answer(nil)
+    private func showAll(_ sessions: [SessionOverview], _ number: UInt64) {
+        let parts = sessions.lazy.flatMap { session in session.transfers.lazy.map { session.with($0) } }
+        link.send(list: parts.map { .overview(number: number, $0) })
+    }
+
+    /// - Parameter body: Given what is to be called when the command was performed.
+    private func perform(
+        _ number: UInt64, _ body: (any TransferPerformer, @escaping @Sendable ((any Error)?) -> Void) -> Void
+    ) {
+        do { body(try server.performerOrError(), answering(number)) } catch {
+            answer(number, DaemonError(error).transferError)
         }
     }
 
     /// Gives what is called when a command was performed.
     private func answering(_ number: UInt64) -> @Sendable ((any Error)?) -> Void {
         commandCount += 1
-        return { [weak self, loop = server.loop] error in
-            guard let self else { return }
-            loop.execute {
-                self.commandCount -= 1
-                self.answer(number, error.map { TransferError($0) })
-            }
+        return onLoop { connection, error in
+            connection.commandCount -= 1
+            connection.answer(number, error.map { TransferError($0) })
         }
     }
 
-    private func performer(for number: UInt64) -> (any TransferPerformer)? {
-        do {
-            return try server.performerOrError()
-        } catch {
-            answer(number, DaemonError("\(error)").transferError)
-            return nil
+    /// Gives what may be called on any thread, and goes on on the loop.
+    private func onLoop<Value: Sendable>(
+        _ body: @escaping @Sendable (ServerConnection, Value) -> Void
+    ) -> @Sendable (Value) -> Void {
+        { [weak self, loop = server.loop] value in
+            loop.execute { [weak self] in if let self { body(self, value) } }
         }
     }
 
@@ -193,12 +179,7 @@ final class ServerConnection: SocketLinkOwner, @unchecked Sendable {  // confine
 }
 
 extension SessionOverview {
-    /// The session once for each of its transfers.
-    fileprivate var parts: [SessionOverview] {
-        transfers.map { transfer in
-            var part = self
-            part.transfers = [transfer]
-            return part
-        }
+    fileprivate func with(_ transfer: TransferRecord) -> SessionOverview {
+        SessionOverview(identifier: identifier, program: program, isAttached: isAttached, transfers: [transfer])
     }
 }

@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 import LoadingKitCore
 import LoadingKitTransport
 
@@ -13,7 +12,7 @@ package final class ProcessLock: Sendable {
     ///
     /// - Parameter waits: Whether to wait while another process has it.
     /// - Returns: Nil where another process has it.
-    package static func take(_ path: String, waits: Bool = false) throws(LoadFailure) -> ProcessLock? {
+    package static func take(_ path: String, waits: Bool = false) throws -> ProcessLock? {
         // The file may be removed between its opening and its locking: then another one is the lock.
         for _ in 0..<10 {
             let result = SystemCalls.open(path, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600)
@@ -35,7 +34,7 @@ package final class ProcessLock: Sendable {
     /// Takes that of a folder in which a service works. Blocks.
     ///
     /// - Parameter patience: How long to wait while another process has it, in seconds.
-    package static func take(folder: String, patience: Double) throws(LoadFailure) -> ProcessLock {
+    package static func take(folder: String, patience: Double) throws -> ProcessLock {
         let pause = 0.01
         var left = patience
         while true {

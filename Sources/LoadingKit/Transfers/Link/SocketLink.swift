@@ -1,32 +1,12 @@
 import DequeModule
 import Glibc
-import LoadingKitCore
-import LoadingKitPrimitives
 import LoadingKitTransport
-
-/// Why a link is closed.
-package enum LinkEnd: Error, Hashable, Sendable, CustomStringConvertible {
-    case closedByPeer
-    case failed(SystemCallFailure)
-    case misunderstood(WireError)
-    /// More waits for the peer than ``SocketLink/maximumWaiting``.
-    case peerReadsNothing
-
-    package var description: String {
-        switch self {
-        case .closedByPeer: "the other end closed the connection"
-        case .failed(let failure): "\(failure)"
-        case .misunderstood(let error): "\(error)"
-        case .peerReadsNothing: "the other end does not read what is sent"
-        }
-    }
-}
 
 /// What uses a link. It is called on the link's loop.
 package protocol SocketLinkOwner: AnyObject {
     func link(_ link: SocketLink, didReceive message: ReceivedMessage, descriptors: [OwnedDescriptor])
     /// Nothing follows. Not called where the owner has closed the link itself.
-    func link(_ link: SocketLink, didClose end: LinkEnd)
+    func link(_ link: SocketLink, didClose end: WireError)
 }
 
 /// Messages over a socket between a program and the daemon, in both directions. Confined to its loop.
@@ -49,11 +29,9 @@ package final class SocketLink {
 
     /// - Parameter waitingLimit: In bytes.
     package init(_ socket: LocalSocket, waitingLimit: Int = SocketLink.maximumWaiting) {
-        self.socket = socket
-        self.waitingLimit = waitingLimit
+        (self.socket, self.waitingLimit) = (socket, waitingLimit)
     }
 
-    package var peer: LocalSocket.Peer? { socket.peer }
     package var isOpen: Bool { socket.isOpen }
     /// How many bytes wait until the peer reads.
     package var waitingCount: Int { queue.byteCount }
@@ -65,9 +43,12 @@ package final class SocketLink {
 
     /// Begins to receive, and to send what waits.
     package func start() {
-        socket.didBecomeReady = { [weak self] in self?.socketDidBecomeReady() }
+        socket.didBecomeReady = { [weak self] in
+            self?.flush()
+            self?.read()
+        }
         if let failure = socket.watch() { return close(.failed(failure)) }
-        socketDidBecomeReady()
+        socket.didBecomeReady?()
     }
 
     /// Sends a message when those before it are sent.
@@ -111,15 +92,10 @@ package final class SocketLink {
         descriptors = []
     }
 
-    private func close(_ end: LinkEnd) {
+    private func close(_ end: WireError) {
         let owner = owner
         close()
         owner?.link(self, didClose: end)
-    }
-
-    private func socketDidBecomeReady() {
-        flush()
-        read()
     }
 
     // MARK: Sending
@@ -134,11 +110,11 @@ package final class SocketLink {
                 if closing != nil { close() }
                 return
             case .success(let count)?: queue.didSend(count)
+            case .failure(let failure)? where failure.code == EAGAIN: return
             case .failure(let failure)?:
-                if failure.code == EAGAIN { return }
                 // What the peer said before it closed is still to be read; then its end is found.
-                if failure.code != EPIPE && failure.code != ECONNRESET { close(.failed(failure)) }
-                if closing != nil { close() }
+                let isClosedByPeer = failure.code == EPIPE || failure.code == ECONNRESET
+                if !isClosedByPeer || closing != nil { close(.failed(failure)) }
                 return
             }
         }
@@ -162,10 +138,10 @@ package final class SocketLink {
             case .success(let count):
                 descriptors.append(contentsOf: received)
                 let failure = take(UnsafeRawBufferPointer(rebasing: socket.loop.scratch[..<count]))
-                if let failure, socket.isOpen { return close(.misunderstood(failure)) }
+                if let failure, socket.isOpen { return close(failure) }
             case .failure(let failure):
                 if failure.code == EAGAIN { return }
-                if failure.code == EMSGSIZE { return close(.misunderstood(.wrongDescriptors)) }
+                if failure.code == EMSGSIZE { return close(.wrongDescriptors) }
                 return close(failure.code == ECONNRESET ? .closedByPeer : .failed(failure))
             }
         }
@@ -174,22 +150,16 @@ package final class SocketLink {
 
     /// Gives the messages in some bytes to the owner.
     private func take(_ bytes: UnsafeRawBufferPointer) -> WireError? {
-        var elements: [MessageReader.Element] = []
-        var failure: WireError?
-        do throws(WireError) {
-            try reader.receive(bytes) { elements.append($0) }
-        } catch {
-            failure = error
-        }
-        for element in elements {
-            guard element.descriptorCount <= descriptors.count else { return .wrongDescriptors }
-            let own = Array(descriptors.prefix(element.descriptorCount))
+        let (messages, failure) = reader.receive(bytes)
+        for received in messages {
+            guard received.descriptorCount <= descriptors.count else { return .wrongDescriptors }
+            let own = Array(descriptors.prefix(received.descriptorCount))
             descriptors.removeFirst(own.count)
-            owner?.link(self, didReceive: element.message, descriptors: own)
+            owner?.link(self, didReceive: received.message, descriptors: own)
             guard socket.isOpen else { return nil }
         }
-        let isBetweenMessages = reader.pendingCount == 0
-        if descriptors.count > (isBetweenMessages ? 0 : WireLimits.descriptors) { return failure ?? .wrongDescriptors }
-        return failure
+        // Those of a message that is not yet whole are there.
+        let isTooMany = descriptors.count > (reader.pendingCount == 0 ? 0 : WireLimits.descriptors)
+        return failure ?? (isTooMany ? .wrongDescriptors : nil)
     }
 }

@@ -19,20 +19,17 @@ package struct MessageReader: Sendable {
     /// How many bytes wait for the rest of their message.
     package var pendingCount: Int { pending.count }
 
-    /// Takes in bytes. What was complete before an error is given with the call that finds it, through `take`.
-    ///
-    /// - Parameter take: Called with each message.
-    package mutating func receive(
-        _ bytes: UnsafeRawBufferPointer, _ take: (Element) throws(WireError) -> Void
-    ) throws(WireError) {
-        if let failure { throw failure }
+    /// Gives the messages that are whole with these bytes, and the error that follows them. After an error nothing is taken.
+    package mutating func receive(_ bytes: UnsafeRawBufferPointer) -> (messages: [Element], failure: WireError?) {
+        var messages: [Element] = []
+        guard failure == nil else { return ([], failure) }
         do throws(WireError) {
             var rest = bytes[...]
-            while let element = try next(&rest) { try take(element) }
+            while let message = try next(&rest) { messages.append(message) }
         } catch {
             (failure, pending) = (error, Data())
-            throw error
         }
+        return (messages, failure)
     }
 
     private mutating func next(_ rest: inout Slice<UnsafeRawBufferPointer>) throws(WireError) -> Element? {

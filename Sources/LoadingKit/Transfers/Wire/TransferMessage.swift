@@ -36,10 +36,7 @@ package enum TransferMessage: Codable, Sendable {
             versions: WireVersion = .current, library: String = WireVersion.library, process: Int32,
             isIdle: Bool? = nil
         ) {
-            self.versions = versions
-            self.library = library
-            self.process = process
-            self.isIdle = isIdle
+            (self.versions, self.library, self.process, self.isIdle) = (versions, library, process, isIdle)
         }
     }
 
@@ -57,8 +54,7 @@ package enum TransferMessage: Codable, Sendable {
         }
 
         package init(error: TransferError? = nil, endsDaemon: Ending? = nil) {
-            self.error = error
-            self.endsDaemon = endsDaemon
+            (self.error, self.endsDaemon) = (error, endsDaemon)
         }
     }
 }

@@ -1,5 +1,11 @@
-/// Why the other end of a connection cannot be understood. The connection is closed then.
+import LoadingKitTransport
+
+/// Why a connection between a program and the daemon is closed.
 package enum WireError: Error, Hashable, Sendable, CustomStringConvertible {
+    case closedByPeer
+    case failed(SystemCallFailure)
+    /// More waits for the peer than ``SocketLink/maximumWaiting``.
+    case peerReadsNothing
     /// A message announced so many bytes, more than it may have.
     case messageTooLong(Int)
     /// What came is no message of any version.
@@ -15,6 +21,9 @@ package enum WireError: Error, Hashable, Sendable, CustomStringConvertible {
 
     package var description: String {
         switch self {
+        case .closedByPeer: "the other end closed the connection"
+        case .failed(let failure): "\(failure)"
+        case .peerReadsNothing: "the other end does not read what is sent"
         case .messageTooLong(let length): "a message would have \(length) bytes"
         case .malformed: "a message cannot be read"
         case .tooManyDescriptors(let count): "a message would have \(count) descriptors"

@@ -9,8 +9,7 @@ package struct WireVersion: Codable, Hashable, Sendable {
     package var highest: Int
 
     package init(lowest: Int, highest: Int) {
-        self.lowest = lowest
-        self.highest = highest
+        (self.lowest, self.highest) = (lowest, highest)
     }
 
     /// What this build speaks.
@@ -26,15 +25,12 @@ package struct WireVersion: Codable, Hashable, Sendable {
 
     /// Whether a version of the library comes after another. Parts that are no numbers count as 0.
     package static func isLibrary(_ version: String, newerThan other: String) -> Bool {
-        let (one, two) = (numbers(version), numbers(other))
-        for index in 0..<max(one.count, two.count) {
-            let (a, b) = (index < one.count ? one[index] : 0, index < two.count ? two[index] : 0)
-            if a != b { return a > b }
-        }
-        return false
+        numbers(other).lexicographicallyPrecedes(numbers(version))
     }
 
+    /// Without zeros at the end: 1.0 is 1.
     private static func numbers(_ version: String) -> [Int] {
-        version.prefix(100).split(separator: ".").map { Int($0) ?? 0 }
+        let numbers = version.prefix(100).split(separator: ".").map { Int($0) ?? 0 }
+        return Array(numbers.prefix((numbers.lastIndex { $0 != 0 } ?? -1) + 1))
     }
 }

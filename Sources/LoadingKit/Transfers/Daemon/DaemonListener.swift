@@ -1,12 +1,10 @@
 import Foundation
-import Glibc
-import LoadingKitCore
 import LoadingKitTransport
 
 /// Where the daemon listens: at a socket of its own, in the place that its lock makes it the only one for, or at one that
 /// systemd has made.
-package final class DaemonEntrance: Sendable, CustomStringConvertible {
-    private let place: DaemonPlace
+package final class DaemonListener: Sendable {
+    let place: DaemonPlace
     private let lock: ProcessLock
     /// The socket that systemd has made; nil: the daemon makes its own.
     private let activated: Int32?
@@ -14,10 +12,7 @@ package final class DaemonEntrance: Sendable, CustomStringConvertible {
     private let readiness: Int32?
 
     private init(_ place: DaemonPlace, _ lock: ProcessLock, _ activated: Int32?, readiness: Int32?) {
-        self.place = place
-        self.lock = lock
-        self.activated = activated
-        self.readiness = readiness
+        (self.place, self.lock, self.activated, self.readiness) = (place, lock, activated, readiness)
     }
 
     /// - Parameters:
@@ -27,20 +22,12 @@ package final class DaemonEntrance: Sendable, CustomStringConvertible {
     /// - Returns: Nil where another daemon is there.
     package static func take(
         _ place: DaemonPlace, activated: Int32? = nil, readiness: Int32? = nil
-    ) throws(DaemonError) -> DaemonEntrance? {
+    ) throws -> DaemonListener? {
         try place.prepare()
-        let lock: ProcessLock
-        do throws(LoadFailure) {
-            guard let taken = try ProcessLock.take(place.lock, waits: activated != nil) else { return nil }
-            lock = taken
-        } catch {
-            throw DaemonError(error.description)
-        }
+        guard let lock = try ProcessLock.take(place.lock, waits: activated != nil) else { return nil }
         if activated == nil { try place.removeSocket() }
-        return DaemonEntrance(place, lock, activated, readiness: readiness)
+        return DaemonListener(place, lock, activated, readiness: readiness)
     }
-
-    package var description: String { place.socket }
 
     func listen(on loop: EventLoop) -> Result<LocalListener, SystemCallFailure> {
         if let activated { return LocalListener.adopt(activated, on: loop) }
@@ -51,7 +38,7 @@ package final class DaemonEntrance: Sendable, CustomStringConvertible {
     func announce() { if let readiness { SystemCalls.close(readiness) } }
 
     /// A connection that is made from now on finds no listener, and starts the next daemon.
-    func leave() { if activated == nil { _ = SystemCalls.unlink(place.socket) } }
+    func releaseSocket() { if activated == nil { _ = SystemCalls.unlink(place.socket) } }
 
     /// The first socket of systemd's (`sd_listen_fds`), where this process is the one that they are for.
     package static func activatedSocket(_ environment: [String: String]) -> Int32? {
