@@ -20,7 +20,9 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
 
     let loop: EventLoop
     private let identifiers = Atomic<Int>(1)
-    private let attachment = Attachment()
+    /// Left when the session is attached, or cannot be.
+    private let attachment = DispatchGroup()
+    private let isAttached = Guarded<Bool?>(nil)
     /// An error where the transfers cannot be performed: a setting cannot be carried, for one.
     private let support: Result<BackgroundSupport, any Error>
     /// Set when the session is made, before any other thread has it.
@@ -37,6 +39,7 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
 
     init(_ support: Result<BackgroundSupport, any Error>, _ core: SessionCore) {
         (self.support, loop) = (support, core.loop)
+        attachment.enter()
     }
 
     // MARK: From any thread
@@ -58,7 +61,7 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
 
     /// An identifier that no task of the session ever had. Waits until the session is attached.
     func nextIdentifier() -> Int {
-        _ = attachment.wait()
+        attachment.wait()
         return identifiers.wrappingAdd(1, ordering: .relaxed).oldValue
     }
 
@@ -67,17 +70,26 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
         switch event {
         case .attached(let state):
             identifiers.max(state.nextIdentifier, ordering: .relaxed)
-            attachment.end(isAttached: true)
-        case .detached: attachment.end(isAttached: false)
+            endAttachment(isAttached: true)
+        case .detached: endAttachment(isAttached: false)
         case _: break
         }
+    }
+
+    private func endAttachment(isAttached now: Bool) {
+        let isFirst = isAttached.withLock { value in
+            defer { value = now }
+            return value == nil
+        }
+        if isFirst { attachment.leave() }
     }
 
     /// Hands a task over, and returns when it is in the journal.
     func begin(_ task: URLSessionTask) {
         loop.execute { self.register(task) }
         // The session has ended the task then.
-        guard attachment.wait() else { return }
+        attachment.wait()
+        guard isAttached.withLock({ $0 }) == true else { return }
         let done = DispatchSemaphore(value: 0)
         handOver(task) { done.signal() }
         done.wait()
@@ -262,28 +274,6 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
         channel?.detach()
         session = nil
         completion()
-    }
-}
-
-/// Lets threads wait until a session is attached, or cannot be.
-private final class Attachment: Sendable {
-    private let group = DispatchGroup()
-    private let isAttached = Guarded<Bool?>(nil)
-
-    init() { group.enter() }
-
-    /// Gives whether it is.
-    func wait() -> Bool {
-        group.wait()
-        return isAttached.withLock { $0 } ?? false
-    }
-
-    func end(isAttached now: Bool) {
-        let isFirst = isAttached.withLock { value in
-            defer { value = now }
-            return value == nil
-        }
-        if isFirst { group.leave() }
     }
 }
 

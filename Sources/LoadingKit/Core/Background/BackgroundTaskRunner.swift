@@ -44,17 +44,18 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
         isSuspendedThere.toggle()
     }
 
+    /// Not before the transfer is in the journal, and not when it is over.
+    private func send(_ command: TransferCommand) { if case .begun = stage { background.send(command) } }
+
     func cancel() {
-        guard case .begun = stage else { return }
         let asksForData =
             (task as? URLSessionDownloadTask)?.isAskedForResumeData ?? (task as? URLSessionUploadTask)?
             .isAskedForResumeData ?? false
-        background.send(.cancel(identifier, producingResumeData: asksForData))
+        send(.cancel(identifier, producingResumeData: asksForData))
     }
 
     func taskDidChange(_ priority: Float, _ taskDescription: String?) {
-        guard case .begun = stage else { return }
-        background.send(.change(identifier, priority: priority, taskDescription: taskDescription))
+        send(.change(identifier, priority: priority, taskDescription: taskDescription))
     }
 
     /// The transfer is in the journal.
