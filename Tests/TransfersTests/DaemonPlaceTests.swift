@@ -74,18 +74,18 @@ import Testing
 
     @Test func oneDaemonAtATimeListens() throws {
         let place = DaemonPlace(folder: folder.path + "/loadkit")
-        var first = try DaemonListener.take(place)
+        var first = try DaemonListener(place)
         #expect(first != nil)
-        #expect(try DaemonListener.take(place) == nil)
+        #expect(try DaemonListener(place) == nil)
         first = nil
-        #expect(try DaemonListener.take(place) != nil)
+        #expect(try DaemonListener(place) != nil)
     }
 
     @Test func theSocketOfADaemonThatHasEndedIsRemoved() throws {
         let place = DaemonPlace(folder: folder.path + "/loadkit")
         try place.prepare()
         try ListeningSocket(place.socket).close()
-        let listener = try DaemonListener.take(place)
+        let listener = try DaemonListener(place)
         #expect(listener != nil)
         #expect(!FileManager.default.fileExists(atPath: place.socket))
     }
@@ -94,7 +94,7 @@ import Testing
         let place = DaemonPlace(folder: folder.path + "/loadkit")
         try place.prepare()
         try folder.write("precious", to: "loadkit/daemon.socket")
-        #expect(Self.problem { try DaemonListener.take(place) }.contains("in the way"))
+        #expect(Self.problem { try DaemonListener(place) }.contains("in the way"))
         #expect(try String(contentsOf: folder.file("loadkit/daemon.socket"), encoding: .utf8) == "precious")
     }
 
@@ -102,7 +102,7 @@ import Testing
         let place = DaemonPlace(folder: folder.path + "/loadkit")
         try place.prepare()
         try FileManager.default.createSymbolicLink(atPath: place.lock, withDestinationPath: folder.path + "/other")
-        #expect(Self.problem { try DaemonListener.take(place) }.contains("daemon.lock"))
+        #expect(Self.problem { try DaemonListener(place) }.contains("daemon.lock"))
         #expect(!FileManager.default.fileExists(atPath: folder.path + "/other"))
     }
 

@@ -27,7 +27,7 @@ final class ServerInProcess: Sendable {
         } didEnd: { [ended] in
             ended.fire()
         }
-        guard let listener = try DaemonListener.take(place) else { throw CocoaError(.fileLocking) }
+        guard let listener = try DaemonListener(place) else { throw CocoaError(.fileLocking) }
         server.start(listener)
     }
 

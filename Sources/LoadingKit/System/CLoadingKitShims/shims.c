@@ -24,10 +24,6 @@ int lk_reserve(int descriptor, int64_t offset, int64_t count) {
 
 int lk_clone_file(int target, int source) { return ioctl(target, FICLONE, source); }
 
-int64_t lk_copy_range(int source, int target, size_t count) {
-    return copy_file_range(source, NULL, target, NULL, count, 0);
-}
-
 int lk_set_modification_time(int descriptor, int64_t seconds, int64_t nanoseconds) {
     struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = seconds, .tv_nsec = nanoseconds}};
     return futimens(descriptor, times);

@@ -11,22 +11,17 @@ package final class DaemonListener: Sendable {
     /// Closed when the daemon listens, which the program that started it waits for.
     private let readiness: Int32?
 
-    private init(_ place: DaemonPlace, _ lock: ProcessLock, _ activated: Int32?, readiness: Int32?) {
-        (self.place, self.lock, self.activated, self.readiness) = (place, lock, activated, readiness)
-    }
-
+    /// Nil where another daemon is there.
+    ///
     /// - Parameters:
     ///   - activated: The descriptor of a socket that listens already. Where another daemon is there, this waits for its
     ///     end: systemd would start this one again and again while a connection waits at its socket.
     ///   - readiness: A descriptor to close when the daemon listens.
-    /// - Returns: Nil where another daemon is there.
-    package static func take(
-        _ place: DaemonPlace, activated: Int32? = nil, readiness: Int32? = nil
-    ) throws -> DaemonListener? {
+    package init?(_ place: DaemonPlace, activated: Int32? = nil, readiness: Int32? = nil) throws {
         try place.prepare()
         guard let lock = try ProcessLock.take(place.lock, waits: activated != nil) else { return nil }
         if activated == nil { try place.removeSocket() }
-        return DaemonListener(place, lock, activated, readiness: readiness)
+        (self.place, self.lock, self.activated, self.readiness) = (place, lock, activated, readiness)
     }
 
     func listen(on loop: EventLoop) -> Result<LocalListener, SystemCallFailure> {

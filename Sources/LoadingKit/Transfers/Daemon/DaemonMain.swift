@@ -35,7 +35,7 @@ package enum DaemonMain {
         do {
             let activated = isDetached ? nil : DaemonListener.activatedSocket(environment)
             let place = try DaemonPlace.find(environment)
-            guard let listener = try DaemonListener.take(place, activated: activated, readiness: readiness) else {
+            guard let listener = try DaemonListener(place, activated: activated, readiness: readiness) else {
                 if !isDetached { log.write("another daemon serves \(place.socket)") }
                 exit(0)
             }

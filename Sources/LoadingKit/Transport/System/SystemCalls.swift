@@ -11,7 +11,7 @@ package enum SystemCalls {
     package enum Name: String, Sendable, CaseIterable {
         case socket, connect, recv, send, sendmsg, shutdown, close, getsockopt, setsockopt, getsockname
         case epollCreate, epollControl, epollWait, eventfd
-        case open, read, write, pread, pwrite, fstat, stat, lseek, ftruncate, fallocate, ioctl, copyFileRange,
+        case open, read, write, pread, pwrite, fstat, stat, lseek, ftruncate, fallocate, ioctl,
             futimens, fsync, unlink, rename, mkdir,
             rmdir, poll
         case flock, link, lstat, chmod, fcntl
@@ -322,12 +322,7 @@ extension SystemCalls {
         call(.ioctl) { Int(lk_clone_file(target, source)) }
     }
 
-    /// Copies from one file's current position to the other's. Returns the number of bytes; 0 at the end.
-    package static func copy(_ source: Int32, to target: Int32, count: Int) -> Int {
-        transfer(.copyFileRange, count) { Int(lk_copy_range(source, target, $0)) }
-    }
-
-    /// Sets the time of a file's last modification.
+    /// Says when a file was last written to.
     package static func setModificationTime(_ descriptor: Int32, seconds: Int64, nanoseconds: Int64) -> Int {
         call(.futimens) { Int(lk_set_modification_time(descriptor, seconds, nanoseconds)) }
     }

@@ -60,10 +60,7 @@ int lk_reserve(int descriptor, int64_t offset, int64_t count);
 // does not support this.
 int lk_clone_file(int target, int source);
 
-// Copies from one file's current position to the other's. Returns the number of bytes, 0 at the end; -1 with errno.
-int64_t lk_copy_range(int source, int target, size_t count);
-
-// Sets the time of a file's last modification. -1 with errno.
+// Says when a file was last written to. -1 and errno.
 int lk_set_modification_time(int descriptor, int64_t seconds, int64_t nanoseconds);
 
 #include "checksum.h"
