@@ -25,7 +25,8 @@ enum CustomScheme {
 final class EnvironmentHandler: URLProtocolHandler, @unchecked Sendable {
     override class func canInit(with request: URLRequest) -> Bool { request.url?.scheme == "environment" }
 
-    /// To return is to finish the load, and to throw is to fail it. When the task is cancelled, so is this function's task.
+    /// The load is complete when the function returns, and fails with the error that it throws. When the task is
+    /// cancelled, so is this function's task.
     override func load(_ load: LoadContext) async throws {
         let name = String(load.url.absoluteString.dropFirst("environment:".count))
         guard let value = ProcessInfo.processInfo.environment[name] else { throw URLError(.resourceUnavailable) }

@@ -9,7 +9,7 @@ public enum SampleSchemeError: Error, Hashable, LocalizedError {
     /// The request's method is not GET.
     case methodNotSupported(String)
 
-    /// What is wrong, and what to do.
+    /// The mistake, and its remedy.
     public var errorDescription: String? {
         switch self {
         case .textMissing(let url):

@@ -5,7 +5,7 @@ import SampleScheme
 import Testing
 
 /// Loads in every way that a program can: by each kind of task, cancelled, suspended, 1,000 at once.
-/// What is reported are the rules of LoadingKit's contract of handlers that do not hold.
+/// Reports each rule of LoadingKit's contract of handlers that the handler breaks.
 @Test(.timeLimit(.minutes(5))) func theHandlerKeepsTheContract() async throws {
     let short = try #require(URL(string: "sample:hello"))
     // More than the 256 KiB that are handed over ahead of the reader.

@@ -15,7 +15,7 @@ struct ErrorTemplate {
                 /// The request's method is not GET.
                 case methodNotSupported(String)
 
-                /// What is wrong, and what to do.
+                /// The mistake, and its remedy.
                 public var errorDescription: String? {
                     switch self {
                     case .textMissing(let url):

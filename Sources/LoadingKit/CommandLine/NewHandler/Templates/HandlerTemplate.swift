@@ -19,9 +19,9 @@ struct HandlerTemplate {
                     request.url?.scheme?.lowercased() == scheme
                 }
 
-                /// Loads the request. To return is to finish the load, and to throw is to fail it.
+                /// Loads the request. The load is complete when the function returns, and fails with the error that it throws.
                 ///
-                /// - Throws: ``\(names.error)`` for a request that stands for nothing.
+                /// - Throws: ``\(names.error)`` if the request names no resource.
                 public override func load(_ load: LoadContext) async throws {
                     let method = load.request.httpMethod ?? "GET"
                     guard method == "GET" else { throw \(names.error).methodNotSupported(method) }

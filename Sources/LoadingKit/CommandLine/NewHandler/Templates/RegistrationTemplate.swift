@@ -10,8 +10,8 @@ struct RegistrationTemplate {
             extension URLSessionConfiguration {
                 /// Has the sessions that are made of this configuration from now on load `\(names.scheme):` URLs.
                 ///
-                /// ``\(names.handler)`` is asked behind the classes that the configuration has already, so that those
-                /// which intercept every request see these, too.
+                /// ``\(names.handler)`` comes after the classes that the configuration already has, so that classes
+                /// which intercept every request get these requests, too.
                 public func add\(names.handler)() {
                     protocolClasses = (protocolClasses ?? []) + [\(names.handler).self]
                 }

@@ -6,19 +6,19 @@ struct ResourceTemplate {
         text = """
             import Foundation
 
-            /// What a `\(names.scheme):` URL stands for: a line of text, a number of times.
+            /// The resource of a `\(names.scheme):` URL: a line of text, a number of times.
             ///
             /// A value without I/O, so that a table of URLs tests it. This is the part to replace first.
             struct \(names.resource): Hashable, Sendable {
-                /// A URL cannot ask for more lines.
+                /// The largest number of lines that a URL can request.
                 static let maximumCount = 1_000_000
-                /// Bytes of a piece of the body, unless a single line is longer.
+                /// The size of a piece of the body in bytes, unless a single line is longer.
                 static let pieceSize = 65_536
 
                 let line: String
                 let count: Int
 
-                /// - Throws: what is wrong with the URL.
+                /// - Throws: an error that names the mistake in the URL.
                 init(_ url: URL) throws(\(names.error)) {
                     guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true),
                         parts.host == nil, !parts.path.isEmpty
@@ -31,7 +31,7 @@ struct ResourceTemplate {
                     self.count = count
                 }
 
-                /// Of the whole body.
+                /// The size of the whole body in bytes.
                 var byteCount: Int { count * line.utf8.count }
 
                 /// The body, made piece by piece, so that no load holds all of it.

@@ -12,7 +12,7 @@ extension URLSessionConfiguration {
 struct MemHandler: Sendable {
     let store: MemStore
 
-    /// Loads a request. To return is to finish the load, and to throw is to fail it.
+    /// Loads a request. The load is complete when the function returns, and fails with the error that it throws.
     func load(_ load: LoadContext) async throws {
         guard let parts = URLComponents(url: load.url, resolvingAgainstBaseURL: true), parts.host == nil,
             !parts.path.isEmpty
