@@ -1,6 +1,6 @@
 import LoadingKitPrimitives
 
-/// Why a control connection, or a command, cannot be used.
+/// The reasons why a control connection, or a command, cannot be used.
 public enum FTPError: Error, Sendable, Hashable {
     /// A line of a reply is longer than ``FTPLimits/lineLength``.
     case lineTooLong(limit: Int)
@@ -10,18 +10,19 @@ public enum FTPError: Error, Sendable, Hashable {
     case replyTooLong(limit: Int)
     /// A command was answered with more than ``FTPLimits/preliminaryReplies`` preliminary replies.
     case tooManyPreliminaryReplies(limit: Int)
-    /// A line that is no reply: it does not begin with three digits and a space or a hyphen.
+    /// A line does not have a reply's form: three digits, then a space or a hyphen.
     case malformedReply([UInt8])
-    /// An argument of a command has CR, LF or NUL in it: it would end the command, and begin another one.
+    /// An argument of a command contains CR, LF or NUL, which would end the command and begin another one.
     case invalidArgument(command: String)
-    /// A URL's path has an octet that no name may have (CR, LF or NUL), or a `%` that encodes nothing.
+    /// A URL's path contains an octet that file names must not have (CR, LF or NUL), or a `%` without two hexadecimal
+    /// digits.
     case invalidPath
-    /// The type in a URL is none of `a`, `i` and `d` (RFC 1738 §3.2.2).
+    /// The type in a URL is not `a`, `i` or `d` (RFC 1738 §3.2.2).
     case invalidType(String)
 }
 
 extension FTPError: CustomStringConvertible {
-    /// In plain words, with the limit's name.
+    /// A description in plain words, with the limit's name.
     public var description: String {
         switch self {
         case .lineTooLong(let limit): "a line of the server's reply has more than \(limit) bytes (lineLength)"
@@ -47,12 +48,12 @@ extension FTPError: LayerError {
     }
 }
 
-/// Bytes of a server's as text for messages.
+/// Converts bytes that a server sent to text for messages.
 enum FTPText {
-    /// At most so many bytes of a server's text are shown.
+    /// The maximum number of bytes of a server's text that a message shows.
     private static let maximumLength = 200
 
-    /// Without control characters, which a terminal might obey.
+    /// The text without control characters, which a terminal might interpret.
     static func string(_ bytes: some Collection<UInt8>) -> String {
         let shown = String(decoding: bytes.prefix(maximumLength), as: UTF8.self)
         let safe = shown.unicodeScalars.map { scalar in

@@ -1,28 +1,28 @@
 import LoadingKitPrimitives
 
-/// What the path of an `ftp` URL names (RFC 1738 §3.2.2).
+/// The file or folder that the path of an `ftp` URL names (RFC 1738 §3.2.2).
 ///
 ///     ftp://host/a/b.txt;type=a     b.txt in the folder a of the user's own folder, as text
 ///     ftp://host/%2Fetc/motd        /etc/motd
 ///     ftp://host/a/                 the folder a
 public struct FTPPath: Sendable, Hashable {
-    /// How a file's bytes are sent.
+    /// The representation in which a file's bytes are sent.
     public enum Form: UInt8, Sendable {
-        /// As text: lines end with CR LF on the way (`TYPE A`).
+        /// Text: lines end with CR LF during the transfer (`TYPE A`).
         case text = 0x41
-        /// As they are (`TYPE I`).
+        /// The file's bytes without a conversion (`TYPE I`).
         case image = 0x49
     }
 
-    /// The names on the way, in octets; that of a folder has no empty one at its end. The first one begins with a slash
-    /// where the path is absolute.
+    /// The path's segments, in octets. A folder's path has no empty segment at its end. The first segment of an
+    /// absolute path begins with a slash.
     public let segments: [[UInt8]]
-    /// Whether the URL names a folder: its path ends with a slash, or it has `;type=d`.
+    /// Whether the URL names a folder: its path ends with a slash, or has `;type=d`.
     public let isDirectory: Bool
-    /// The form that the URL names; nil where it names none.
+    /// The form that the URL specifies; nil if it specifies none.
     public let form: Form?
 
-    /// - Parameter urlPath: the URL's path with its percent-encoding, and with `;type=` where the URL has one.
+    /// - Parameter urlPath: the URL's percent-encoded path, with its `;type=` if the URL has one.
     public init(_ urlPath: String) throws(FTPError) {
         var text = Substring(urlPath)
         var form: Form?
@@ -36,7 +36,7 @@ public struct FTPPath: Sendable, Hashable {
             case _: throw .invalidType(String(type.prefix(20)))
             }
         }
-        // The slash behind the host is no part of the path.
+        // The slash after the host is not part of the path.
         if text.first == "/" { text.removeFirst() }
         var segments: [[UInt8]] = []
         let parts = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
@@ -45,7 +45,7 @@ public struct FTPPath: Sendable, Hashable {
             if !name.isEmpty {
                 segments.append(name)
             } else if index == 0, parts.count > 1 {
-                // Two slashes behind the host: most clients take that for the root.
+                // Most clients interpret two slashes after the host as the root folder.
                 segments.append([UInt8(ascii: "/")])
             }
         }
@@ -54,10 +54,10 @@ public struct FTPPath: Sendable, Hashable {
         self.form = form
     }
 
-    /// The path in one argument; empty for the user's own folder.
+    /// The path as one argument; empty for the user's home folder.
     public var whole: [UInt8] { Self.joined(segments) }
 
-    /// Names as one path.
+    /// Joins segments to one path.
     static func joined(_ segments: some Sequence<[UInt8]>) -> [UInt8] {
         var path: [UInt8] = []
         for segment in segments {
@@ -67,7 +67,7 @@ public struct FTPPath: Sendable, Hashable {
         return path
     }
 
-    /// A root of its own goes with the name behind it, as to go there takes one step less.
+    /// Joins a first segment that is only the root to the next segment, which saves a `CWD` command.
     private static func joiningRoot(_ segments: [[UInt8]]) -> [[UInt8]] {
         guard segments.count > 1, segments[0] == [UInt8(ascii: "/")] else { return segments }
         let second = segments[1].first == UInt8(ascii: "/") ? segments[1] : segments[0] + segments[1]

@@ -1,56 +1,57 @@
 extension FTPClientStateMachine {
-    /// How the connection is protected.
+    /// The protection of the connection by TLS.
     public enum Security: Sendable, Hashable {
-        /// Not at all.
+        /// No protection.
         case none
-        /// By TLS that the client asks for, before it logs in (RFC 4217).
+        /// TLS that the client requests before it logs in (RFC 4217).
         case explicit
-        /// By TLS from the connection's beginning.
+        /// TLS from the beginning of the connection.
         case implicit
     }
 
-    /// What the connection is to do.
+    /// An action that the connection must perform.
     public enum Action: Sendable, Equatable {
-        /// Nothing: the server's next reply is waited for.
+        /// Wait for the server's next reply.
         case wait
-        /// A command is to be sent.
+        /// Send a command.
         case send(FTPCommand)
-        /// TLS is to be put on the control connection; then ``tlsDidStart()``.
+        /// Start TLS on the control connection, then call ``tlsDidStart()``.
         case startTLS
-        /// A connection to this port of the server is to be made: ``dataDidOpen()`` or ``dataDidFail()``. With TLS its
-        /// handshake follows when ``isTransferBeginning``.
+        /// Connect to this port of the server, then call ``dataDidOpen()`` or ``dataDidFail()``. With TLS, the
+        /// handshake on this connection follows once ``isTransferBeginning`` is true.
         case openData(port: UInt16)
-        /// The owner of the transfer is to be told.
+        /// Report an event to the owner of the transfer.
         case tell(Event)
-        /// The connection is of no use any more.
+        /// Close the connection, which can no longer be used.
         case close(FTPRefusal)
     }
 
-    /// What the owner of a transfer is told.
+    /// An event that is reported to the owner of a transfer.
     public enum Event: Sendable, Equatable {
-        /// A user is to be named: ``logIn(user:password:)``. With a refusal, of the user that was named before.
+        /// A user name is required: call ``logIn(user:password:)``. The refusal, if any, is the server's for the
+        /// previous user.
         case logIn(FTPRefusal?)
-        /// The server wants a password, and none was given: ``logIn(user:password:)`` again.
+        /// The server requires a password, and none was given: call ``logIn(user:password:)`` again.
         case givePassword
-        /// A transfer may begin: ``begin(_:)``.
+        /// A transfer may begin: call ``begin(_:)``.
         case ready
-        /// Before a file is read this is known of it: ``proceed(from:)``.
+        /// The facts known about the file before the transfer: call ``proceed(from:)``.
         case report(FTPFacts)
-        /// Bytes are sent on the data connection from now on, in either direction: ``dataDidEnd()`` when that is over.
+        /// The data connection transfers bytes from now on, in either direction: call ``dataDidEnd()`` at their end.
         case begin(Beginning)
-        /// The transfer is done. The connection is ready for another one.
+        /// The transfer has completed. The connection is ready for another transfer.
         case finish(FTPFacts)
-        /// The transfer has failed. The connection is ready for another one; a data connection is to be closed.
+        /// The transfer has failed. The connection is ready for another transfer; the data connection must be closed.
         case fail(FTPRefusal)
     }
 
-    /// What a transfer begins with.
+    /// The parameters with which a transfer begins.
     public struct Beginning: Sendable, Hashable {
-        /// Where in the file the bytes begin: 0 where the server cannot begin elsewhere.
+        /// The offset of the first byte in the file: 0 if the server cannot begin at another offset.
         public let offset: Int64
-        /// How many bytes the server announced with its reply; nil where it announced none.
+        /// The number of bytes that the server announced in its reply; nil if it announced none.
         public let announcedSize: Int64?
-        /// Whether a listing is one of `MLSD`.
+        /// Whether the listing has the format of `MLSD`.
         public let isMachineListing: Bool
     }
 }

@@ -1,4 +1,4 @@
-/// How a transfer comes to its folder: `CWD` with one folder's name at a time (RFC 1738 §3.2.2).
+/// Changes to the folder of a transfer: one `CWD` for each folder's name (RFC 1738 §3.2.2).
 extension FTPClientStateMachine {
     /// Begins a transfer on a connection that is ready.
     public mutating func begin(_ transfer: FTPTransfer) -> Action {
@@ -31,7 +31,7 @@ extension FTPClientStateMachine {
             folders.append(work.transfer.folders[index])
             return enterFolder(work, index + 1)
         case .makingFolder(let index):
-            // Another client may have made it meanwhile: whether it can be entered decides.
+            // Another client may have made the folder in the meantime: the reply to CWD decides.
             guard let command = try? FTPCommand("CWD", work.transfer.folders[index]),
                 isDone || reply.code == 550 || reply.code == 521
             else { return fail(.cannotWrite, reply, "MKD") }
@@ -39,7 +39,7 @@ extension FTPClientStateMachine {
         }
     }
 
-    /// A folder cannot be entered: it is made, where the transfer makes folders, and was not made already.
+    /// Makes a folder that cannot be entered, if the transfer makes folders and this one was not made already.
     private mutating func makeFolder(
         _ work: Work, _ index: Int, insteadOf reply: FTPReply, _ kind: FTPReply.Kind
     ) -> Action {
@@ -56,7 +56,7 @@ extension FTPClientStateMachine {
         let isFromRoot = work.transfer.path.segments.first?.first == UInt8(ascii: "/")
         if folders == wanted || (wanted.isEmpty && isFromRoot) { return arrive(work) }
         if folders.isEmpty {
-            // The way back has to be known before the folder is left.
+            // The path of the home folder must be known before another folder is entered.
             return home == nil ? send(.known("PWD"), .folder(.home, work)) : enterFolder(work, 0)
         }
         guard isFromRoot else { return goHome(work) }

@@ -1,13 +1,13 @@
 extension FTPClientStateMachine {
-    /// TLS is on the control connection.
+    /// Records that the control connection is protected by TLS.
     public mutating func tlsDidStart() -> Action {
         guard case .login(.securing) = state else { return .wait }
         return send(.known("PBSZ", "0"), .login(.bufferSize))
     }
 
-    /// Names the user. Nil for a password that is not known: the server may not ask for one.
+    /// Logs in a user. The password is nil if it is not known: the server may not require one.
     ///
-    /// - Throws: ``FTPError/invalidArgument(command:)``, and stays as it is.
+    /// - Throws: ``FTPError/invalidArgument(command:)``; the state does not change.
     public mutating func logIn(user: [UInt8], password: [UInt8]?) throws(FTPError) -> Action {
         guard case .login(.anonymous) = state else { return .wait }
         let command = try FTPCommand("USER", user)
@@ -20,12 +20,12 @@ extension FTPClientStateMachine {
         switch step {
         case .greeting: return isDone ? greet() : close(.serviceUnavailable, reply, "")
         case .auth:
-            // 234; some servers say 334, as RFC 2228 has it for other mechanisms.
+            // 234. Some servers send 334, which RFC 2228 defines for other mechanisms.
             guard isDone || reply.code == 334 else { return close(.security, reply, "AUTH TLS") }
             state = .login(.securing)
             return .startTLS
         case .bufferSize:
-            // It has no meaning for TLS, and must be sent all the same (RFC 4217 §9). The answer to PROT decides.
+            // PBSZ has no meaning for TLS, but must be sent before PROT (RFC 4217 §9). The reply to PROT decides.
             return send(.known("PROT", "P"), .login(.protection))
         case .protection: return isDone ? awaitUser() : close(.security, reply, "PROT P")
         case .user(let password): return userReply(reply, kind, password)
@@ -34,7 +34,7 @@ extension FTPClientStateMachine {
             features = FTPFeatures(reply)
             guard features.contains("UTF8") else { return becomeReady() }
             return send(.known("OPTS", "UTF8 ON"), .login(.options))
-        // Servers that always speak UTF-8 may refuse it.
+        // Servers that always use UTF-8 may refuse this command.
         case .options: return becomeReady()
         case .securing, .anonymous: return unexpected(reply)
         }

@@ -1,32 +1,34 @@
-/// The client's side of a control connection (RFC 959, 2228, 2389, 2428, 3659, 4217), from the greeting to the last transfer.
+/// The client side of a control connection (RFC 959, 2228, 2389, 2428, 3659, 4217), from the greeting to the last
+/// transfer.
 ///
 ///     greeting → (AUTH TLS → TLS → PBSZ → PROT) → log in (USER → PASS) → FEAT → (OPTS) → idle
 ///     idle → (TYPE) → (PWD → CWD …) → (SIZE → MDTM → facts) → EPSV or PASV → data connection → (REST) → RETR, … → idle
 ///
-/// Each input is a method, which gives one action that is to be done. It holds no connection, and reads no clock. A transfer
-/// that fails leaves the connection ready for another one, unless the action is ``Action/close(_:)``.
+/// Each input is a method that returns the one action to perform. The state machine has no connection, and reads no
+/// clock. A transfer that fails leaves the connection ready for another transfer, unless the action is
+/// ``Action/close(_:)``.
 public struct FTPClientStateMachine: Sendable {
     let security: Security
     private let limits: FTPLimits
     var state = State.login(.greeting)
     private var preliminaryReplies = 0
-    /// What the server says that it can do. Known when it is ready.
+    /// The features that the server lists; known once the connection is ready.
     public internal(set) var features = FTPFeatures.none
-    /// Whether `PASV` can be used: its replies name IPv4's ports.
+    /// Whether `PASV` can be used: its replies contain IPv4 addresses and ports only.
     let allowsPlainPassive: Bool
     var isExtendedPassiveRefused = false
     var isRestartRefused = false
     var isMachineListingRefused = false
     var form: FTPPath.Form?
-    /// The user's own folder; nil while it is not known.
+    /// The user's home folder; nil if it is not known.
     var home: [UInt8]?
-    /// The folders that were entered from there.
+    /// The folders that were entered from the home folder.
     var folders: [[UInt8]] = []
 
-    /// A connection that was just made.
+    /// The state machine of a new connection.
     ///
     /// - Parameters:
-    ///   - allowsPlainPassive: whether the connection is one over IPv4, or through a proxy.
+    ///   - allowsPlainPassive: whether the connection uses IPv4, or a proxy.
     public init(security: Security, allowsPlainPassive: Bool, limits: FTPLimits = FTPLimits()) {
         self.security = security
         self.allowsPlainPassive = allowsPlainPassive
@@ -36,23 +38,23 @@ public struct FTPClientStateMachine: Sendable {
     /// Whether a transfer can begin.
     public var isReady: Bool { if case .idle = state { true } else { false } }
 
-    /// Whether the server can be asked to begin within a file.
+    /// Whether a transfer may begin at an offset within a file: the server has not refused `REST`.
     public var mayRestart: Bool { !isRestartRefused }
 
     /// The name of the state, for messages and tables.
     public var stateName: String { state.name }
 
-    /// The connection is closed, by either side.
+    /// Records that either side has closed the connection.
     public mutating func connectionDidClose() { state = .closed }
 
     // MARK: Replies
 
-    /// The server's reply.
+    /// Processes a reply of the server.
     ///
     /// - Throws: ``FTPError/tooManyPreliminaryReplies(limit:)``.
     public mutating func receive(_ reply: FTPReply) throws(FTPError) -> Action {
         if case .closed = state { return .wait }
-        // Of use in no state (RFC 959 §4.2.2).
+        // A server may send 421 in any state before it closes the connection (RFC 959 §4.2.2).
         if reply.code == 421 { return close(.serviceUnavailable, reply, state.commandName) }
         guard let kind = reply.kind else { return unexpected(reply) }
         if kind == .preliminary {
@@ -61,7 +63,7 @@ public struct FTPClientStateMachine: Sendable {
                 state = .closed
                 throw .tooManyPreliminaryReplies(limit: limits.preliminaryReplies)
             }
-            // That something takes time. Where no reply is waited for none may come.
+            // The command takes time. If no reply is expected, a preliminary reply is an error.
             guard isTransferBeginning else { return state.isWaitingForReply ? .wait : unexpected(reply) }
         }
         switch state {
@@ -73,8 +75,8 @@ public struct FTPClientStateMachine: Sendable {
         }
     }
 
-    /// Whether the command was sent that the data connection is for, and was not answered: with TLS the server begins its
-    /// handshake on that one now. A preliminary reply means that bytes are sent.
+    /// Whether the command that uses the data connection was sent, and has no reply yet. With TLS, the server now
+    /// begins its handshake on the data connection. A preliminary reply means that the transfer of bytes begins.
     public var isTransferBeginning: Bool {
         if case .transfer(.command, _) = state { true } else { false }
     }
@@ -106,7 +108,7 @@ public struct FTPClientStateMachine: Sendable {
         return .close(FTPRefusal(kind, reply, to: command))
     }
 
-    /// The server speaks when it was not asked, or says what it may not.
+    /// Closes the connection: the server sent a reply that no command waits for, or that is invalid in this state.
     mutating func unexpected(_ reply: FTPReply) -> Action { close(.unexpectedReply, reply, state.commandName) }
 }
 

@@ -1,14 +1,14 @@
 import LoadingKitPrimitives
 
-/// A command of a client's (RFC 959 §4.1 and its extensions), with its argument.
+/// A client's command (RFC 959 §4.1 and its extensions), with its argument.
 public struct FTPCommand: Sendable, Hashable {
-    /// The command's name, in capitals.
+    /// The command's name, in upper case.
     public let name: String
     /// The argument; nil for none.
     public let argument: [UInt8]?
 
-    /// - Throws: ``FTPError/invalidArgument(command:)`` where the argument has CR, LF or NUL in it: the server would take
-    ///   what follows for a command of its own.
+    /// - Throws: ``FTPError/invalidArgument(command:)`` if the argument contains CR, LF or NUL. The server would
+    ///   interpret the rest of the argument as another command.
     public init(_ name: String, _ argument: [UInt8]? = nil) throws(FTPError) {
         let hasControl = argument?.contains { $0 == 0 || $0 == ASCII.lineFeed || $0 == ASCII.carriageReturn }
         if hasControl == true { throw .invalidArgument(command: name) }
@@ -16,19 +16,20 @@ public struct FTPCommand: Sendable, Hashable {
         self.argument = argument
     }
 
-    /// A command of ours alone.
+    /// A command with a constant argument, or none.
     init(known name: StaticString, _ argument: StaticString? = nil) {
         self.name = "\(name)"
         self.argument = argument.map { Array("\($0)".utf8) }
     }
 
-    /// The same, of a number.
+    /// A command with a number as its argument.
     init(known name: StaticString, digits: Int64) {
         self.name = "\(name)"
         argument = Array(String(digits).utf8)
     }
 
-    /// What is sent. The byte 255 of an argument is doubled, as Telnet demands (RFC 854; RFC 2640 §3.1).
+    /// The command's encoded bytes. The byte 255 of an argument is doubled, as Telnet requires (RFC 854; RFC 2640
+    /// §3.1).
     public var bytes: [UInt8] {
         var bytes = Array(name.utf8)
         if let argument {

@@ -1,11 +1,11 @@
 import LoadingKitPrimitives
 
-/// What a reply says that refuses a command (RFC 959 §4.2).
+/// The reasons in replies that refuse a command (RFC 959 §4.2).
 extension FTPReply {
-    /// Whether the server does not have the command at all: 500, 502, 504, and what some say in their place.
+    /// Whether the server does not implement the command: 500, 502 or 504, or the codes that some servers use instead.
     var isOfUnknownCommand: Bool { (500...504).contains(code) }
 
-    /// What it says of the data connection; nil where it says nothing of that.
+    /// The reply's reason that concerns the data connection; nil if the reply does not concern the data connection.
     var dataRefusal: FTPRefusal.Kind? {
         switch code {
         case 425: .dataConnection
@@ -15,8 +15,8 @@ extension FTPReply {
         }
     }
 
-    /// Why a file cannot be read. Servers say little more than 550: whether the file has a size shows that it is there, and
-    /// many say so in English.
+    /// The reason why a file cannot be read. Most servers send only 550 in all cases. If the file has a size it exists,
+    /// and many servers state the reason in English text.
     func readRefusal(exists: Bool) -> FTPRefusal.Kind {
         if code == 530 || code == 532 { return .noPermission }
         if isOfUnknownCommand { return .notImplemented }
@@ -26,7 +26,7 @@ extension FTPReply {
         return exists || hasPermissionWord ? .noPermission : .noSuchFile
     }
 
-    /// Why a file or a folder cannot be written.
+    /// The reason why a file or folder cannot be written.
     var writeRefusal: FTPRefusal.Kind {
         switch code {
         case 452, 552: .noSpace

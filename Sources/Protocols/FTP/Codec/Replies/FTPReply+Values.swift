@@ -1,8 +1,8 @@
 import LoadingKitPrimitives
 
-/// What replies say, beyond their codes.
+/// The values that replies contain in addition to their codes.
 extension FTPReply {
-    /// The port of a reply to `EPSV` (RFC 2428 §3): `229 … (|||6446|)`. Nil where there is none, or it is 0.
+    /// The port in a reply to `EPSV` (RFC 2428 §3): `229 … (|||6446|)`. Nil if there is none, or if it is 0.
     public var extendedPassivePort: UInt16? {
         guard code == 229 else { return nil }
         for line in lines {
@@ -10,17 +10,18 @@ extension FTPReply {
             let delimiter = line[open + 1]
             guard (33...126).contains(delimiter), !ASCII.isDigit(delimiter) else { continue }
             let parts = line[(open + 1)...].split(separator: delimiter, omittingEmptySubsequences: false)
-            // Before the first delimiter, the protocol, the address (both empty), the port, and the parenthesis.
+            // The five parts: an empty one before the first delimiter, the protocol and the address (both empty), the
+            // port, and the closing parenthesis.
             guard parts.count == 5, parts[0].isEmpty, parts[4].first == UInt8(ascii: ")") else { continue }
             return parts[3].decimal.flatMap { UInt16(exactly: $0) }.flatMap { $0 > 0 ? $0 : nil }
         }
         return nil
     }
 
-    /// The address and the port of a reply to `PASV` (RFC 959 §4.1.2): six numbers with commas, wherever they stand. Nil where
-    /// there are none, or the port is 0.
+    /// The address and the port in a reply to `PASV` (RFC 959 §4.1.2): six numbers with commas, at any position of the
+    /// text. Nil if there are none, or if the port is 0.
     ///
-    /// The address is not to be connected to: a server might name another machine. That of the control connection is.
+    /// Do not connect to this address: a server might name another host. Use the control connection's remote address.
     public var passiveAddress: (address: [UInt8], port: UInt16)? {
         guard code == 227 else { return nil }
         for line in lines {
@@ -41,21 +42,21 @@ extension FTPReply {
         return nil
     }
 
-    /// The number of bytes of a reply to `SIZE` (RFC 3659 §4). Nil where there is none.
+    /// The number of bytes in a reply to `SIZE` (RFC 3659 §4). Nil if there is none.
     public var size: Int64? {
         guard code == 213, let line = lines.first else { return nil }
         return ASCII.trimmingSpaces(line).decimal.flatMap { Int64(exactly: $0) }
     }
 
-    /// The time of a reply to `MDTM` (RFC 3659 §3), in seconds since 1 January 1970 UTC; a fraction is left out. Nil where
+    /// The time in a reply to `MDTM` (RFC 3659 §3), in seconds since 1 January 1970 UTC, without a fraction. Nil if
     /// there is none.
     public var modificationTime: Int64? {
         guard code == 213, let line = lines.first else { return nil }
         return FTPTimestamp(digits: ASCII.trimmingSpaces(line))?.secondsSince1970
     }
 
-    /// The path of a reply to `PWD` or `MKD` (RFC 959 §4.1.3, Appendix II): between quotes, a quote in it doubled. Nil where
-    /// there is none.
+    /// The path in a reply to `PWD` or `MKD` (RFC 959 §4.1.3, Appendix II). Quotes enclose the path, and a quote within
+    /// it is doubled. Nil if there is no path, or if it is empty.
     public var quotedPath: [UInt8]? {
         let quote = UInt8(ascii: "\"")
         guard code == 257, let line = lines.first, let start = line.firstIndex(of: quote) else { return nil }
@@ -72,8 +73,8 @@ extension FTPReply {
         return nil
     }
 
-    /// The number of bytes that many servers announce in the reply to `RETR`: `150 Opening … (1234 bytes)`. Nil where there is
-    /// none.
+    /// The number of bytes that many servers announce in the reply to `RETR`: `150 Opening … (1234 bytes)`. Nil if
+    /// there is none.
     public var announcedSize: Int64? {
         guard kind == .preliminary, let line = lines.last, let open = line.lastIndex(of: UInt8(ascii: "(")) else {
             return nil
@@ -85,7 +86,8 @@ extension FTPReply {
         return digits.decimal.flatMap { Int64(exactly: $0) }
     }
 
-    /// Code and text as a message quotes them: the last line, where the reason stands, without control characters.
+    /// The code and the text for messages: the last line that is not empty, which states the reason, without control
+    /// characters.
     public var summary: String {
         let text = FTPText.string(lines.last { !$0.isEmpty } ?? [])
         return text.isEmpty ? "\(code)" : "\(code) \(text)"

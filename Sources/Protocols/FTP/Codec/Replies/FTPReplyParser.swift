@@ -1,32 +1,32 @@
 import LoadingKitPrimitives
 
-/// Reads the replies on a control connection (RFC 959 §4.2), wherever the bytes are divided.
+/// Parses the replies on a control connection (RFC 959 §4.2). The bytes may be divided at any position.
 ///
 ///     226 Transfer complete.
 ///     211-Features:
 ///      SIZE
 ///     211 End
 ///
-/// A reply of several lines ends with the line that begins with the same code and a space. A line ends with LF; a CR before
-/// it is no part of the line.
+/// A reply of several lines ends with a line that begins with the same code and a space. A line ends with LF; a CR
+/// before the LF is not part of the line.
 public struct FTPReplyParser: Sendable {
     private enum State {
         case betweenReplies
         /// The lines that follow belong to a reply with this code.
         case inReply(code: Int, lines: [[UInt8]], length: Int)
-        /// What the bytes were not: nothing more can be read.
+        /// The bytes were not a valid reply; nothing more can be parsed.
         case failed(FTPError)
     }
 
     private let limits: FTPLimits
     private var state = State.betweenReplies
-    /// The line's bytes up to now.
+    /// The bytes of the current line received so far.
     private var line: [UInt8] = []
 
     /// A parser for one connection.
     public init(limits: FTPLimits = FTPLimits()) { self.limits = limits }
 
-    /// Whether no byte of a reply that is not complete was received.
+    /// Whether no part of an incomplete reply has been received.
     public var isBetweenReplies: Bool {
         switch state {
         case .betweenReplies: line.isEmpty
@@ -34,7 +34,8 @@ public struct FTPReplyParser: Sendable {
         }
     }
 
-    /// What ended the reading: the replies that came before it in the same bytes were given first. Nil while all is well.
+    /// The error that ended the parsing, or nil. ``receive(_:)`` returns complete replies that precede the error in the
+    /// same bytes before it throws the error.
     public var failure: FTPError? {
         switch state {
         case .failed(let error): error
@@ -42,8 +43,8 @@ public struct FTPReplyParser: Sendable {
         }
     }
 
-    /// Takes bytes, and gives the replies that they complete; ``failure`` says whether something else follows them. After an
-    /// error each call throws it again.
+    /// Parses bytes, and returns the replies that they complete. After the call, ``failure`` is not nil if invalid
+    /// bytes follow these replies. After an error every call throws the same error.
     public mutating func receive(_ bytes: UnsafeRawBufferPointer) throws(FTPError) -> [FTPReply] {
         if case .failed(let error) = state { throw error }
         var replies: [FTPReply] = []
@@ -58,7 +59,7 @@ public struct FTPReplyParser: Sendable {
             }
             try append(rest)
         } catch {
-            // What came before is whole, and was meant for the command that waits.
+            // The replies before the error are complete, and answer the commands that wait for them.
             state = .failed(error)
             if replies.isEmpty { throw error }
         }
@@ -66,7 +67,7 @@ public struct FTPReplyParser: Sendable {
     }
 
     private mutating func append(_ bytes: Slice<UnsafeRawBufferPointer>) throws(FTPError) {
-        // One more for the CR.
+        // The limit does not include the CR, which takes one more byte.
         guard bytes.count - 1 <= limits.lineLength - line.count else { throw .lineTooLong(limit: limits.lineLength) }
         line.append(contentsOf: bytes)
     }
@@ -83,7 +84,7 @@ public struct FTPReplyParser: Sendable {
             state = .inReply(code: start.code, lines: [start.text], length: start.text.count)
             return nil
         case .inReply(let code, var lines, let length):
-            // The state lets go of the lines, so that they are not copied for each.
+            // The state must not refer to the lines here: otherwise each appended line would copy the array.
             state = .betweenReplies
             let start = LineStart(line)
             let isLast = start?.code == code && start?.isContinued == false
@@ -102,7 +103,7 @@ public struct FTPReplyParser: Sendable {
         if length > limits.replyLength { throw .replyTooLong(limit: limits.replyLength) }
     }
 
-    /// What a line begins with.
+    /// The code at the beginning of a line, and the text after it.
     private struct LineStart {
         let code: Int
         let isContinued: Bool
