@@ -1,24 +1,24 @@
 extension FTPClientStateMachine {
-    /// Where the connection stands.
+    /// The state of the connection.
     enum State: Sendable {
         case login(LoginStep)
-        /// Nothing is asked.
+        /// No command is in progress.
         case idle
-        /// On the way to the folder of a transfer.
+        /// The connection changes to the folder of a transfer.
         case folder(FolderStep, Work)
         case transfer(TransferStep, Work)
         case closed
     }
 
-    /// Steps before the first transfer. Unless it says otherwise, the reply to a command is waited for.
+    /// The steps before the first transfer. Unless stated otherwise, each step waits for the reply to its command.
     enum LoginStep: Sendable {
         case greeting
         case auth
-        /// TLS is put on the connection.
+        /// The TLS handshake is in progress.
         case securing
         case bufferSize
         case protection
-        /// The user is not known yet.
+        /// The user name is not known yet.
         case anonymous
         case user(password: [UInt8]?)
         case password
@@ -26,47 +26,47 @@ extension FTPClientStateMachine {
         case options
     }
 
-    /// Steps to the folder in which the transfer's command is given.
+    /// The steps to the folder in which the transfer's command is sent.
     enum FolderStep: Sendable {
         case form
         case home
         case goingHome
-        /// The index of the folder that is entered.
+        /// The client enters the folder with this index.
         case folder(Int)
         case makingFolder(Int)
     }
 
-    /// Steps in that folder.
+    /// The steps of the transfer in its folder.
     enum TransferStep: Sendable {
         case size
         case time
-        /// What is known was reported.
+        /// The known facts were reported to the transfer's owner.
         case reported
         case extendedPassive
         case passive
-        /// The data connection is made.
+        /// The data connection is being opened.
         case opening(isExtended: Bool)
         case restart
         case command
-        /// Bytes are sent. With a reply: the server has ended the transfer already.
+        /// The data connection transfers bytes. The reply is the server's last one, if it has arrived already.
         case transferring(reply: FTPReply?)
-        /// The data is over; the server's last reply is not there.
+        /// The data connection is closed; the server's last reply has not arrived.
         case ending
-        /// Whether what could not be read is a folder.
+        /// The client checks whether the path that could not be read names a folder.
         case probing(FTPRefusal)
         case making
     }
 
-    /// A transfer under way, with what is known up to now.
+    /// A transfer in progress, with the facts known so far.
     struct Work: Sendable {
         let transfer: FTPTransfer
         var facts = FTPFacts()
         var offset: Int64 = 0
-        /// How `SIZE` was refused, if it was.
+        /// The reply that refused `SIZE`, if any.
         var sizeRefusal: FTPReply?
-        /// Whether the reply to `MLSD` was that there is no such command.
+        /// Whether the listing uses `LIST`: the server does not implement `MLSD`.
         var usesPlainListing = false
-        /// The folder that was made last, which must be there then.
+        /// The index of the folder that was made last. It is not made a second time.
         var madeFolder: Int?
 
         init(_ transfer: FTPTransfer) { self.transfer = transfer }
@@ -76,7 +76,7 @@ extension FTPClientStateMachine {
 }
 
 extension FTPClientStateMachine.State {
-    /// For messages and tables: the step's name, without what it holds.
+    /// The step's name without its associated values, for messages and tables.
     var name: String {
         let step: Any =
             switch self {
@@ -88,7 +88,7 @@ extension FTPClientStateMachine.State {
         return String(String(describing: step).prefix { $0 != "(" })
     }
 
-    /// Whether the server is to reply.
+    /// Whether the state machine waits for a reply.
     var isWaitingForReply: Bool {
         switch self {
         case .login(let step): step.isWaitingForReply
@@ -98,7 +98,7 @@ extension FTPClientStateMachine.State {
         }
     }
 
-    /// The name of the command whose reply is waited for; empty where none is.
+    /// The name of the command whose reply is expected; empty if there is none.
     var commandName: String {
         switch self {
         case .login(let step): step.commandName

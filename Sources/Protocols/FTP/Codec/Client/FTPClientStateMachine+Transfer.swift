@@ -1,24 +1,24 @@
-/// What is done in a transfer's folder: facts, the data connection, and the transfer's command.
+/// The steps of a transfer in its folder: facts, the data connection, and the transfer's command.
 extension FTPClientStateMachine {
     // MARK: Inputs
 
-    /// Goes on after ``Action/report(_:)``.
+    /// Continues the transfer after ``Event/report(_:)``.
     ///
-    /// - Parameter offset: where in the file the transfer begins.
+    /// - Parameter offset: the offset in the file at which the transfer begins.
     public mutating func proceed(from offset: Int64) -> Action {
         guard case .transfer(.reported, var work) = state else { return .wait }
         work.offset = isRestartRefused ? 0 : max(0, offset)
         return openPassive(work)
     }
 
-    /// The data connection is made.
+    /// Records that the data connection is open.
     public mutating func dataDidOpen() -> Action {
         guard case .transfer(.opening, let work) = state else { return .wait }
         guard work.offset > 0 else { return sendCommand(work) }
         return send(.decimal("REST", work.offset), .transfer(.restart, work))
     }
 
-    /// The data connection could not be made. The other command for one is tried, where there is one.
+    /// Records that the data connection could not be opened. After `EPSV`, tries `PASV` if that may be used.
     public mutating func dataDidFail() -> Action {
         guard case .transfer(.opening(let isExtended), let work) = state else { return .wait }
         guard isExtended, allowsPlainPassive else { return close(.dataConnection, nil, "EPSV") }
@@ -26,7 +26,7 @@ extension FTPClientStateMachine {
         return send(.known("PASV"), .transfer(.passive, work))
     }
 
-    /// All bytes were sent on the data connection, or all were received, and it is closed.
+    /// Records that all bytes were sent or received, and that the data connection is closed.
     public mutating func dataDidEnd() -> Action {
         guard case .transfer(.transferring(let reply), let work) = state else { return .wait }
         if let reply { return end(work, reply) }
@@ -54,7 +54,8 @@ extension FTPClientStateMachine {
         case .command: return commandReply(work, reply, kind)
         case .transferring(nil):
             if kind == .preliminary { return .wait }
-            // What the server says before the data is over holds when it is: the data may be on its way.
+            // The server's last reply may arrive before the last bytes of the data connection. It takes effect after
+            // them.
             guard kind == .completion else { return end(work, reply) }
             state = .transfer(.transferring(reply: reply), work)
             return .wait
@@ -69,7 +70,7 @@ extension FTPClientStateMachine {
         var work = work
         let isDone = kind == .completion
         if isDone { work.facts.size = reply.size } else { work.sizeRefusal = reply }
-        // A file of which there is no size may have a time, but to ask for both costs more than it brings.
+        // A file without a size may have a time, but a request for both costs more than the time is worth.
         guard isDone || work.transfer.operation == .inspect, let command = argumentCommand("MDTM", work) else {
             return report(work)
         }
@@ -103,7 +104,7 @@ extension FTPClientStateMachine {
             state = .transfer(.transferring(reply: nil), work)
             return .tell(.begin(beginning(work, reply)))
         case .completion:
-            // Some servers say no more than that a short file was sent.
+            // Some servers send only the last reply, without a preliminary one, for a short file.
             state = .transfer(.transferring(reply: reply), work)
             return .tell(.begin(beginning(work, reply)))
         case .intermediate: return unexpected(reply)
@@ -117,7 +118,7 @@ extension FTPClientStateMachine {
         switch work.transfer.operation {
         case .list:
             if !work.usesPlainListing, reply.isOfUnknownCommand {
-                // The data connection that was opened for it serves the other command.
+                // LIST can use the data connection that was opened for MLSD.
                 var work = work
                 work.usesPlainListing = true
                 isMachineListingRefused = true
@@ -128,7 +129,8 @@ extension FTPClientStateMachine {
             if let kind = reply.dataRefusal { return fail(kind, reply, name) }
             let kind = reply.readRefusal(exists: work.facts.size != nil)
             let refusal = FTPRefusal(kind, reply, to: name)
-            // A folder's path in one command shows whether it is one. From another folder it would not lead there.
+            // A CWD with the whole path shows whether the path names a folder. From another folder, a relative path
+            // would not lead to it.
             guard reply.code == 550, work.facts.size == nil, folders.isEmpty, work.transfer.folders.isEmpty,
                 let command = try? FTPCommand("CWD", work.transfer.path.whole)
             else { return failed(refusal) }
@@ -140,7 +142,7 @@ extension FTPClientStateMachine {
 
     private mutating func probeReply(_ kind: FTPReply.Kind, _ refusal: FTPRefusal, _ work: Work) -> Action {
         guard kind == .completion else { return failed(refusal) }
-        // Without the way back the connection is of no use for other paths.
+        // If the path of the home folder is not known, the connection cannot be used for other paths.
         guard home != nil else { return close(.isDirectory, refusal.reply, refusal.command) }
         folders = [work.transfer.path.whole]
         return failed(FTPRefusal(.isDirectory, refusal.reply, to: refusal.command))
@@ -151,7 +153,7 @@ extension FTPClientStateMachine {
     mutating func arrive(_ work: Work) -> Action {
         switch work.transfer.operation {
         case .retrieve, .inspect:
-            // In text form the size would be another one, which costs servers a look at all of the file.
+            // The size in text form differs, and servers must read the whole file to compute it.
             guard work.transfer.form == .image, let command = argumentCommand("SIZE", work) else { return report(work) }
             return send(command, .transfer(.size, work))
         case .list: return openPassive(work)

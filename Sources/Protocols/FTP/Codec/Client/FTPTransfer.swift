@@ -1,29 +1,29 @@
-/// One thing to be done with a file or a folder on a server.
+/// One operation on a file or a folder of a server.
 public struct FTPTransfer: Sendable, Hashable {
-    /// What is done.
+    /// The kind of a transfer's operation.
     public enum Operation: Sendable, Hashable {
-        /// A file is read (`RETR`).
+        /// Read a file (`RETR`).
         case retrieve
-        /// A folder is listed: by `MLSD` where the server has it, else by `LIST`.
+        /// List a folder: with `MLSD` if the server has it, otherwise with `LIST`.
         case list
-        /// Size and time of a file are asked for, and nothing else.
+        /// Request the size and time of a file only.
         case inspect
-        /// A file is written (`STOR`).
+        /// Write a file (`STOR`).
         case store
-        /// Bytes are put behind those of a file (`APPE`).
+        /// Append bytes to a file (`APPE`).
         case append
-        /// A folder is made (`MKD`).
+        /// Make a folder (`MKD`).
         case makeDirectory
     }
 
-    /// What is done.
+    /// The operation.
     public let operation: Operation
-    /// With which file or folder.
+    /// The file or folder of the operation.
     public let path: FTPPath
-    /// Whether the server is led to the file one folder at a time (`CWD`, as RFC 1738 §3.2.2 has it), rather than by a path,
-    /// which only servers understand whose paths have slashes.
+    /// Whether the client enters the folders of the path one at a time (`CWD`, RFC 1738 §3.2.2). Otherwise it sends the
+    /// whole path, which only servers understand that separate names with slashes.
     public let stepsThroughFolders: Bool
-    /// Whether folders on the way that are not there are made.
+    /// Whether missing folders of the path are made.
     public let makesFolders: Bool
 
     /// A transfer.
@@ -39,20 +39,20 @@ public struct FTPTransfer: Sendable, Hashable {
     /// The form in which bytes are sent. Listings are text (RFC 959 §4.1.3).
     var form: FTPPath.Form { operation == .list ? .text : path.form ?? .image }
 
-    /// The folders that are entered, from the user's own one.
+    /// The folders to enter, beginning at the user's home folder.
     var folders: [[UInt8]] {
         if operation == .list { return stepsThroughFolders || path.segments.isEmpty ? path.segments : [path.whole] }
-        // A path in one command needs no folder, but for those that are made if they are not there.
+        // A whole path requires no CWD, unless missing folders are to be made.
         return stepsThroughFolders || makesFolders ? Array(path.segments.dropLast()) : []
     }
 
-    /// What the command is about, from the last of ``folders``.
+    /// The command's argument: a path relative to the last of ``folders``.
     var argument: [UInt8]? {
         if operation == .list { return nil }
         return folders.isEmpty ? path.whole : path.segments.last ?? []
     }
 
-    /// The name of the command that the data connection is for.
+    /// The name of the operation's main command.
     var command: String {
         switch operation {
         case .retrieve: "RETR"
@@ -65,11 +65,12 @@ public struct FTPTransfer: Sendable, Hashable {
     }
 }
 
-/// What a server says of a file before it sends it. Nil for what it does not say.
+/// The facts that a server reports about a file before it sends the file. A fact that the server does not report is
+/// nil.
 public struct FTPFacts: Sendable, Hashable {
-    /// Bytes.
+    /// The size in bytes.
     public var size: Int64?
-    /// Seconds since 1 January 1970, UTC.
+    /// The time of the last modification, in seconds since 1 January 1970, UTC.
     public var modificationTime: Int64?
 
     /// Facts; by default none.
@@ -79,41 +80,41 @@ public struct FTPFacts: Sendable, Hashable {
     }
 }
 
-/// Why a server does not do what was asked of it.
+/// The reason why a server did not perform a command.
 public struct FTPRefusal: Error, Sendable, Hashable {
-    /// What became impossible.
+    /// The kind of a refusal.
     public enum Kind: Sendable, Hashable {
-        /// The server has no place for a client now (421, or a greeting that is no welcome).
+        /// The server does not accept clients now (421, or a greeting with another code than a completion's).
         case serviceUnavailable
         /// The user's name or password is wrong.
         case login
-        /// The server wants an account besides a password (`ACCT`), which URLs have not.
+        /// The server requires an account in addition to a password (`ACCT`), which URLs cannot specify.
         case account
-        /// There is no TLS for the control connection, or none for data connections.
+        /// The server does not support TLS for the control connection, or for data connections.
         case security
-        /// No such file or folder.
+        /// The file or folder does not exist.
         case noSuchFile
-        /// The file is there, and this user may not read it.
+        /// The file exists, but the user may not read it.
         case noPermission
-        /// The URL names a folder as if it were a file.
+        /// The URL names a folder in the form of a file's URL.
         case isDirectory
         /// The file or folder cannot be written.
         case cannotWrite
-        /// The server's disk is full, or the user's share of it is.
+        /// The server's disk is full, or the user's quota is exceeded.
         case noSpace
-        /// No data connection came about.
+        /// The data connection could not be opened.
         case dataConnection
-        /// The transfer began, and the server did not end it well.
+        /// The transfer began, but the server did not complete it.
         case interrupted
-        /// The server cannot do what the command is for.
+        /// The server does not implement the command.
         case notImplemented
-        /// The reply is none that can follow the command.
+        /// The reply is not valid for the command.
         case unexpectedReply
     }
 
-    /// What became impossible.
+    /// The kind of the refusal.
     public let kind: Kind
-    /// What the server answered; nil where it did not.
+    /// The server's reply; nil if there was none.
     public let reply: FTPReply?
     /// The command's name; empty for the greeting.
     public let command: String
@@ -127,7 +128,7 @@ public struct FTPRefusal: Error, Sendable, Hashable {
 }
 
 extension FTPRefusal: CustomStringConvertible {
-    /// In plain words, with the server's reply.
+    /// A description in plain words, with the server's reply.
     public var description: String {
         let subject = command.isEmpty ? "the server's greeting" : "the server's answer to \(command)"
         guard let reply else { return "\(text): \(command.isEmpty ? "no answer" : "no answer to \(command)")" }

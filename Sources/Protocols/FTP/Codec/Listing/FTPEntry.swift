@@ -1,33 +1,34 @@
-/// A file, directory or link in a directory of an FTP server, as a listing tells of it.
+/// A file, directory or link in a directory of an FTP server, as a listing describes it.
 public struct FTPEntry: Sendable, Hashable {
-    /// What an entry is.
+    /// The kind of an entry.
     public enum Kind: String, Sendable {
         case file, directory, link
-        /// A device, a pipe, or a thing that the listing does not call any of the others.
+        /// A device, a pipe, or an entry that the listing does not describe as any of the other kinds.
         case other
     }
 
-    /// The name, as the server sent it: never empty, `.` or `..` in what ``FTPListingParser`` gives. UTF-8 where the server
-    /// keeps to RFC 2640. It may have any byte but LF: also `/`, NUL and control characters, where the server is hostile.
+    /// The name, as the server sent it. ``FTPListingParser`` never returns an empty name, `.` or `..`. The name is
+    /// UTF-8 if the server follows RFC 2640. It may contain any byte but LF: a hostile server may also send `/`, NUL
+    /// and control characters.
     public var name: [UInt8]
 
-    /// What it is.
+    /// The entry's kind.
     public var kind: Kind
 
-    /// The number of bytes of a file. Nil for all else, and where the listing has only a rounded number, as blocks.
+    /// The size of a file in bytes. Nil for other kinds, and if the listing has only a rounded number, such as blocks.
     public var size: UInt64?
 
-    /// When it was last changed.
+    /// The time of the last modification.
     public var modification: FTPTimestamp?
 
-    /// Who may do what, as the server writes it: `rw-r--r--` of `ls`, the digits of MLSD's `UNIX.mode`.
+    /// The permissions, as the server writes them: `rw-r--r--` of `ls`, the digits of MLSD's `UNIX.mode`.
     public var permissions: String?
 
-    /// What a link points at, where the listing tells.
+    /// A link's target, if the listing contains it.
     public var target: [UInt8]?
 
-    /// All that MLSD tells of the entry: values by the facts' names in small letters. Of a fact that is there twice, the first.
-    /// Empty for other listings.
+    /// All facts that MLSD reports about the entry: values by the facts' lowercase names. If a fact occurs twice, the
+    /// first value. Empty for other listings.
     public var facts: [String: String]
 
     /// An entry.

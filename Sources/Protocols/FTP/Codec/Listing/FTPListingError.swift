@@ -1,13 +1,13 @@
 import LoadingKitPrimitives
 
-/// Why a listing cannot be read.
+/// The reasons why a listing cannot be parsed.
 public enum FTPListingError: Error, Sendable, Hashable {
     /// A line has more bytes than ``FTPListingLimits/lineLength``.
     case lineTooLong(limit: Int)
 }
 
 extension FTPListingError: CustomStringConvertible {
-    /// The error in plain words.
+    /// A description in plain words.
     public var description: String {
         switch self {
         case .lineTooLong(let limit): "a line of the directory's listing has more than \(limit) bytes"
@@ -23,10 +23,11 @@ extension FTPListingError: LayerError {
     }
 }
 
-/// What a listing may ask of memory.
+/// Limits on the memory that a listing may require.
 public struct FTPListingLimits: Sendable, Hashable {
-    /// Bytes of one line without its end: 16 KiB, which is a name and a link's target of 4,096 bytes each (Linux's longest
-    /// path), and some. A listing's number of lines has no bound, as a file's length has none: entries are given as they come.
+    /// The maximum number of bytes in one line, without its line end. Default 16 KiB: enough for a name and a link's
+    /// target of 4,096 bytes each (Linux's longest path), and more. The number of lines has no limit, as a file's
+    /// length has none: entries are returned as they arrive.
     public var lineLength = 16_384
 
     /// The defaults.

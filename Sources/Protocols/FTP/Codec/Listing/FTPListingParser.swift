@@ -1,31 +1,34 @@
 import LoadingKitPrimitives
 
-/// Reads what a server sends on the data connection for MLSD or LIST.
+/// Parses the listing that a server sends on the data connection for MLSD or LIST.
 ///
-/// MLSD has a syntax (RFC 3659 §7). LIST has none (RFC 959 §4.1.3): each server writes for people. Read are the lines of
-/// `ls -l` in its variants, with English month names, and of MS-DOS and IIS. `total 12` is no entry; ``unreadableLineCount`` tells
-/// of lines in other forms. The directory itself and the one above it (`.`, `..`, MLSD's `cdir` and `pdir`) are no entries.
+/// MLSD has a syntax (RFC 3659 §7). LIST has none (RFC 959 §4.1.3): servers write it for humans. The parser accepts the
+/// lines of `ls -l` in its variants, with English month names, and the lines of MS-DOS and IIS. The line `total 12` is
+/// not an entry. ``unreadableLineCount`` counts the lines in other formats. The directory itself and its parent (`.`,
+/// `..`, MLSD's `cdir` and `pdir`) are not entries.
 public struct FTPListingParser: Sendable {
-    /// Which command's answer is read.
+    /// The command whose listing is parsed.
     public enum Format: Sendable, Hashable {
         case mlsd
-        /// - Parameter now: seconds since the beginning of 1970. `ls` leaves the year out of recent dates: it is the one that
-        ///   makes them the latest that is no more than a day ahead, as the server's time zone is not known.
+        /// - Parameter now: seconds since the beginning of 1970. `ls` omits the year of recent dates. The parser
+        ///   chooses the latest year for which the date is at most one day after `now`, because the server's time zone
+        ///   is not known.
         case list(now: Int64)
     }
 
-    /// What a line of a listing is.
+    /// The result of parsing one line of a listing.
     enum Line: Equatable {
         case entry(FTPEntry)
-        /// It belongs to the listing, and is no entry.
+        /// A valid line that is not an entry.
         case remark
         case unreadable
     }
 
-    /// Which command's answer is read.
+    /// The command whose listing is parsed.
     public let format: Format
 
-    /// How many lines were neither an entry nor a known remark. A listing of such lines alone is in a format that is not known.
+    /// The number of lines that were neither an entry nor a known remark. If all lines of a listing are such lines, its
+    /// format is not known.
     public private(set) var unreadableLineCount = 0
 
     private let limits: FTPListingLimits
@@ -38,9 +41,10 @@ public struct FTPListingParser: Sendable {
         self.limits = limits
     }
 
-    /// Takes the next bytes, of any number, and gives the entries that they complete.
+    /// Parses the next bytes, of any number, and returns the entries that they complete.
     ///
-    /// - Throws: ``FTPListingError``, when the entries before it have been given; again at each further call.
+    /// - Throws: ``FTPListingError``, after the entries before the error were returned, and again from each further
+    ///   call.
     public mutating func receive(_ bytes: some Sequence<UInt8>) throws(FTPListingError) -> [FTPEntry] {
         var entries: [FTPEntry] = []
         if failure == nil {
@@ -59,9 +63,9 @@ public struct FTPListingParser: Sendable {
         return entries
     }
 
-    /// The listing has ended, with or without an end of its last line.
+    /// Ends the listing, whose last line may lack a line end, and returns the remaining entries.
     ///
-    /// - Throws: the error that ``receive(_:)`` had to hold back.
+    /// - Throws: the error that ``receive(_:)`` has not thrown yet because it returned entries.
     public mutating func finish() throws(FTPListingError) -> [FTPEntry] {
         if let failure { throw failure }
         var entries: [FTPEntry] = []
@@ -69,7 +73,7 @@ public struct FTPListingParser: Sendable {
         return entries
     }
 
-    /// The CR of the line's end does not count.
+    /// Whether the line may have one more byte. The limit does not include the CR of the line end.
     private func hasRoom(for byte: UInt8) -> Bool {
         line.count < limits.lineLength || line.count == limits.lineLength && byte == ASCII.carriageReturn
     }
@@ -95,7 +99,7 @@ public struct FTPListingParser: Sendable {
         case .mlsd: return MLSDLine.read(line)
         case .list(let now):
             if let entry = UnixLine.read(line, now: now) ?? DOSLine.read(line) { return .entry(entry) }
-            // `ls` begins with the number of blocks: `total 12`.
+            // The first line of `ls` is the number of blocks: `total 12`.
             return line.text(0).lowercased() == "total" ? .remark : .unreadable
         }
     }

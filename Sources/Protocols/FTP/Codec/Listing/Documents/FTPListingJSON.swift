@@ -1,30 +1,31 @@
-/// A directory as JSON (RFC 8259): an object whose `entries` have an object for each entry.
+/// A directory as JSON (RFC 8259): an object whose `entries` array has an object for each entry.
 ///
-///     {"entries":[{"name":"a file.txt","encodedName":"a%20file.txt","type":"file","size":531,"modified":"2026-01-31T23:05:09Z"},
+///     {"entries":[{"name":"a b","encodedName":"a%20b","type":"file","size":531,"modified":"2026-01-31T23:05:09Z"},
 ///     {"name":"latest","encodedName":"latest","type":"link","target":"2026","encodedTarget":"2026"}],
 ///     "unreadableLines":0}
 ///
-/// `unreadableLines` says how many lines of the server's listing could not be read, so that there may be as many entries more.
+/// `unreadableLines` is the number of lines of the server's listing that could not be parsed. Each of these lines may
+/// be an entry that is missing here.
 ///
-/// - `name` is the name as text. Bytes that are not UTF-8 become U+FFFD in it.
-/// - `encodedName` has the name's bytes exactly: percent-encoded, ready to be a segment of a URL's path.
+/// - `name` is the name as text, in which U+FFFD replaces bytes that are not UTF-8.
+/// - `encodedName` has exactly the name's bytes, percent-encoded, for use as a segment of a URL's path.
 /// - `type` is `file`, `directory`, `link` or `other`.
-/// - `size`, `modified` (ISO 8601, as precise as the server told, with `Z` where it is known to be UTC), `permissions`, and a
-///   link's `target` and `encodedTarget` are there where they are known.
-/// - `facts` has what MLSD told, where it did: an object of strings.
+/// - `size`, `modified` (ISO 8601, with the precision that the server reports, and with `Z` if the time is known to be
+///   UTC), `permissions`, and a link's `target` and `encodedTarget` are present if they are known.
+/// - `facts` is an object of strings with the facts of an MLSD listing, if there are any.
 ///
-/// It is made in pieces, so that a listing of any length can be passed on as it comes: ``begin()``, ``row(for:)`` for each entry,
-/// ``end(unreadableLineCount:)``.
+/// The JSON is produced in parts, so that listings of any length can be streamed: ``begin()``, ``row(for:)`` for each
+/// entry, ``end(unreadableLineCount:)``.
 public struct FTPListingJSON: Sendable, FTPListingDocument {
     private var isFirst = true
 
     /// The JSON of a directory.
     public init() {}
 
-    /// What is before the first entry.
+    /// The text before the first entry.
     public func begin() -> [UInt8] { Array("{\"entries\":[".utf8) }
 
-    /// One entry's object, and the comma after the one before it.
+    /// One entry's object, with the comma that separates it from the previous one.
     public mutating func row(for entry: FTPEntry) -> [UInt8] {
         var members: [(String, [UInt8])] = [
             ("name", Self.string(entry.name)),
@@ -45,9 +46,10 @@ public struct FTPListingJSON: Sendable, FTPListingDocument {
         return Array((isFirst ? "" : ",\n").utf8) + Self.object(members)
     }
 
-    /// What is after the last entry.
+    /// The text after the last entry.
     ///
-    /// - Parameter unreadableLineCount: that of the parser (``FTPListingParser/unreadableLineCount``), at the end.
+    /// - Parameter unreadableLineCount: the parser's ``FTPListingParser/unreadableLineCount`` at the end of the
+    ///   listing.
     public func end(unreadableLineCount: Int) -> [UInt8] {
         Array("],\n\"unreadableLines\":\(unreadableLineCount)}\n".utf8)
     }

@@ -1,18 +1,21 @@
 import LoadingKitPrimitives
 
-/// What a directory is shown as.
+/// A document that shows a directory's entries.
 package protocol FTPListingDocument {
     func begin() -> [UInt8]
     mutating func row(for entry: FTPEntry) -> [UInt8]
     func end(unreadableLineCount: Int) -> [UInt8]
 }
 
-/// A directory as an HTML page, like browsers show it: a title, a link to the directory above, and a row for each entry.
+/// A directory as an HTML page like those of browsers: a title, a link to the parent directory, and a row for each
+/// entry.
 ///
-/// It is made in pieces, so that a listing of any length can be passed on as it comes: ``begin()``, ``row(for:)`` for each entry,
-/// ``end(unreadableLineCount:)``. It is UTF-8. Names come from the server, and are harmless: they are escaped as text and encoded in links, which stay
-/// in the directory; control characters and those that turn the direction of text become visible; and the page's
-/// `Content-Security-Policy` allows no script, no form and nothing from elsewhere.
+/// The page is produced in parts, so that listings of any length can be streamed: ``begin()``, ``row(for:)`` for each
+/// entry, ``end(unreadableLineCount:)``. Its encoding is UTF-8.
+///
+/// Names come from the server and are made harmless. Text is escaped. Links are percent-encoded, and stay in the
+/// directory. Control characters and characters that change the direction of text become visible. The page's
+/// `Content-Security-Policy` allows no script, no form and no resource of other origins.
 public struct FTPListingPage: Sendable, FTPListingDocument {
     private let path: [UInt8]
     private let prefix: [UInt8]
@@ -20,9 +23,9 @@ public struct FTPListingPage: Sendable, FTPListingDocument {
     /// A page of a directory.
     ///
     /// - Parameters:
-    ///   - path: the directory's, decoded: `/pub/a file/`. With or without slashes at the ends.
-    ///   - endsInSlash: whether the path of the URL under which the page is shown ends in `/`. Where it does not, links name the
-    ///     directory, too.
+    ///   - path: the directory's decoded path, with or without slashes at its ends: `/pub/a file/`.
+    ///   - endsInSlash: whether the path of the page's URL ends in `/`. If it does not, links include the directory's
+    ///     name.
     public init(path: [UInt8], endsInSlash: Bool = true) {
         let segments = path.split(separator: UInt8(ascii: "/"))
         let slash = [UInt8(ascii: "/")]
@@ -38,7 +41,7 @@ public struct FTPListingPage: Sendable, FTPListingDocument {
 
     private let hasParent: Bool
 
-    /// What is before the first row.
+    /// The text before the first row.
     public func begin() -> [UInt8] {
         let title = Array("Index of ".utf8) + Self.escaped(path)
         var page = Array(
@@ -74,9 +77,10 @@ public struct FTPListingPage: Sendable, FTPListingDocument {
         return row
     }
 
-    /// What is after the last row: a note, where the page does not show all that the server sent.
+    /// The text after the last row, with a note if the page does not show all lines that the server sent.
     ///
-    /// - Parameter unreadableLineCount: that of the parser (``FTPListingParser/unreadableLineCount``), at the end.
+    /// - Parameter unreadableLineCount: the parser's ``FTPListingParser/unreadableLineCount`` at the end of the
+    ///   listing.
     public func end(unreadableLineCount: Int) -> [UInt8] {
         let lines = unreadableLineCount == 1 ? "1 line" : "\(unreadableLineCount) lines"
         let note = "<p>This page may lack entries: \(lines) of the server's listing could not be read.</p>\n"
@@ -87,11 +91,11 @@ public struct FTPListingPage: Sendable, FTPListingDocument {
 
     static let style = "body{font-family:sans-serif}th,td{text-align:left;padding-right:2em;white-space:pre-wrap}"
 
-    /// With the SHA-256 of the style, which is all that the page has of its own.
+    /// The policy, with the SHA-256 of the style, which is the page's only resource.
     private static let policy =
         "default-src 'none'; style-src 'sha256-fkTUUfImN2NyoWR8g+X7wOBOdODFi7gy6AvopR5cOXE='; base-uri 'none'; form-action 'none'"
 
-    /// `531 B`, `1.4 kB`: with units of 1,000.
+    /// A size in units of 1,000: `531 B`, `1.4 kB`.
     static func rounded(_ bytes: UInt64) -> String {
         if bytes < 1000 { return "\(bytes) B" }
         var tenths = bytes / 100
@@ -102,7 +106,7 @@ public struct FTPListingPage: Sendable, FTPListingDocument {
         return "\(tenths / 10).\(tenths % 10) EB"
     }
 
-    /// Text for HTML, in an element or in a quoted attribute. Always UTF-8.
+    /// Escapes text for HTML, in an element or in a quoted attribute. The result is always valid UTF-8.
     static func escaped(_ bytes: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []
         for scalar in String(decoding: bytes, as: UTF8.self).unicodeScalars {
@@ -113,7 +117,7 @@ public struct FTPListingPage: Sendable, FTPListingDocument {
             case "\"": result += "&quot;".utf8
             case "'": result += "&#39;".utf8
             case "\u{00}"..."\u{1F}": result += "&#x24\(String(0x100 + scalar.value, radix: 16).dropFirst());".utf8
-            // DEL and C1; what turns the direction of text, with which `exe.txt` can be shown for `txt.exe`.
+            // DEL, C1, and characters that change the direction of text, which can make `exe.txt` look like `txt.exe`.
             case "\u{7F}"..."\u{9F}", "\u{061C}", "\u{200E}", "\u{200F}", "\u{2028}"..."\u{202E}",
                 "\u{2066}"..."\u{2069}":
                 result += "\u{FFFD}".utf8

@@ -1,6 +1,6 @@
 import LoadingKitPrimitives
 
-/// MS-DOS's `dir`, as IIS and other servers for Windows write it.
+/// A line of MS-DOS's `dir`, as IIS and other servers for Windows write it.
 ///
 ///     04-27-00  09:09PM       <DIR>          licensed
 ///     04-27-2024  21:09                  589 readme.htm
@@ -10,7 +10,7 @@ enum DOSLine {
         guard line.words.count >= 4, let (year, month, day) = date(line.word(0)) else { return nil }
         var clockWord = Array(line.word(1))
         var next = 2
-        // A space before AM or PM.
+        // Some servers write a space before AM or PM.
         switch line.text(2).lowercased() {
         case "am", "pm", "a.m.", "p.m.":
             clockWord += line.word(2).prefix(1)
@@ -39,21 +39,22 @@ enum DOSLine {
 
     /// A size, one space, and the name.
     private static func file(_ line: ListingLine, _ index: Int, _ time: FTPTimestamp) -> FTPEntry? {
-        // Some have thousands parted by a comma or a full stop.
+        // Some servers separate thousands by a comma or a full stop.
         let digits = line.word(index).filter { $0 != ASCII.comma && $0 != UInt8(ascii: ".") }
         let name = line.rest(afterWord: index)
         guard let size = digits.decimal, !name.isEmpty else { return nil }
         return FTPEntry(name: Array(name), kind: .file, size: size, modification: time)
     }
 
-    /// IIS fills up to 15 characters from `<`, so that names begin in one column; others have less.
+    /// IIS pads the kind to 15 characters, so that names begin in one column; other servers write fewer spaces.
     private static func name(_ line: ListingLine, afterKind index: Int) -> [UInt8] {
         guard line.words.indices.contains(index + 1) else { return [] }
         let column = line.words[index].lowerBound + 15
         return Array(line.bytes[min(column, line.words[index + 1].lowerBound)...])
     }
 
-    /// Month, day and year; where the first cannot be a month, or full stops part them, the day is first. Or the year is.
+    /// Parses month, day and year. The day is first if the first number exceeds 12, or if full stops separate the
+    /// numbers. The year is first if the first number has four digits.
     private static func date(_ word: ArraySlice<UInt8>) -> (year: Int, month: Int, day: Int)? {
         guard let separator = word.first(where: { !ASCII.isDigit($0) }), "-/.".utf8.contains(separator) else {
             return nil
@@ -69,6 +70,6 @@ enum DOSLine {
             : (year, numbers[0], numbers[1])
     }
 
-    /// The year that two digits stand for, as POSIX's `%y` has it.
+    /// The year of a two-digit number, with the rule of POSIX's `%y`.
     private static func fullYear(_ year: Int) -> Int { year < 69 ? 2000 + year : 1900 + year }
 }

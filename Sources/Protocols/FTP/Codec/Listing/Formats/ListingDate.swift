@@ -1,6 +1,6 @@
 import LoadingKitPrimitives
 
-/// A date in a line like `ls -l` writes it, of one to four words.
+/// A date as `ls -l` writes it, of one to four words.
 ///
 ///     Jan 29 03:26       29 Jan 03:26       Jan 29  2024       Jan 29 03:26:15 2024
 ///     09-26 13:45        09-26 2024         2024-01-29         2024-01-29 03:26:15.000 +0100
@@ -8,7 +8,7 @@ struct ListingDate {
     let time: FTPTimestamp
     let wordCount: Int
 
-    /// The date that begins with a word.
+    /// Parses the date that begins at the word with this index.
     static func read(_ line: ListingLine, at index: Int, now: Int64) -> ListingDate? {
         let first = line.word(index)
         let second = line.word(index + 1)
@@ -28,7 +28,7 @@ struct ListingDate {
         return nil
     }
 
-    /// What follows month and day: a time, a year, or both.
+    /// Parses the words after the month and the day: a time, a year, or both.
     private static func readRest(
         _ line: ListingLine, at index: Int, _ month: Int, _ day: Int, _ now: Int64
     ) -> ListingDate? {
@@ -37,14 +37,14 @@ struct ListingDate {
             return make(FTPTimestamp(year: year, month: month, day: day, precision: .day, isUTC: false), 1)
         }
         guard let clock = Clock(word) else { return nil }
-        // `ls -T` has both.
+        // `ls -T` writes a time and a year.
         if clock.precision == .second, let year = year(line.word(index + 1)) {
             return make(clock.on(year, month, day), 2)
         }
         return make(clock.onLatest(month, day, before: now), 1)
     }
 
-    /// The same time, with so many words before it.
+    /// The same time, with `count` more words before it.
     private func following(_ count: Int) -> ListingDate {
         ListingDate(time: time, wordCount: wordCount + count)
     }
@@ -55,7 +55,7 @@ struct ListingDate {
         guard let clock = Clock(line.word(index + 1)) else {
             return make(FTPTimestamp(year: year, month: month, day: day, precision: .day, isUTC: false), 1)
         }
-        // `ls --full-time` has the zone.
+        // `ls --full-time` writes the time zone.
         let zone = line.word(index + 2)
         if clock.precision == .second, zone.count == 5, let hours = zone.dropFirst().prefix(2).datePart,
             let minutes = zone.dropFirst(3).datePart, let sign = zone.first,
@@ -72,7 +72,7 @@ struct ListingDate {
         time.map { ListingDate(time: $0, wordCount: wordCount) }
     }
 
-    /// `Jan` or `January`, in any letter case: from 1 to 12.
+    /// The month from 1 to 12: `Jan` or `January`, in any letter case.
     private static func month(_ word: ArraySlice<UInt8>) -> Int? {
         let name = String(decoding: word, as: UTF8.self).lowercased()
         guard name.count >= 3 else { return nil }
@@ -116,7 +116,7 @@ struct Clock {
         else { return nil }
         var second = 0
         if parts.count == 3 {
-            // A fraction is left out.
+            // The fraction of a second is ignored.
             guard let number = parts[2].prefix(while: ASCII.isDigit).datePart else { return nil }
             second = number
         }
@@ -134,7 +134,7 @@ struct Clock {
             isUTC: false)
     }
 
-    /// On the last such day that is no more than a day ahead of now. 29 February may be eight years back.
+    /// The time on the latest such day that is at most one day after `now`. 29 February may be eight years earlier.
     func onLatest(_ month: Int, _ day: Int, before now: Int64) -> FTPTimestamp? {
         let (soon, overflow) = now.addingReportingOverflow(86_400)
         guard !overflow, let soonest = FTPTimestamp(secondsSince1970: soon) else { return nil }

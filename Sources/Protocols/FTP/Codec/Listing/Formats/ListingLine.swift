@@ -1,9 +1,9 @@
 import LoadingKitPrimitives
 
-/// A line of a listing without its end, and the words in it.
+/// A line of a listing without its line end, divided into words.
 struct ListingLine: Equatable {
     let bytes: [UInt8]
-    /// Where the words are, which spaces and tabs part.
+    /// The ranges of the words. Spaces and tabs separate words.
     let words: [Range<Int>]
 
     init(_ bytes: [UInt8]) {
@@ -22,7 +22,7 @@ struct ListingLine: Equatable {
         self.words = words
     }
 
-    /// The bytes of a word, none where there is no such word.
+    /// The bytes of a word; empty if there is no such word.
     func word(_ index: Int) -> ArraySlice<UInt8> {
         words.indices.contains(index) ? bytes[words[index]] : []
     }
@@ -30,19 +30,19 @@ struct ListingLine: Equatable {
     /// A word as text.
     func text(_ index: Int) -> String { String(decoding: word(index), as: UTF8.self) }
 
-    /// All from the word on.
+    /// The rest of the line, from the beginning of the word.
     func rest(from index: Int) -> ArraySlice<UInt8> {
         words.indices.contains(index) ? bytes[words[index].lowerBound...] : []
     }
 
-    /// All that follows the word and the one space after it: a name may begin with spaces itself.
+    /// The rest of the line after the word and one space. A name may itself begin with spaces.
     func rest(afterWord index: Int) -> ArraySlice<UInt8> {
         words.indices.contains(index) ? bytes[words[index].upperBound...].dropFirst() : []
     }
 }
 
 extension Collection<UInt8> {
-    /// The number that decimal digits alone spell; nil too when it is beyond 64 bits.
+    /// The number, if all bytes are decimal digits; nil otherwise, and if the number exceeds 64 bits.
     var decimal: UInt64? {
         guard !isEmpty else { return nil }
         var number: UInt64 = 0
@@ -56,6 +56,6 @@ extension Collection<UInt8> {
         return number
     }
 
-    /// The number of digits alone, where it is small enough for a part of a date.
+    /// The number, if all bytes are decimal digits and there are at most four, as in a part of a date.
     var datePart: Int? { count <= 4 ? decimal.map { Int($0) } : nil }
 }

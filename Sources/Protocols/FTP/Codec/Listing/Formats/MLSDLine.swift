@@ -1,6 +1,7 @@
 import LoadingKitPrimitives
 
-/// `type=file;size=12;modify=20260131230509; name` (RFC 3659 §7.2): facts, one space, and the name.
+/// A line of an MLSD listing (RFC 3659 §7.2), `type=file;size=12;modify=20260131230509; name`: facts, one space, and
+/// the name.
 enum MLSDLine {
     static func read(_ line: ListingLine) -> FTPListingParser.Line {
         guard let space = line.bytes.firstIndex(of: ASCII.space), line.bytes.count > space + 1 else {
@@ -23,7 +24,7 @@ enum MLSDLine {
         return .entry(entry)
     }
 
-    /// Nil where what should be facts is none. No fact at all is allowed.
+    /// Parses the facts. Nil if one of them is not a valid fact. There may be no facts.
     private static func facts(_ bytes: ArraySlice<UInt8>) -> [String: String]? {
         var facts: [String: String] = [:]
         for fact in bytes.split(separator: ASCII.semicolon) {
@@ -35,15 +36,15 @@ enum MLSDLine {
         return facts
     }
 
-    /// The fact `type` (§7.5.1), whose values are the same in any letter case.
+    /// The fact `type` (§7.5.1). Its value is not case-sensitive.
     private enum TypeFact {
         case known(FTPEntry.Kind)
         case link(target: [UInt8]?)
-        /// The directory that is listed, or the one above it.
+        /// The listed directory itself, or its parent directory.
         case directoryItself
 
         init(_ value: String) {
-            // Not defined anywhere, but in use: `OS.unix=slink:/target`, `OS.unix=symlink`.
+            // No RFC defines these values, but servers send them: `OS.unix=slink:/target`, `OS.unix=symlink`.
             for prefix in ["os.unix=slink", "os.unix=symlink"] where value.lowercased().hasPrefix(prefix) {
                 let target = Array(value.utf8.dropFirst(prefix.utf8.count))
                 self = .link(target: target.count > 1 && target[0] == ASCII.colon ? Array(target[1...]) : nil)

@@ -1,6 +1,6 @@
 import LoadingKitPrimitives
 
-/// `ls -l` and what looks like it: mode, links, owner, group, size, date, name.
+/// A line of `ls -l` or of a similar format: mode, links, owner, group, size, date, name.
 ///
 ///     -rw-r--r--   1 owner    group        531 Jan 29 03:26 a file
 ///     drwxr-xr-x+  2 owner                 512 2026-01-31 23:05 no group
@@ -8,11 +8,11 @@ import LoadingKitPrimitives
 ///     crw-rw----   1 root     tty       4,  64 Jan  1 12:00 ttyS0
 ///     d [R----F--] supervisor              512 Jan 16 18:53    NetWare
 ///
-/// Owners may have spaces in them or be missing: the date is looked for, with a size before it.
+/// Owners may contain spaces or be missing. Therefore the parser searches for a date with a size before it.
 enum UnixLine {
     static func read(_ line: ListingLine, now: Int64) -> FTPEntry? {
         guard let mode = mode(line) else { return nil }
-        // The mode, and a size at least.
+        // At least the mode and a size precede the date.
         for index in (mode.end + 1)..<max(mode.end + 1, line.words.count - 1) {
             guard let size = size(line.word(index - 1)), let date = ListingDate.read(line, at: index, now: now) else {
                 continue
@@ -36,7 +36,7 @@ enum UnixLine {
         case .file:
             if case .bytes(let count) = size { entry.size = count }
         case .directory:
-            // `ls -p` and `ls -F`.
+            // `ls -p` and `ls -F` append a slash.
             if entry.name.count > 1, entry.name.last == UInt8(ascii: "/") { entry.name.removeLast() }
         case .link:
             let arrow = Array(" -> ".utf8)
@@ -60,12 +60,12 @@ enum UnixLine {
         let kind: FTPEntry.Kind
         let permissions: String
         let isNetWare: Bool
-        /// The word after it.
+        /// The index of the word after the mode.
         let end: Int
     }
 
     private static func mode(_ line: ListingLine) -> Mode? {
-        // `ls -is` writes the number of the inode, and blocks, first.
+        // `ls -is` writes the inode number and the number of blocks first.
         let start = line.words.indices.prefix(3).first { line.word($0).decimal == nil } ?? 0
         let word = line.word(start)
         guard let first = word.first, let kind = kind(first) else { return nil }
@@ -76,7 +76,7 @@ enum UnixLine {
             let permissions = String(decoding: word.dropFirst(), as: UTF8.self)
             return Mode(kind: kind, permissions: permissions, isNetWare: true, end: start + 1)
         }
-        // Nine letters, and a mark for an access control list or a security context.
+        // Nine letters, and an optional mark for an access control list or a security context.
         guard word.count >= 10, word.count <= 12, word.dropFirst().prefix(9).allSatisfy(isPermission) else {
             return nil
         }
@@ -89,7 +89,8 @@ enum UnixLine {
         case UInt8(ascii: "-"): .file
         case UInt8(ascii: "d"): .directory
         case UInt8(ascii: "l"): .link
-        // Devices, pipes, sockets, doors, event ports, whiteouts; migrated and contiguous files, which can be read.
+        // Migrated and contiguous files, which can be read; then devices, pipes, sockets, doors, event ports,
+        // whiteouts.
         case UInt8(ascii: "m"), UInt8(ascii: "M"), UInt8(ascii: "C"): .file
         case UInt8(ascii: "b"), UInt8(ascii: "c"), UInt8(ascii: "p"), UInt8(ascii: "s"), UInt8(ascii: "D"),
             UInt8(ascii: "P"), UInt8(ascii: "w"), UInt8(ascii: "n"), UInt8(ascii: "?"):
@@ -116,11 +117,11 @@ enum UnixLine {
 
     private enum Size {
         case bytes(UInt64)
-        /// A device's number, or a number that is rounded.
+        /// The number of a device, or a rounded number.
         case other
     }
 
-    /// What is before a date: `531`; `64` or `4,64` of a device; `33.5k` of `ls -h`.
+    /// The size before a date: `531`; `64` or `4,64` for a device; `33.5k` of `ls -h`.
     private static func size(_ word: ArraySlice<UInt8>) -> Size? {
         if let bytes = word.decimal { return .bytes(bytes) }
         guard let first = word.first, ASCII.isDigit(first) else { return nil }
