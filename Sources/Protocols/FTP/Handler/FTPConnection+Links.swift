@@ -3,19 +3,19 @@ import LoadingKitFTP
 import LoadingKitHTTP
 import LoadingKitTransport
 
-/// A connection to the server's machine: the control connection, or that of a transfer's data.
+/// The state of a connection to the server's host: the control connection, or the data connection of a transfer.
 enum FTPLink {
-    /// There has been none.
+    /// No connection has been made.
     case none
-    /// It is made, or TLS is put on it.
+    /// The connection is being made, or its TLS handshake is in progress.
     case making(any PendingConnection)
-    /// TLS is to be put on it when it is used.
+    /// The connection is made. Its TLS handshake follows when it is used.
     case connected(ByteStream)
     case open(ByteStream)
-    /// With the reason where none could be made.
+    /// The connection is closed. The error is the reason if it could not be made.
     case closed((any Error)?)
 
-    /// What can be used; nil where there is nothing, or not yet.
+    /// The stream that can be used; nil if there is none yet, or no more.
     var stream: ByteStream? { if case .open(let stream) = self { stream } else { nil } }
 
     mutating func close() {
@@ -28,8 +28,9 @@ enum FTPLink {
     }
 }
 
-/// The data connection goes to the machine that the control connection goes to, whatever address the server names: a server, or
-/// who speaks in its place, cannot make the client connect to others.
+/// Makes connections to the server's host. The data connection goes to the host of the control connection, and the
+/// address in the server's reply is ignored. Otherwise a server, or an attacker in its place, could make the client
+/// connect to other hosts.
 extension FTPConnection {
     typealias Completion = (Result<ByteStream, any Error>) -> Void
 
@@ -37,7 +38,7 @@ extension FTPConnection {
     func makeStream(
         to port: UInt16, _ tls: TLSDemand? = nil, limit: UInt64?, _ completion: @escaping Completion
     ) throws -> any PendingConnection {
-        // The machine that the control connection goes to, once there is one. A proxy looks for it itself.
+        // The control connection's remote address, once it is connected. A proxy resolves the host itself.
         let host = key.proxy == nil ? control.stream?.info.remote.address : nil
         return try ProxyTunnel.connect(
             to: host ?? key.server.host, port: port, through: key.proxy, NSURLProtectionSpaceFTPProxy, over: key.use,
@@ -60,7 +61,8 @@ extension FTPConnection {
         }
     }
 
-    /// The server knows by now what the connection is for, and begins TLS on it, if there is to be TLS.
+    /// Starts TLS on the data connection, if the control connection uses TLS. The server has the transfer's command,
+    /// and therefore begins its handshake.
     func secureData() {
         guard case .connected(let stream) = data else { return }
         guard let tls else { return dataDidOpen(.success(stream)) }
@@ -80,11 +82,12 @@ extension FTPConnection {
         }
     }
 
-    /// Whether the server may yet say more of a transfer that has failed: some say on the control connection, too,
-    /// that TLS of the data connection came to nothing. The next command would take that for its answer.
+    /// Whether the server may send another reply about a transfer that has failed. Some servers also report on the
+    /// control connection that the data connection's TLS handshake failed. This reply would be taken for that of the
+    /// next command.
     var mayHearMore: Bool { if case .none = data { false } else { tls != nil } }
 
-    /// That no data connection came about is said by the server's refusal, or by the reason for which none could be made.
+    /// The error of a refusal. If the data connection could not be made, this is the connection's own error.
     func failure(of refusal: FTPRefusal) -> any Error {
         let failure = LoadFailure(refusal)
         guard case .closed(let reason?) = data, failure.code == .cannotConnectToHost else { return failure }
@@ -92,10 +95,10 @@ extension FTPConnection {
     }
 }
 
-/// The load that a control connection is made for puts the questions of its TLS handshake, and of those with its proxy, to the
-/// program. Its data connections belong to it: what is decided about one holds for all.
+/// The load for which a control connection is made forwards the challenges of its TLS handshake, and of its proxy, to
+/// the program. Decisions about the control connection also apply to the load's data connections.
 extension FTPConnection: TLSAsker {
-    /// The endpoint is always the control connection's, whose TLS session is resumed.
+    /// Performs a TLS handshake. The endpoint is always that of the control connection, whose TLS session is resumed.
     func secure(
         _ stream: ByteStream, _ tls: TLSDemand, _ completion: @escaping Completion
     ) -> any PendingConnection {

@@ -2,16 +2,17 @@ import LoadingKitCore
 import LoadingKitFTP
 import LoadingKitTransport
 
-/// A control connection, with the data connection of its load's transfer: moves bytes between the socket and the state
-/// machine, does what the machine wants of a connection, and tells its load the rest. Confined to the session's loop.
+/// A control connection, with the data connection of its load's transfer. It moves bytes between the sockets and the
+/// state machine, performs the machine's actions, and reports its events to the load. Confined to the session's loop.
 final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined to the session's loop
-    /// How long a connection that nothing uses is kept, in seconds: servers commonly close them after one minute or more.
+    /// The number of seconds for which an idle connection is kept. Servers usually close idle connections after one
+    /// minute or more.
     private static let idleTimeout = 55.0
 
     let id: FTPConnectionPool.ConnectionID
     let key: FTPConnectionKey
     let session: FTPSession
-    /// Who the connection is for; nil while it is idle.
+    /// The load that uses the connection; nil while the connection is idle.
     weak var load: FTPLoad? {
         didSet {
             guard load != nil else { return }
@@ -21,11 +22,11 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
     }
     private(set) var control = FTPLink.none
     var data = FTPLink.none
-    /// What is decided about the connection's TLS holds for its data connections. Nil without TLS.
+    /// The TLS parameters, whose decisions also apply to the data connections. Nil without TLS.
     private(set) var tls: TLSDemand?
-    /// A challenge that the program has not answered.
+    /// The challenge that the program has not answered yet.
     var question: URLAuthenticationChallenge?
-    /// Nil until it is open.
+    /// The connection's metrics; nil until the connection is open.
     private(set) var metrics: ConnectionMetrics?
     private var machine: FTPClientStateMachine
     private var parser = FTPReplyParser()
@@ -41,15 +42,16 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
         machine = FTPClientStateMachine(security: key.server.security, allowsPlainPassive: true)
     }
 
-    /// Whether another transfer can begin on it.
+    /// Whether another transfer can begin on the connection.
     var isReady: Bool { machine.isReady }
 
-    /// Whether the server has neither closed the connection nor said anything while nothing was asked.
+    /// Whether an idle connection can be used: the server has not closed it, and has sent nothing without a command.
     var isUsable: Bool { isReady && parser.isBetweenReplies && control.stream?.isDead == false }
 
     // MARK: Connecting
 
-    /// - Parameter limit: nanoseconds, where there is another way to the server; else the settings' own.
+    /// - Parameter limit: the timeout in nanoseconds, if there is another route to the server; nil for the settings'
+    ///   timeout.
     func connect(limit: UInt64?) {
         attempt {
             let server = key.server
@@ -83,7 +85,7 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
                 if let self, load == nil, membership?.isChosen == true { close() }
             }
             load?.noteActivity()
-            // After AUTH the machine goes on; else it waits for the server's greeting.
+            // After AUTH, the state machine continues. Otherwise it waits for the server's greeting.
             run { $0.tlsDidStart() }
         case .failure(let error):
             if case .making(let attempt as ConnectAttempt) = control, load?.timings.connection == nil {
@@ -95,7 +97,7 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
 
     // MARK: Use
 
-    /// Its load needs it no more. Another one may.
+    /// Releases the connection from its load. Another load may use it.
     func becomeIdle() {
         (load, data) = (nil, .none)
         membership?.connectionDidBecomeIdle()
@@ -105,7 +107,7 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
 
     // MARK: The machine
 
-    /// Gives the machine an input, and does what it wants.
+    /// Passes an input to the state machine, and performs the resulting action.
     func run(_ input: (inout FTPClientStateMachine) throws -> FTPClientStateMachine.Action) {
         attempt { perform(try input(&machine)) }
     }
@@ -120,7 +122,7 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
             if machine.isTransferBeginning { secureData() }
         case .startTLS: startTLS()
         case .openData(let port): openData(port)
-        // What was received behind the event may have ended the load.
+        // Bytes that were received after the event may have ended the load.
         case .tell(let event): if let load { load.perform(event) } else { close() }
         case .close(let refusal): fail(failure(of: refusal))
         }
@@ -138,17 +140,17 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
 
     private func write() {
         guard !output.isEmpty, let stream = control.stream else { return }
-        // Where that fails, what the server said before it closed the connection is read first.
+        // If the write fails, the replies that the server sent before it closed the connection are read first.
         if case .bytes(let count) = output.withUnsafeBytes({ stream.write($0) }) { output.removeFirst(count) }
     }
 
-    /// Reads what the server says, and does what it leads to, until the load holds back.
+    /// Reads the server's replies and performs the resulting actions, until the load holds an event back.
     func receive() {
         attempt {
             while load?.held == nil, let stream = control.stream {
                 if let reply = replies.popFirst() {
                     let action = try machine.receive(reply)
-                    // What came before TLS was not protected by it.
+                    // TLS did not protect bytes that arrived before it.
                     if case .startTLS = action, !replies.isEmpty || !parser.isBetweenReplies {
                         throw LoadFailure(
                             .secureConnectionFailed, "the server sent more than its answer to AUTH TLS before TLS")
@@ -175,22 +177,22 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
 
     // MARK: The end
 
-    /// Does what may fail the connection.
+    /// Performs `work`, and fails the connection if it throws.
     func attempt(_ work: () throws -> Void) {
         do { try work() } catch { fail(error) }
     }
 
     func fail(_ error: any Error) {
-        // What the load does next needs no connection.
+        // Close the connection first: the load's next steps do not need it.
         let load = load
         close()
         load?.connectionDidFail(error)
     }
 
-    /// Ends the connection. Its load is not told.
+    /// Closes the connection without a report to its load.
     func close() {
         if case .closed = control { return }
-        // A courtesy to the server (RFC 959 §4.1.1), whose answer is not waited for.
+        // QUIT is a courtesy to the server (RFC 959 §4.1.1). The client does not wait for the reply.
         if isReady, let stream = control.stream { _ = Array("QUIT\r\n".utf8).withUnsafeBytes { stream.write($0) } }
         control.close()
         data.close()

@@ -1,47 +1,48 @@
-/// The control connections to one server, and the loads that wait for one: decides which load gets which connection,
-/// when one is made, and when it is closed.
+/// The control connections to one server, and the loads that wait for a connection. The pool decides which load gets
+/// which connection, when a connection is made, and when it is closed.
 ///
-/// A value without sockets or timers. Each input is a method, which leaves the pool consistent and returns what is to be done;
-/// ``FTPSession`` does it. Identifiers that the pool does not know are those of what has ended, and change nothing.
+/// The pool is a value without sockets or timers. Each input is a method that leaves the pool consistent and returns
+/// the actions to perform; ``FTPSession`` performs them. Unknown identifiers belong to loads or connections that have
+/// ended, and change nothing.
 struct FTPConnectionPool: Sendable, CustomStringConvertible {
-    /// The number of a load: the older, the smaller.
+    /// The number of a load. Older loads have smaller numbers.
     typealias LoadID = UInt64
-    /// The number of the load that the connection was made for, which has no other one made before this one is closed.
+    /// The number of the load for which the connection was made. A load has at most one connection made at a time.
     typealias ConnectionID = UInt64
 
-    /// What a load wants.
+    /// A load's request for a connection.
     struct Request: Sendable, Hashable {
         let load: LoadID
         let key: FTPConnectionKey
-        /// Whether no connection that was used before will do.
+        /// Whether a new connection is required, rather than one that was used before.
         var needsFresh = false
     }
 
-    /// What is to be done after an input, in this order.
+    /// An action to perform after an input, in the returned order.
     enum Action: Sendable, Equatable {
         /// Make a connection for the load.
         case open(Request)
-        /// Give the load one that was idle. If it is of no use any more, it is closed, and the request submitted again.
+        /// Assign an idle connection to the load. If it can no longer be used, close it and submit the request again.
         case reuse(ConnectionID, Request)
         case close(ConnectionID)
-        /// The load waits, or does so no more.
+        /// Report to the load whether it waits.
         case reportQueued(LoadID, Bool)
     }
 
-    /// How many connections there may be.
+    /// The maximum number of connections.
     let limit: Int
-    /// Open ones, and those that are being made.
+    /// The connections that are open or being made.
     private var connections: [ConnectionID: FTPConnectionKey] = [:]
-    /// Those that nothing uses: the one that has been idle for longest comes first.
+    /// The idle connections: the connection that has been idle for longest comes first.
     private var idle: ArraySlice<ConnectionID> = []
-    /// In the order in which they came.
+    /// The waiting requests, in the order of their arrival.
     private var waiting: ArraySlice<Request> = []
 
     init(limit: Int) { self.limit = max(1, limit) }
 
     var isUnused: Bool { connections.isEmpty && waiting.isEmpty }
 
-    /// Its state in one line, for logs and tests.
+    /// The pool's state in one line, for logs and tests.
     var description: String { "connections \(connections.count), idle \(idle.count), waiting \(waiting.count)" }
 
     // MARK: Loads
@@ -52,7 +53,8 @@ struct FTPConnectionPool: Sendable, CustomStringConvertible {
         return [.reportQueued(request.load, true)]
     }
 
-    /// Gives the load a connection, where one is idle, or can be made: for that an idle one of another user may go.
+    /// Assigns a connection to the load, if one is idle or can be made. At the limit, the connection that has been idle
+    /// for longest is closed to make room for the new connection.
     private mutating func assign(_ request: Request) -> [Action]? {
         if !request.needsFresh, let index = idle.lastIndex(where: { connections[$0] == request.key }) {
             return [.reuse(idle.remove(at: index), request)]
@@ -67,10 +69,10 @@ struct FTPConnectionPool: Sendable, CustomStringConvertible {
         return actions + [.open(request)]
     }
 
-    /// The load is over.
+    /// Removes a load that has ended.
     mutating func withdraw(_ load: LoadID) { waiting.removeAll { $0.load == load } }
 
-    /// The loads that have waited for longest have their turn.
+    /// Serves the waiting loads, beginning with the one that has waited for longest.
     mutating func serve() -> [Action] {
         var actions: [Action] = []
         while let request = waiting.first, let assignment = assign(request) {
@@ -82,20 +84,20 @@ struct FTPConnectionPool: Sendable, CustomStringConvertible {
 
     // MARK: Connections
 
-    /// The connection is ready for another transfer, and no load's any more.
+    /// Records that a connection has no load, and is ready for another transfer.
     mutating func connectionDidBecomeIdle(_ id: ConnectionID) -> [Action] {
         guard connections[id] != nil, !idle.contains(id) else { return [] }
         idle.append(id)
         return serve()
     }
 
-    /// ``serve()`` is to follow, after what the event loop does now.
+    /// Records that a connection is closed. The caller must call ``serve()`` after the event loop's current work.
     mutating func connectionDidClose(_ id: ConnectionID) {
         connections[id] = nil
         idle.removeAll { $0 == id }
     }
 
-    /// Closes the connections that nothing uses. Where there are any, no load waits.
+    /// Closes the idle connections. While there are idle connections, no load waits.
     mutating func closeIdle() -> [Action] {
         defer { idle = [] }
         for id in idle { connections[id] = nil }

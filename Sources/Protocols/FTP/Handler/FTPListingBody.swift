@@ -1,7 +1,7 @@
 import Foundation
 import LoadingKitFTP
 
-/// Makes a response's body of what a server sends as a listing, a piece at a time.
+/// Converts a listing, as the server sends it, to a response's body, one part at a time.
 final class FTPListingBody {
     private var parser: FTPListingParser
     private(set) var document: any FTPListingDocument

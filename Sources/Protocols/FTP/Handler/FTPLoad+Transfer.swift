@@ -4,18 +4,19 @@ import LoadingKitFTP
 import LoadingKitTransport
 
 extension FTPLoad {
-    /// What is done on a connection on which the user is logged in.
+    /// A transfer on a connection on which the user is logged in.
     final class Transfer: @unchecked Sendable {  // confined to the load's loop
         enum Phase {
-            /// The server has not begun.
+            /// The server has not begun the transfer.
             case asked
-            /// Bytes come: of a file, or of a listing.
+            /// The server sends the bytes of a file, or of a listing.
             case receiving(FTPListingBody?)
-            /// What is left of a piece of the body, and what gives the next one.
+            /// The rest of a part of the body, and the source of the next part.
             case sending(Data, more: (any BodySource)?)
-            /// The body's source gives its next piece.
+            /// The load waits for the next part from the body's source.
             case readingBody
-            /// All bytes are sent. With a timer: the server closed the data connection before, and may say why until then.
+            /// All bytes were sent. With a timer, the server closed the data connection early: until the timer fires,
+            /// the server may report the reason on the control connection.
             case sent(LoopTimer?)
         }
 
@@ -33,13 +34,13 @@ extension FTPLoad {
 
         var request: FTPRequest { plan.request }
 
-        /// How many bytes the server said that there are: with `SIZE`, which is exact.
+        /// The number of bytes to receive, if the server reported the size by `SIZE`, which is exact.
         var expectedCount: Int64? {
             guard request.transfer.path.form != .text else { return nil }
             return range.map { Int64($0.count) } ?? facts.size
         }
 
-        /// Nothing is received or sent any more.
+        /// Stops receiving and sending.
         func stop() {
             if case .sent(let timer?) = phase { timer.cancel() }
             connection.data.close()
@@ -102,14 +103,15 @@ extension FTPLoad {
     }
 }
 
-/// Moves bytes between the data connection and the receiver, or the body.
+/// Transfers bytes between the data connection and the receiver, or the body.
 extension FTPLoad {
-    /// Reads in a row before the loop's other connections have their turn.
+    /// The number of consecutive reads before the event loop serves its other connections.
     private static let readsInARow = 16
-    /// Reads for what came before the server broke off: one that goes on sending is not listened to.
+    /// The maximum number of reads of the bytes that arrived before the server reported a failure. It bounds the time
+    /// spent on a server that continues to send.
     private static let readsOfRest = 256
 
-    /// Receives or sends what can be received or sent now.
+    /// Receives or sends all bytes that can be transferred now.
     func moveData() {
         guard case .transferring(let transfer) = state else { return }
         switch transfer.phase {
@@ -123,22 +125,24 @@ extension FTPLoad {
 
     // MARK: Receiving
 
-    /// A download that is resumed need not load again what came before the server broke off.
+    /// Receives the bytes that arrived before the server reported a failure, so that a resumed download need not load
+    /// them again.
     func receiveRest() {
         guard case .transferring(let transfer) = state, case .receiving(let listing) = transfer.phase else { return }
-        // The event for what came before the reply may not have been seen.
+        // The event loop may not have reported yet that these bytes arrived.
         transfer.connection.data.stream?.assumeReadable()
         _ = read(listing, transfer, atMost: Self.readsOfRest)
     }
 
-    /// False when there is no more to read now.
+    /// Reads at most `count` times. Returns false if there is nothing more to read now.
     private func read(_ listing: FTPListingBody?, _ transfer: Transfer, atMost count: Int) -> Bool {
         for _ in 0..<count {
             guard !isBlocked, let receiver, let stream = transfer.connection.data.stream else { return false }
             let left = (transfer.expectedCount ?? .max) - transfer.received
             let memory =
                 listing == nil && left > 0 ? receiver.bodyBuffer(atMost: Int(clamping: min(left, 1 << 20))) : nil
-            // No more than is expected, but where all is there: then any more is an error.
+            // Read at most the expected bytes. When all have arrived, read one byte more, which is an error if there is
+            // one.
             let scratch = session.loop.scratch.prefix(max(1, Int(clamping: left)))
             let space = memory ?? UnsafeMutableRawBufferPointer(rebasing: scratch)
             switch stream.read(into: space) {
@@ -151,11 +155,12 @@ extension FTPLoad {
                 } else {
                     attempt { try take(UnsafeRawBufferPointer(rebasing: space[..<count]), listing, transfer) }
                 }
-                // Behind a part the server would send on to the file's end: the connection is given up.
+                // After a partial response's range the server would send the rest of the file: the connection is
+                // closed.
                 let isWhole = transfer.range.map { $0.upperBound == transfer.facts.size } ?? true
                 if !isWhole, transfer.received == transfer.expectedCount { finish() }
             case .wouldBlock: return false
-            // Many servers end TLS by closing the connection: then the size shows whether all bytes are there.
+            // Many servers end TLS by closing the connection. The size then shows whether all bytes have arrived.
             case .failed(let error) where error.cause != .truncated || transfer.received != transfer.expectedCount:
                 fail(error)
             case .end, .failed:
@@ -200,7 +205,7 @@ extension FTPLoad {
         }
         if let failure {
             transfer.connection.data.close()
-            // What the server has to say of a data connection that it has closed comes at once, if it comes.
+            // The server's reply about a data connection that it closed arrives at once, if there is one.
             let time = session.loop.now.advanced(bySeconds: 1)
             transfer.phase = .sent(session.loop.schedule(at: time) { [weak self] in self?.fail(failure) })
         } else if rest.isEmpty {

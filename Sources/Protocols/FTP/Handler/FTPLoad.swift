@@ -4,12 +4,12 @@ import LoadingKitHTTP
 import LoadingKitProxies
 import LoadingKitTransport
 
-/// One request to an FTP server: finds who the user is, gets a control connection, and moves the file's bytes between the data
-/// connection and the receiver. Confined to the session's loop.
+/// One request to an FTP server. It determines the user, obtains a control connection, and moves the file's bytes
+/// between the data connection and the receiver. Confined to the session's loop.
 ///
 ///     new → finding ways → waiting → connecting (→ asking → waiting …) → transferring → over
 final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resources.loop`
-    /// What is asked of the server, as whom, and on which way.
+    /// The request, the user's login, and the routes to the server.
     struct Plan {
         let request: FTPRequest
         var login: FTPLogin
@@ -19,11 +19,11 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
     enum State {
         case new
         case findingWays(FTPRequest)
-        /// For a connection.
+        /// The load waits for a connection.
         case waiting(Plan)
-        /// The connection is made, or the user is logged in on it.
+        /// The connection is being made, or the user is being logged in.
         case connecting(Plan, FTPConnection)
-        /// The program is asked who the user is, and may take long to answer: there is no connection meanwhile.
+        /// The program is answering a challenge, which may take long: there is no connection in the meantime.
         case asking(Plan)
         case transferring(Transfer)
         case over
@@ -35,9 +35,9 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
     let number: FTPConnectionPool.LoadID
     private(set) var receiver: (any LoadReceiver)?
     var state = State.new
-    /// The receiver takes no bytes now.
+    /// Whether the receiver accepts no bytes at the moment.
     private(set) var isBlocked = false
-    /// What is done when the receiver is ready again: until then the connection reads no reply.
+    /// The event to process when the receiver is ready again. Until then the connection reads no replies.
     private(set) var held: FTPClientStateMachine.Event?
     var timings: TransactionTimings
     private var response: URLResponse?
@@ -96,7 +96,8 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
         receiver?.noteActivity()
     }
 
-    /// What the server's replies mean to the load. While the receiver is busy no response may be given, and no end.
+    /// Processes an event of the state machine. While the receiver is blocked, the load must not give it a response,
+    /// nor end: it holds the event back.
     func perform(_ event: FTPClientStateMachine.Event) {
         if case .fail = event { receiveRest() }
         guard !isBlocked else {
@@ -141,7 +142,7 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
 
     // MARK: The end
 
-    /// Does what may fail the load.
+    /// Performs `work`, and fails the load if it throws.
     func attempt(_ work: () throws -> Void) {
         do { try work() } catch { fail(error) }
     }
@@ -159,7 +160,7 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
         tell(receiver)
     }
 
-    /// Ends what is under way, of which nothing is heard any more.
+    /// Stops the current work, which reports nothing afterwards.
     private func stop() {
         let last = state
         (state, held) = (.over, nil)
@@ -175,7 +176,7 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
     }
 }
 
-/// How the load comes by a control connection that its user is logged in on.
+/// Obtains a control connection on which the load's user is logged in.
 extension FTPLoad {
     func didFindWays(_ found: Result<[Proxy?], any Error>) {
         guard case .findingWays(let request) = state else { return }
@@ -184,10 +185,10 @@ extension FTPLoad {
 
     var tunnelRequester: TunnelRequester? { receiver.map { TunnelRequester(urlRequest, resources, $0) } }
 
-    /// - Parameter needsFresh: whether the connection may not be one that was used before.
+    /// - Parameter needsFresh: whether a new connection is required, rather than one that was used before.
     private func submit(_ plan: Plan, needsFresh: Bool = false) {
         state = .waiting(plan)
-        // The task's own delegate decides about TLS, and answers the proxy.
+        // The task's own delegate decides about TLS, and answers the proxy's challenges.
         let isDecided = plan.request.server.security != .none || plan.ways.current != nil
         let key = FTPConnectionKey(
             server: plan.request.server, user: plan.login.user, password: plan.login.password,
@@ -196,7 +197,7 @@ extension FTPLoad {
         session.submit(self, key, needsFresh: needsFresh)
     }
 
-    /// The pool has a connection for the load: one on which its user is logged in, or one that is to be made.
+    /// Uses the connection that the pool assigned: a connection on which the user is logged in, or a new one.
     func use(_ connection: FTPConnection) {
         guard case .waiting(let plan) = state else { return connection.close() }
         connection.load = self
@@ -205,14 +206,14 @@ extension FTPLoad {
         connection.connect(limit: plan.ways.limit(of: session.settings.connectTimeout))
     }
 
-    /// The connection has ended, which may be the server's doing.
+    /// Handles the end of the connection, whether the server or the client caused it.
     func connectionDidFail(_ error: any Error) {
         switch state {
         case .connecting(var plan, let connection) where connection.metrics == nil:
             session.proxies.proxyDidFail(plan.ways.current, error)
             if plan.ways.takeNext(after: error) { return submit(plan) }
             fail(plan.ways.failure(error))
-        // The server has given up a connection that nothing was asked on for a while (RFC 959 §4.2.2, 421).
+        // The server has closed a connection that was idle for a while (RFC 959 §4.2.2, 421).
         case .transferring(let transfer) where timings.isReusedConnection && timings.requestEnd == nil:
             transfer.stop()
             submit(transfer.plan, needsFresh: true)

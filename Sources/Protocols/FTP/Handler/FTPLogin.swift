@@ -2,13 +2,14 @@ import Foundation
 import LoadingKitCore
 import LoadingKitFTP
 
-/// As whom a load logs in, and what the program was asked about that.
+/// The user name and password of a load, and its authentication challenges.
 ///
-/// The user is that of the URL, else the one that the program gave before, else the credential storage's, else `anonymous`.
+/// The user is that of the URL; otherwise the one of the credential that the server accepted before; otherwise that of
+/// the credential storage's default; otherwise `anonymous`.
 struct FTPLogin {
-    /// Nil for `anonymous`. Some users need no password.
+    /// The user's name and password; nil for `anonymous`. Some users need no password.
     private var named: (user: String, password: String?)?
-    /// What the program answered a challenge with, which is kept once it was accepted.
+    /// The credential with which the program answered a challenge. It is stored once the server has accepted it.
     private(set) var credentialOfProgram: URLCredential?
     private var failureCount = 0
 
@@ -26,12 +27,13 @@ struct FTPLogin {
     }
 
     var user: String { named?.user ?? "anonymous" }
-    /// Nil where none is known.
+    /// The password; nil if it is not known.
     var password: String? { if let named { named.password } else { "ftp@example.com" } }
 
-    /// What the program is asked after the server has refused the user, or has asked for a password that is not known.
+    /// The challenge for the program after the server has refused the user, or has required a password that is not
+    /// known.
     mutating func challenge(after refusal: FTPRefusal?, _ server: FTPServer) -> URLAuthenticationChallenge {
-        // The server refused what a program chose, or the URL.
+        // The server refused the program's or the URL's user, not `anonymous`.
         if refusal != nil, named != nil { failureCount += 1 }
         credentialOfProgram = nil
         let proposed = named.flatMap { named in
@@ -42,7 +44,7 @@ struct FTPLogin {
             failureResponse: nil, error: refusal)
     }
 
-    /// The program's answer: the user, or an error where it names none.
+    /// Applies the program's answer to a challenge. Throws an error if the answer names no user.
     mutating func settle(
         _ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?, after refusal: FTPRefusal?
     ) throws(LoadFailure) {
@@ -51,7 +53,7 @@ struct FTPLogin {
             guard let credential, let user = credential.user else { break }
             (named, credentialOfProgram) = ((user, credential.password ?? ""), credential)
             return
-        // What is proposed was refused.
+        // The server has refused the proposed credential.
         case .performDefaultHandling, .rejectProtectionSpace: break
         case .cancelAuthenticationChallenge:
             throw LoadFailure(
@@ -66,7 +68,7 @@ struct FTPLogin {
 }
 
 extension LoadFailure {
-    /// What a server's refusal is to a program.
+    /// Converts a server's refusal to the error that the program receives.
     init(_ refusal: FTPRefusal) {
         let code: URLError.Code =
             switch refusal.kind {

@@ -1,9 +1,9 @@
 import LoadingKitCore
 
-/// Loads `ftp` and `ftps` URLs: files and folders of FTP servers, read, written and listed, as <doc:FTP> has it.
+/// Loads `ftp` and `ftps` URLs: reads, writes and lists files and folders of FTP servers, as <doc:FTP> describes.
 ///
-/// What a request asks for is said as it would be to an HTTP server, so that all that makes, keeps and changes requests serves
-/// for these, too; so is the answer, an `HTTPURLResponse`.
+/// A request has the form of an HTTP request, so that everything that creates, stores and modifies requests also works
+/// with FTP. The response is an `HTTPURLResponse`.
 public final class FTPProtocolHandler: URLProtocolHandler, LoopNativeHandler, @unchecked Sendable {  // stateless
     /// Whether the URL's scheme is `ftp` or `ftps`.
     public override class func canInit(with request: URLRequest) -> Bool {

@@ -4,12 +4,12 @@ import LoadingKitFTP
 import LoadingKitHTTP
 @_spi(LoadingKitPlugins) import LoadingKitPrimitives
 
-/// What a request asks of an FTP server.
+/// The operation that a request specifies on an FTP server.
 struct FTPRequest {
     let url: URL
     let server: FTPServer
     let transfer: FTPTransfer
-    /// What is written to a file.
+    /// The bytes to write to the file.
     let body: RequestBody
     private let request: URLRequest
 
@@ -22,7 +22,7 @@ struct FTPRequest {
         }
         (self.url, self.request) = (url, request)
         server = try FTPServer(url, parts, requiresTLS: has("FTP-TLS", "required"))
-        // A question mark has no meaning in the scheme (RFC 1738 §3.2): what follows it belongs to the name.
+        // A question mark has no meaning in the scheme (RFC 1738 §3.2): it and the text after it belong to the name.
         let path = try FTPPath(parts.percentEncodedPath + (parts.percentEncodedQuery.map { "%3F" + $0 } ?? ""))
         body = RequestBody(request)
         transfer = FTPTransfer(
@@ -32,7 +32,7 @@ struct FTPRequest {
 
     private func field(_ name: String) -> String? { request.value(forHTTPHeaderField: name) }
 
-    /// Where in the file the body begins.
+    /// The offset in the file at which the body begins.
     var bodyOffset: Int64 { field("Content-Range").flatMap(ContentRange.init)?.range.lowerBound ?? 0 }
 
     var wantsJSON: Bool { field("Accept")?.lowercased().contains("application/json") ?? false }
@@ -58,10 +58,10 @@ struct FTPRequest {
         return operation
     }
 
-    /// Which bytes of a file are asked for; nil for all of them.
+    /// The requested range of a file's bytes; nil for the whole file.
     ///
-    /// A range that holds for one version of the file (`If-Range`) is one of a file that has the same size and time. A
-    /// text has none: its bytes on the way are not those of the file.
+    /// A range with an `If-Range` condition applies only if the file's current size and time match the condition. Files
+    /// in text form have no ranges, because the transferred bytes differ from the file's.
     func range(of facts: FTPFacts) -> Range<Int64>? {
         let condition = field("If-Range")
         guard let size = facts.size, transfer.operation == .retrieve, transfer.path.form != .text,
@@ -71,18 +71,18 @@ struct FTPRequest {
     }
 }
 
-/// The responses that an HTTP server would send.
+/// The responses, as an HTTP server would send them.
 extension FTPRequest {
-    /// Of a file that is read.
+    /// The response for a file that is read.
     ///
-    /// - Parameter part: the part that is sent; nil for all of it.
+    /// - Parameter part: the range that is sent; nil for the whole file.
     func fileResponse(_ facts: FTPFacts, part: Range<Int64>?) -> HTTPURLResponse {
         let (name, form) = (transfer.path.segments.last ?? [], transfer.path.form)
         let suffix = name.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).dropFirst().last ?? []
         let type = MIMEType.forPathExtension(String(decoding: suffix, as: UTF8.self))
         var fields = [("Content-Type", type ?? (form == .text ? "text/plain" : "application/octet-stream"))]
         if form != nil {
-            // Else the file's suggested name would have the type of the URL in it.
+            // Otherwise the file's suggested name would contain the URL's `;type=`.
             let encoded = name.map { String(format: "%%%02X", $0) }.joined()
             fields.append(("Content-Disposition", "inline; filename*=UTF-8''" + encoded))
         }
@@ -92,12 +92,12 @@ extension FTPRequest {
         return response(part == nil ? 200 : 206, fields, length: part.map { Int64($0.count) } ?? facts.size)
     }
 
-    /// Of a folder that is listed.
+    /// The response for a folder that is listed.
     var listingResponse: HTTPURLResponse {
         response(200, [("Content-Type", wantsJSON ? "application/json" : "text/html; charset=utf-8")], length: nil)
     }
 
-    /// Of what was written.
+    /// The response for a file or folder that was written.
     var writtenResponse: HTTPURLResponse { response(transfer.operation == .append ? 200 : 201, [], length: 0) }
 
     private func response(_ status: Int, _ fields: [(String, String)], length: Int64?) -> HTTPURLResponse {
@@ -110,13 +110,13 @@ extension FTPRequest {
 }
 
 extension FTPFacts {
-    /// Which version of a file a server has: its size and its time. Nil where either is not known.
+    /// The entity tag of a file: its size and its time. Nil if either is not known.
     fileprivate var entityTag: String? { size.flatMap { size in modificationTime.map { "\"\(size)-\($0)\"" } } }
 }
 
-/// An FTP server, and how connections to it are protected.
+/// An FTP server, and the protection of connections to it.
 struct FTPServer: Hashable {
-    /// A name, lowercase, or an address without brackets.
+    /// A lowercase name, or an IP address without brackets.
     let host: String
     let port: UInt16
     let security: FTPClientStateMachine.Security
@@ -134,7 +134,7 @@ struct FTPServer: Hashable {
         security = isImplicit ? .implicit : requiresTLS ? .explicit : .none
     }
 
-    /// What a credential for the server is for.
+    /// The protection space of the server's credentials.
     var protectionSpace: URLProtectionSpace {
         URLProtectionSpace(
             host: host, port: Int(port), protocol: NSURLProtectionSpaceFTP, realm: nil,

@@ -2,22 +2,23 @@ import LoadingKitCore
 import LoadingKitProxies
 import LoadingKitTransport
 
-/// What control connections have in common that may serve the same loads.
+/// The properties that a load requires of a control connection. Loads with equal keys can use the same connections.
 struct FTPConnectionKey: Hashable {
     let server: FTPServer
     let user: String
-    /// Nil where none is known.
+    /// The password; nil if it is not known.
     let password: String?
     let proxy: Proxy?
     let use: NetworkUse
-    /// The task's own delegate, where it decides about TLS: what it decides is not for tasks with another one.
+    /// The task's own delegate, if it decides about TLS. Its decisions do not apply to tasks with another delegate.
     let decider: ObjectIdentifier?
 }
 
-/// What the loads of a session share: connections, and credentials that servers have accepted. Confined to the session's loop.
+/// The resources that a session's loads share: connections, and credentials that servers have accepted. Confined to
+/// the session's loop.
 ///
-/// Does what the pools decide, with the loads and connections that their identifiers stand for. An action may lead to
-/// another input at once: that one's actions are run after those of the first.
+/// Performs the pools' actions on the loads and connections that the identifiers represent. An action may cause another
+/// input at once. The actions of this input are performed after the remaining actions of the first.
 final class FTPSession: SessionResource {
     let loop: EventLoop
     let settings: SessionSettings
@@ -25,15 +26,15 @@ final class FTPSession: SessionResource {
     let proxies: ProxyFinder
     let use: NetworkUse
     var tlsContexts = TLSContexts()
-    /// What servers have accepted that programs were asked for.
+    /// The credentials that programs gave in answer to challenges, and that servers have accepted.
     private(set) var accepted: [FTPServer: URLCredential] = [:]
     private var pools: [FTPServer: FTPConnectionPool] = [:]
-    /// Those that are submitted and have no connection yet.
+    /// The loads that were submitted and have no connection yet.
     private var loads: [FTPConnectionPool.LoadID: FTPLoad] = [:]
     private var connections: [FTPConnectionPool.ConnectionID: FTPConnection] = [:]
     private var pending: ArraySlice<(FTPServer, FTPConnectionPool.Action)> = []
     private var isRunning = false
-    /// How many loads there have been, which is the number of the last one.
+    /// The number of loads so far, which is the number of the latest load.
     var loadCount: FTPConnectionPool.LoadID = 0
     private var isClosed = false
 
@@ -60,7 +61,7 @@ final class FTPSession: SessionResource {
 
     // MARK: Connections
 
-    /// Gives a load a connection: at once, or when there is one.
+    /// Assigns a connection to a load, at once or when one becomes available.
     func submit(_ load: FTPLoad, _ key: FTPConnectionKey, needsFresh: Bool) {
         loads[load.number] = load
         let request = FTPConnectionPool.Request(load: load.number, key: key, needsFresh: needsFresh)
@@ -72,7 +73,7 @@ final class FTPSession: SessionResource {
         pools[server]?.withdraw(load.number)
     }
 
-    /// The connection is ready for another transfer, and its load needs it no more.
+    /// Makes a connection that its load no longer needs available to other loads.
     func release(_ connection: FTPConnection) {
         guard !isClosed else { return connection.close() }
         connection.becomeIdle()
@@ -83,7 +84,7 @@ final class FTPSession: SessionResource {
         let server = connection.key.server
         connections[connection.id] = nil
         pools[server]?.connectionDidClose(connection.id)
-        // The caller may be about to ask for another connection for a load of its own.
+        // The caller may be about to submit its own load again, which takes precedence.
         loop.executeLater { [weak self] in self?.run(server) { $0.serve() } }
     }
 
