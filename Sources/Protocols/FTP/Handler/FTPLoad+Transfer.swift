@@ -15,8 +15,8 @@ extension FTPLoad {
             case sending(Data, more: (any BodySource)?)
             /// The load waits for the next part from the body's source.
             case readingBody
-            /// All bytes were sent. With a timer, the server closed the data connection early: until the timer fires,
-            /// the server may report the reason on the control connection.
+            /// The load sends no more bytes: all were sent, or a write failed, for which there is a timer. Until the
+            /// timer fires, the server may report the reason on the control connection.
             case sent(LoopTimer?)
         }
 

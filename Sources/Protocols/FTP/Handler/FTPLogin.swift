@@ -4,8 +4,8 @@ import LoadingKitFTP
 
 /// The user name and password of a load, and its authentication challenges.
 ///
-/// The user is that of the URL; otherwise the one of the credential that the server accepted before; otherwise that of
-/// the credential storage's default; otherwise `anonymous`.
+/// The user name comes from the URL; otherwise from the program's credential that the server accepted before; otherwise
+/// from the credential storage's default credential; otherwise it is `anonymous`.
 struct FTPLogin {
     /// The user's name and password; nil for `anonymous`. Some users need no password.
     private var named: (user: String, password: String?)?

@@ -18,7 +18,7 @@ struct FTPConnectionKey: Hashable {
 /// the session's loop.
 ///
 /// Performs the pools' actions on the loads and connections that the identifiers represent. An action may cause another
-/// input at once. The actions of this input are performed after the remaining actions of the first.
+/// input at once, whose actions are performed after the remaining actions of the first input.
 final class FTPSession: SessionResource {
     let loop: EventLoop
     let settings: SessionSettings
@@ -84,7 +84,7 @@ final class FTPSession: SessionResource {
         let server = connection.key.server
         connections[connection.id] = nil
         pools[server]?.connectionDidClose(connection.id)
-        // The caller may be about to submit its own load again, which takes precedence.
+        // The caller may be about to submit its own load again, which must come before the waiting loads.
         loop.executeLater { [weak self] in self?.run(server) { $0.serve() } }
     }
 

@@ -54,8 +54,7 @@ extension FTPClientStateMachine {
         case .command: return commandReply(work, reply, kind)
         case .transferring(nil):
             if kind == .preliminary { return .wait }
-            // The server's last reply may arrive before the last bytes of the data connection. It takes effect after
-            // them.
+            // The completion reply may arrive before the data connection's last bytes. It takes effect after them.
             guard kind == .completion else { return end(work, reply) }
             state = .transfer(.transferring(reply: reply), work)
             return .wait
