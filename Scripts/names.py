@@ -4,7 +4,8 @@
 usage, from the repository's root: Scripts/names.py [--comments] [FOLDER ...]      (default: Sources)
 
 A function or computed property whose name reads as a question (is..., has..., may..., can..., needs..., should...) gives
-Bool and changes nothing: it is not `mutating`. Prints each that does not, and ends with status 1 where there is one.
+Bool and changes nothing: it is not `mutating`. A comment names its subject: none begins with "What" for a thing, and none
+says "so many" for a number. Prints each that does not, and ends with status 1 where there is one.
 With --comments it also lists the comments in which who, nobody, tells, told, asks or asked may be said of things; that is
 for people to judge, and no failure.
 """
@@ -23,6 +24,7 @@ ALLOWED = {
 # Kinds of properties that a question may have: an answer that is not known yet, a function that gives it.
 ANSWER = re.compile(r"^(?:Bool\??|Atomic<Bool>|Guarded<Bool>|Mutex<Bool>|\(?.*->\s*Bool\)?\??)$")
 DOUBTFUL = re.compile(r"\b(who|whom|whoever|nobody|somebody|tells?|told|asks?|asked)\b", re.IGNORECASE)
+UNNAMED = re.compile(r"^\s*///?\s*(?:- (?:Parameter )?\w+: |MARK: )?What\b(?!.*\?)|//.*\b[Ss]o many\b", re.MULTILINE)
 COMMENT = re.compile(r"^\s*(///?)(.*)$|\s//\s(.*)$")
 
 
@@ -44,6 +46,8 @@ def problems(path):
     text = path.read_text()
     # Strings and comments have no declarations.
     code = re.sub(r"//[^\n]*", "", text)
+    for match in UNNAMED.finditer(text):
+        yield text.count("\n", 0, match.end()) + 1, "the comment does not name its subject"
     for match in FUNCTION.finditer(code):
         name = match.group(2)
         if name in ALLOWED:
@@ -86,7 +90,7 @@ def main():
                 for line, comment in doubtful_comments(path):
                     print(f"{path}:{line}: comment: {comment}")
     if failed:
-        sys.exit(f"{failed} names break the rules of CONTRIBUTING.md")
+        sys.exit(f"{failed} names or comments break the rules of CONTRIBUTING.md")
 
 
 if __name__ == "__main__":

@@ -210,7 +210,7 @@ struct OriginRecords {
     /// once.
     private var limit = 1000
     private var records: [Origin: OriginRecord] = [:]
-    @exclusivity(unchecked) private var last: OriginRecord?
+    private var last: OriginRecord?
     /// Records in use whose origins have a newer record.
     private var former: [OriginRecord] = []
 
