@@ -219,7 +219,9 @@ let package = Package(
         plugin("LoadingKitResilience", at: "Resilience", ["LoadingKitPrimitives"]),
         plugin("LoadingKitUnixSockets", at: "UnixSockets"),
         plugin("LoadingKitArchives", at: "Archives", ["CLoadingKitZlib", "LoadingKitPrimitives"]),
-        plugin("LoadingKitS3", at: "S3", ["CLoadingKitOpenSSL", "LoadingKitForms", "LoadingKitPrimitives", "LoadingKitTransport"]),
+        plugin(
+            "LoadingKitS3", at: "S3",
+            ["CLoadingKitOpenSSL", "LoadingKitForms", "LoadingKitPrimitives", "LoadingKitTransport"]),
         plugin("LoadingKitSystemProxies", at: "SystemProxies"),
         plugin("LoadingKitNegotiate", at: "Negotiate", ["CLoadingKitGSS"]),
         plugin(

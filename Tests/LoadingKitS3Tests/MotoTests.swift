@@ -1,10 +1,10 @@
 import Foundation
 import LoadingKit
 import LoadingKitLoopbackServer
+@_spi(LoadingKitPlugins) import LoadingKitPrimitives
 import LoadingKitTesting
 import TestSupport
 import Testing
-@_spi(LoadingKitPlugins) import LoadingKitPrimitives
 
 @testable import LoadingKitS3
 

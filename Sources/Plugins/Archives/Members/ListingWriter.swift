@@ -48,7 +48,8 @@ struct ListingWriter {
     }
 
     private static func member(_ entry: DirectoryEntry) -> String {
-        let modified = entry.modified.map { "\"modified\":\"\(CivilTime(secondsSince1970: $0.timeIntervalSince1970).timestamp)\"," } ?? ""
+        let time = entry.modified.map { CivilTime(secondsSince1970: $0.timeIntervalSince1970).timestamp }
+        let modified = time.map { "\"modified\":\"\($0)\"," } ?? ""
         return "{\"name\":\(quoted(entry.name)),\"isDirectory\":\(entry.isDirectory),\"size\":\(entry.size),"
             + "\"compressedSize\":\(entry.compressedSize),\"method\":\(entry.method),"
             + "\"crc32\":\"\(hexadecimal(entry.checksum))\",\(modified)\"isEncrypted\":\(entry.isEncrypted)}"

@@ -108,7 +108,8 @@ enum PartialContent {
         if condition.contains("\"") {
             return stored.fields[.etag].map { EntityTag.isStrongMatch($0, condition) } ?? false
         }
-        return HTTPDate.parse(condition, now: now.timeIntervalSince1970) != nil && stored.fields[.lastModified] == condition
+        return HTTPDate.parse(condition, now: now.timeIntervalSince1970) != nil
+            && stored.fields[.lastModified] == condition
     }
 
     /// The fields of a 206 for a range of a stored response.
