@@ -18,6 +18,8 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
     private var stage = Stage.beginning
     /// Whether the transfer is suspended, by what was sent last.
     private var isSuspendedThere = false
+    /// Whether the delegate was told of the task since the runner exists.
+    private var hasTold = false
 
     init(_ task: URLSessionTask, _ session: URLSession, _ background: BackgroundSession) {
         (self.task, self.session, self.background) = (task, session, background)
@@ -108,6 +110,7 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
 
     private func tell(else alone: () -> Void = {}, _ call: @escaping @Sendable (TaskDelegates) -> Void) {
         guard let delegates else { return alone() }
+        hasTold = true
         core.mailbox.post(for: task) { call(delegates) }
     }
 
@@ -187,8 +190,9 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
         let error = end.error?.error
         if takes { task.take(end) }
         _ = task.loadDidFinish(error, completes: false)
-        // What follows waits behind it: a cancel that the program makes when it hears of the progress is in time.
-        core.mailbox.postEnd(of: task, isFirst: true) {}
+        // The calls of the end wait behind it: a cancel that the program makes in an earlier call is in time. The ends of an
+        // earlier run of the program do not wait, and are before the end of their session's events.
+        if hasTold { core.mailbox.postEnd(of: task, isFirst: true) {} }
         if end.next <= .content, error == nil { reportContent(end.file) }
         task.loadDidEnd(error)
         if end.next <= .metrics { reportMetrics(end.metrics?.metrics ?? emptyMetrics, error, takes: takes) }
