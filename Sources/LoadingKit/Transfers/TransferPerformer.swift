@@ -1,20 +1,21 @@
 import LoadingKitCore
 import LoadingKitPrimitives
 
-/// What performs transfers, as the daemon uses it: it also shows and controls those of all sessions, for the tool.
+/// Performs transfers for the daemon. It also lists and controls the transfers of all sessions, for the command line
+/// tool.
 package protocol TransferPerformer: BackgroundTransfers {
-    /// All sessions that have transfers, by identifier, with their transfers.
+    /// Returns all sessions that have transfers, by identifier, with their transfers.
     func overview(_ completion: @escaping @Sendable ([SessionOverview]) -> Void)
 
-    /// Suspends, resumes or cancels a transfer of any session, attached or not; as a program's own session would.
+    /// Suspends, resumes or cancels a transfer of any session, attached or not, as the program's own session would.
     func control(
         session: String, _ command: TransferCommand, completion: @escaping @Sendable ((any Error)?) -> Void)
 
-    /// Whether nothing is attached, and there is nothing to do.
+    /// Reports whether the performer is idle: no session is attached, and no transfer can make progress.
     func observeIdleness(_ change: @escaping @Sendable (_ isIdle: Bool) -> Void)
 }
 
-/// A session for a person's eyes: of its transfers without the bodies and fields of requests.
+/// A session as it is shown to a person. Its transfers have no request bodies and no header fields.
 package struct SessionOverview: Codable, Sendable {
     package var identifier: String
     package var program: String
@@ -28,7 +29,7 @@ package struct SessionOverview: Codable, Sendable {
 }
 
 extension TransferRecord {
-    /// For a person's eyes: without the bodies and fields of requests.
+    /// The record as it is shown to a person, without the bodies and fields of requests.
     var plain: TransferRecord {
         var record = self
         record.request.body = nil

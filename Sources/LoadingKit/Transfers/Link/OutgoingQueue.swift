@@ -2,22 +2,22 @@ import DequeModule
 import LoadingKitCore
 import LoadingKitTransport
 
-/// The messages that wait until the socket takes them.
+/// The queue of messages that wait until the socket accepts them.
 ///
-/// Lists are made into messages as the socket takes them. Of a transfer's progress the latest waits alone, behind all else: a
-/// peer that reads slowly misses some of it.
+/// A list's messages are made only when the socket accepts them. Of each transfer's progress only the latest value is
+/// kept, behind all other messages: a peer that reads slowly misses earlier values.
 struct OutgoingQueue {
     private enum Item {
-        /// - Parameter isCounted: Not where it comes of a list, of which there is one message at a time.
+        /// - Parameter isCounted: False for a frame of a list, of which only one exists at a time.
         case frame(MessageFrame, [OwnedDescriptor], isCounted: Bool)
         case list(AnyIterator<TransferMessage>)
     }
 
     private var items: Deque<Item> = []
     private var progress: [Int: TransferProgress] = [:]
-    /// How much of the first frame was sent.
+    /// The number of bytes of the first frame that were sent.
     private var offset = 0
-    /// How many bytes wait, but for those of lists.
+    /// The number of bytes that wait to be sent, without those of lists.
     private(set) var byteCount = 0
 
     mutating func append(_ frame: MessageFrame, _ descriptors: [OwnedDescriptor] = []) {
@@ -25,18 +25,18 @@ struct OutgoingQueue {
         items.append(.frame(frame, descriptors, isCounted: true))
     }
 
-    /// A message of a list that cannot be written is left out.
+    /// Appends a list of messages. A message that cannot be encoded is left out.
     mutating func append(list: some Sequence<TransferMessage>) {
         items.append(.list(AnyIterator(list.makeIterator())))
     }
 
-    /// How far a transfer has come, in place of what waits to be said of it.
+    /// Appends a transfer's progress, which replaces the progress that waits to be sent.
     mutating func append(_ transfer: Int, _ value: TransferProgress) { progress[transfer] = value }
 
-    /// The transfer is over: its end says how far it came.
+    /// Removes the progress of a transfer that is over: the message of its end includes the progress.
     mutating func removeProgress(of transfer: Int) { progress[transfer] = nil }
 
-    /// What the first message has yet to send, and the descriptors that go with it.
+    /// Calls the closure with the first message's unsent bytes and its descriptors.
     mutating func withFirst<Result>(_ body: (UnsafeRawBufferPointer, [OwnedDescriptor]) -> Result) -> Result? {
         while true {
             switch items.first {
@@ -57,7 +57,7 @@ struct OutgoingQueue {
         }
     }
 
-    /// So many bytes of the first message were sent.
+    /// `count` bytes of the first message were sent.
     mutating func didSend(_ count: Int) {
         guard case .frame(let frame, _, let isCounted)? = items.first else { return }
         offset += count

@@ -2,20 +2,20 @@ import DequeModule
 import Glibc
 import LoadingKitTransport
 
-/// What uses a link. It is called on the link's loop.
+/// The owner of a link. Its methods are called on the link's event loop.
 package protocol SocketLinkOwner: AnyObject {
     func link(_ link: SocketLink, didReceive message: ReceivedMessage, descriptors: [OwnedDescriptor])
-    /// Nothing follows. Not called where the owner has closed the link itself.
+    /// The link was closed, and no message follows. Not called where the owner has closed the link itself.
     func link(_ link: SocketLink, didClose end: WireError)
 }
 
-/// Messages over a socket between a program and the daemon, in both directions. Confined to its loop.
+/// Sends and receives messages over a socket between a program and the daemon. Confined to its event loop.
 package final class SocketLink {
-    /// A program for which more bytes wait is cut off.
+    /// The number of unsent bytes, above which the connection to a program that does not read is closed.
     package static let maximumWaiting = 64 << 20
-    /// So many reads are made before other things on the loop have their turn.
+    /// The number of reads that are made before other work on the event loop has its turn.
     private static let readsInTurn = 16
-    /// How long the last messages may take, in seconds.
+    /// The time limit for sending the last messages, in seconds.
     private static let timeToFinish = 5.0
 
     package weak var owner: (any SocketLinkOwner)?
@@ -27,21 +27,21 @@ package final class SocketLink {
     private var closing: LoopTimer?
     private var isReading = false
 
-    /// - Parameter waitingLimit: In bytes.
+    /// - Parameter waitingLimit: The number of bytes that may wait to be sent.
     package init(_ socket: LocalSocket, waitingLimit: Int = SocketLink.maximumWaiting) {
         (self.socket, self.waitingLimit) = (socket, waitingLimit)
     }
 
     package var isOpen: Bool { socket.isOpen }
-    /// How many bytes wait until the peer reads.
+    /// The number of bytes that wait until the peer reads.
     package var waitingCount: Int { queue.byteCount }
 
-    /// Whether nothing is read, so that the peer cannot send more than the system keeps.
+    /// Whether reading is paused, so that the peer cannot send more bytes than the socket's buffers hold.
     package var isPaused = false {
         didSet { if oldValue, !isPaused { readSoon() } }
     }
 
-    /// Begins to receive, and to send what waits.
+    /// Begins to receive messages, and to send those that wait.
     package func start() {
         socket.didBecomeReady = { [weak self] in
             self?.flush()
@@ -51,9 +51,9 @@ package final class SocketLink {
         socket.didBecomeReady?()
     }
 
-    /// Sends a message when those before it are sent.
+    /// Sends a message after those that were sent before.
     ///
-    /// - Throws: Where the message cannot be written, or is too long. The link stays open.
+    /// - Throws: Where the message cannot be encoded, or is too long. The link stays open.
     package func send(_ message: TransferMessage, _ descriptors: [OwnedDescriptor] = []) throws(WireError) {
         guard socket.isOpen, closing == nil else { return }
         if case .event(.progress(let transfer, let progress)) = message {
@@ -66,14 +66,14 @@ package final class SocketLink {
         if queue.byteCount > waitingLimit { close(.peerReadsNothing) }
     }
 
-    /// Sends a list, of which messages are made as the peer reads.
+    /// Sends a list, whose messages are made as the peer reads.
     package func send(list: some Sequence<TransferMessage>) {
         guard socket.isOpen, closing == nil else { return }
         queue.append(list: list)
         flush()
     }
 
-    /// Closes the link when all is sent, and receives nothing more.
+    /// Closes the link when all messages are sent. No further message is received.
     package func finish() {
         owner = nil
         guard socket.isOpen, closing == nil else { return }
@@ -112,7 +112,8 @@ package final class SocketLink {
             case .success(let count)?: queue.didSend(count)
             case .failure(let failure)? where failure.code == EAGAIN: return
             case .failure(let failure)?:
-                // What the peer said before it closed is still to be read; then its end is found.
+                // The messages that the peer sent before it closed the socket are still to be read. The read then
+                // finds the end.
                 let isClosedByPeer = failure.code == EPIPE || failure.code == ECONNRESET
                 if !isClosedByPeer || closing != nil { close(.failed(failure)) }
                 return
@@ -124,9 +125,9 @@ package final class SocketLink {
 
     private func readSoon() { socket.loop.executeLater { [weak self] in self?.read() } }
 
-    /// Reads what there is now.
+    /// Reads the bytes that are available now.
     package func read() {
-        // What is received may lead to this again: the outer call goes on then.
+        // The owner may call this method again while it handles a message. The outer call then continues to read.
         guard !isReading else { return }
         isReading = true
         defer { isReading = false }
@@ -148,7 +149,7 @@ package final class SocketLink {
         readSoon()
     }
 
-    /// Gives the messages in some bytes to the owner.
+    /// Passes the messages in received bytes to the owner.
     private func take(_ bytes: UnsafeRawBufferPointer) -> WireError? {
         let (messages, failure) = reader.receive(bytes)
         for received in messages {
@@ -158,7 +159,7 @@ package final class SocketLink {
             owner?.link(self, didReceive: received.message, descriptors: own)
             guard socket.isOpen else { return nil }
         }
-        // Those of a message that is not yet whole are there.
+        // The descriptors of an incomplete message may have arrived.
         let isTooMany = descriptors.count > (reader.pendingCount == 0 ? 0 : WireLimits.descriptors)
         return failure ?? (isTooMany ? .wrongDescriptors : nil)
     }

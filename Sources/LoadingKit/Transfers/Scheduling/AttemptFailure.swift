@@ -1,13 +1,13 @@
 import Foundation
 import LoadingKitCore
 
-/// Why an attempt has ended without success.
+/// The reason why an attempt has ended without success.
 enum AttemptFailure: Equatable, Sendable {
-    /// The network or the server has failed, or the disk is full: another attempt may succeed.
+    /// The network or the server has failed, or the disk is full. Another attempt may succeed.
     case broken(TransferError)
-    /// What was there cannot be continued: all is loaded again, at once.
+    /// The received part cannot be continued. The whole content is loaded again at once.
     case startOver
-    /// Another attempt would end as this one did.
+    /// Another attempt would fail in the same way.
     case final(TransferError)
 
     var error: TransferError? {
@@ -17,7 +17,7 @@ enum AttemptFailure: Equatable, Sendable {
         }
     }
 
-    /// Whether an error is one of those that pass: the network's, and the server's where it has not answered.
+    /// Classifies an error: failures of the network, and of a server that has not answered, are temporary.
     init(_ error: TransferError) {
         let code = error.domain == NSURLErrorDomain ? URLError.Code(rawValue: error.code) : nil
         self = code.map(Self.passing.contains) ?? false ? .broken(error) : .final(error)

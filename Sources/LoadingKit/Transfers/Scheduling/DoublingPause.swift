@@ -1,4 +1,4 @@
-/// Pauses of which each is twice as long as the one before, up to a bound. In seconds.
+/// Pauses in seconds. Each pause is twice as long as the one before, up to an upper bound.
 struct DoublingPause: Equatable, Sendable {
     private let first: Double
     private let longest: Double

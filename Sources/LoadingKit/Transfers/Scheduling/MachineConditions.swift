@@ -1,8 +1,9 @@
 import Foundation
 
-/// What transfers heed that are at the system's discretion: `/sys/class/power_supply`, and `/proc/loadavg`.
+/// The machine's conditions that discretionary transfers depend on, from `/sys/class/power_supply` and
+/// `/proc/loadavg`.
 package struct MachineConditions: Sendable {
-    /// Processes that want to run, for each core, from which on the machine counts as busy.
+    /// The number of runnable processes per core from which on the machine counts as busy.
     private static let busyLoad = 0.7
 
     private let power: String
@@ -21,10 +22,10 @@ package struct MachineConditions: Sendable {
         self.cores = cores
     }
 
-    /// Neither runs the machine on its battery, nor is it busy. May block for a moment.
+    /// Whether the machine neither runs on its battery nor is busy. May block for a moment.
     package var areGoodForDiscretionaryWork: Bool { !isOnBattery && !isBusy }
 
-    /// Whether there are mains that give no power, or batteries alone of which one is being used.
+    /// Whether the mains supplies give no power, or there are only batteries and one of them is discharging.
     var isOnBattery: Bool {
         let supplies = (try? FileManager.default.contentsOfDirectory(atPath: power)) ?? []
         let online = supplies.filter { Self.line("\(power)/\($0)/type") != "Battery" }

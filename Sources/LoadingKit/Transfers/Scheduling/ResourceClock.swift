@@ -1,20 +1,21 @@
 import Foundation
 import LoadingKitPrimitives
 
-/// How long a transfer has been at work, which the resource time-out limits: neither while it is suspended, nor before its date.
+/// Measures how long a transfer has been active, which the resource timeout limits. The time in which the transfer is
+/// suspended, and the time before its begin date, do not count.
 ///
-/// While the process runs the monotonic clock counts, so that a clock that is set back or forward ends nothing. Over the time
-/// in which no process ran the wall clock counts: there is no other.
+/// While the process runs, the monotonic clock is used, so that setting the system's clock ends no transfer. For the
+/// time in which no process ran, the wall clock is used: there is no other clock.
 struct ResourceClock: Equatable, Sendable {
-    /// What had passed at ``start``, in seconds.
+    /// The active time that had passed at ``start``, in seconds.
     private var before: TimeInterval
-    /// Nil while it stands still.
+    /// Nil while the clock is stopped.
     private var start: MonotonicTime?
 
     /// - Parameters:
-    ///   - elapsed: In seconds, at `asOf`.
+    ///   - elapsed: The active time at `asOf`, in seconds.
     ///   - wall: The time of day now.
-    ///   - runs: Whether it has run since `asOf`, and does now.
+    ///   - runs: Whether the clock has run since `asOf`, and runs now.
     init(elapsed: TimeInterval, asOf: Date, wall: Date, now: MonotonicTime, runs: Bool = true) {
         before = max(elapsed, 0) + (runs ? max(wall.timeIntervalSince(asOf), 0) : 0)
         start = runs ? now : nil
@@ -28,7 +29,7 @@ struct ResourceClock: Equatable, Sendable {
 
     func elapsed(_ now: MonotonicTime) -> TimeInterval { before + (start.map { now.seconds(since: $0) } ?? 0) }
 
-    /// - Parameter timeout: In seconds; not positive means no limit.
+    /// - Parameter timeout: In seconds. Zero or a negative number means no limit.
     func expiry(_ timeout: TimeInterval) -> MonotonicTime {
         guard let start, timeout > 0 else { return .distantFuture }
         return start.advanced(bySeconds: max(timeout - before, 0))

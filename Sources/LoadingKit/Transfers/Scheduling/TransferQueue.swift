@@ -1,18 +1,19 @@
 import LoadingKitCore
 import LoadingKitPrimitives
 
-/// The transfers that wait for their turn, and how many are under way: says which is started next.
+/// The queue of transfers that wait for their turn. It counts the started transfers and selects the next one to start.
 ///
-/// The highest priority goes first; among equals what the program expects to be small, as it is soon over; then what has waited
-/// longest. A session has at most so many transfers started, and the
-/// process: connections are limited by the sessions themselves, and what is not started costs no memory to speak of.
+/// The transfer with the highest priority starts first; among equal priorities a transfer that the program expects to
+/// be small, as it is soon over; then the transfer that has waited longest. The number of started transfers is limited
+/// for each session and for the process. The sessions limit connections themselves. A transfer that is not started
+/// needs hardly any memory.
 struct TransferQueue {
     struct Limits: Sendable {
         var perSession = 64
         var inAll = 256
     }
 
-    /// What is expected to be no larger, in bytes, is small. The guess need not be good.
+    /// A transfer counts as small up to this expected size, in bytes. The size may be a rough estimate.
     static let smallSize: Int64 = 1 << 20
 
     private struct Entry {
@@ -22,7 +23,7 @@ struct TransferQueue {
         let identifier: Int
     }
 
-    /// The places of the entries, so that one can be taken out.
+    /// The positions of the entries in the heap, so that an entry can be removed.
     private struct Order: IndexedHeapOrder {
         var places: [Int: Int] = [:]
 
@@ -39,7 +40,7 @@ struct TransferQueue {
     private struct Session {
         var waiting = IndexedHeap<Order>()
         var started = 0
-        /// Whether none may start now.
+        /// Whether none of the session's transfers may start now.
         var isHeld = false
 
         var isEmpty: Bool { waiting.isEmpty && started == 0 && !isHeld }
@@ -56,7 +57,7 @@ struct TransferQueue {
 
     init(_ limits: Limits = Limits()) { self.limits = limits }
 
-    /// - Parameter expectedBytes: how many are to be sent and received; nil where nobody knows.
+    /// - Parameter expectedBytes: The number of bytes to be sent and received; nil where it is not known.
     mutating func insert(_ key: TransferKey, priority: Float, expectedBytes: Int64? = nil) {
         remove(key)
         lastNumber += 1
@@ -65,10 +66,10 @@ struct TransferQueue {
         update(key.session) { $0.waiting.insert(entry) }
     }
 
-    /// Without effect where it does not wait.
+    /// Removes a transfer from the queue. Without effect where the transfer is not in the queue.
     mutating func remove(_ key: TransferKey) { update(key.session) { _ = $0.remove(key.identifier) } }
 
-    /// Keeps its place among those of the same priority.
+    /// Changes a transfer's priority. A transfer keeps its position among those of the same priority.
     mutating func change(_ key: TransferKey, priority: Float) {
         update(key.session) { session in
             guard var entry = session.remove(key.identifier) else { return }
@@ -77,7 +78,7 @@ struct TransferQueue {
         }
     }
 
-    /// The one to start now, which counts as started; nil where none may.
+    /// Returns the next transfer to start and counts it as started; nil where no transfer may start.
     mutating func popNext() -> TransferKey? {
         guard started < limits.inAll else { return nil }
         var best: (session: Int64, entry: Entry)?
@@ -95,14 +96,14 @@ struct TransferQueue {
         return TransferKey(session: best.session, identifier: best.entry.identifier)
     }
 
-    /// One that was started is not under way any more.
+    /// A started transfer is no longer under way.
     mutating func didStop(_ key: TransferKey) {
         guard let count = sessions[key.session]?.started, count > 0 else { return }
         started -= 1
         update(key.session) { $0.started = count - 1 }
     }
 
-    /// Lets a session's transfers start, or not.
+    /// Sets whether a session's transfers are held, that is, may not start.
     mutating func hold(_ session: Int64, _ isHeld: Bool) { update(session) { $0.isHeld = isHeld } }
 
     func hasWaiting(_ session: Int64) -> Bool { sessions[session].map { !$0.waiting.isEmpty } ?? false }

@@ -1,55 +1,55 @@
 import LoadingKitCore
 
-/// Where a transfer stands that is not over: a value with one method for each input, which gives what is to be done.
+/// The state of a transfer that is not over. Each input is a method, which returns the actions to perform.
 ///
 ///     delayed ──date──▶ asking ──answer──▶ queued ──turn──▶ running ──all received──▶ completing ──▶ over
 ///                                            ▲                 │
 ///                                            ├── backingOff ◀──┤ broken
 ///                                            └─ needsProgram ◀─┘ challenged
 ///
-/// A suspended transfer keeps its phase; what would start it waits until it is resumed.
+/// A suspended transfer keeps its phase. An input that would start it takes effect when it is resumed.
 struct TransferState: Equatable, Sendable {
     enum Phase: Equatable, Sendable {
-        /// Its date has not come.
+        /// The transfer's begin date has not come.
         case delayed
-        /// The program was asked whether it begins.
+        /// The program was asked whether the transfer begins.
         case asking
-        /// It waits its turn.
+        /// The transfer waits in the queue for its turn.
         case queued
         /// An attempt is under way.
         case running
-        /// The last attempt has failed. It waits for the next one.
+        /// The last attempt has failed. The transfer waits for the next attempt.
         case backingOff
-        /// A challenge waits for the program.
+        /// An authentication challenge waits for the program.
         case needsProgram
-        /// All was received, and is put in its place.
+        /// The whole response was received. The file is moved to its destination.
         case completing
         case over
     }
 
     enum Action: Equatable, Sendable {
-        /// It may be started in its turn.
+        /// Add the transfer to the queue.
         case enqueue
-        /// It may not any more.
+        /// Remove the transfer from the queue.
         case dequeue
         case startAttempt
         case stopAttempt
         case suspendAttempt
         case resumeAttempt
         case askProgram
-        /// The next attempt may be made after so many seconds.
+        /// Make the next attempt after this number of seconds.
         case pause(seconds: Double)
         case complete
         case end(TransferError?)
-        /// To be kept in the journal.
+        /// Record the state in the journal.
         case note
-        /// The program is needed.
+        /// Start the program, which is needed.
         case callProgram
     }
 
     private(set) var phase: Phase
     private(set) var isSuspended: Bool
-    /// After attempts that have failed one after the other without bringing anything. It doubles up to five minutes.
+    /// The pause after consecutive attempts that have failed without progress. It doubles up to five minutes.
     private var pause = DoublingPause(from: 1, to: 300)
 
     init(isDelayed: Bool = false, isSuspended: Bool = false, needsProgram: Bool = false) {
@@ -57,14 +57,14 @@ struct TransferState: Equatable, Sendable {
         self.isSuspended = isSuspended
     }
 
-    /// Whether the queue may start it.
+    /// Whether the queue may start the transfer.
     var mayStart: Bool { phase == .queued && !isSuspended }
     var isLive: Bool { phase == .running || phase == .completing }
 
-    // MARK: The program's wishes
+    // MARK: Commands of the program
 
-    /// - Parameter canContinue: Whether what is under way can be continued by a later attempt. Then it is stopped: suspended, it
-    ///   would keep a connection, and others waiting for its place.
+    /// - Parameter canContinue: Whether a later attempt can continue the current one. Then the current attempt is
+    ///   stopped: a suspended attempt would occupy a connection, and block other transfers that wait.
     mutating func suspend(canContinue: Bool) -> [Action] {
         guard !isSuspended, phase != .over else { return [] }
         isSuspended = true
@@ -88,21 +88,22 @@ struct TransferState: Equatable, Sendable {
         }
     }
 
-    /// Also where the resource time-out is over, or the longest wait for a program.
+    /// Also used when the resource timeout has expired, or a challenge has waited too long for the program.
     mutating func cancel(_ error: TransferError) -> [Action] {
         guard phase != .over else { return [] }
         defer { phase = .over }
         return leaving + [.end(error)]
     }
 
-    /// What is there is about to be taken for resume data; then it is cancelled.
+    /// Stops the transfer so that its received part can be turned into resume data. The transfer is cancelled
+    /// afterwards.
     mutating func stopForResumeData() -> [Action] {
         guard phase != .over, phase != .completing else { return [] }
         defer { phase = .completing }
         return leaving
     }
 
-    /// What is to be done when the phase ends before its time.
+    /// The actions that are necessary when the phase ends early.
     private var leaving: [Action] {
         switch phase {
         case .queued: [.dequeue]
@@ -126,9 +127,9 @@ struct TransferState: Equatable, Sendable {
         return mayBegin ? enqueue() : cancel(cancelled)
     }
 
-    /// The program has gone, and does not answer any more.
+    /// The program has detached, and will not answer any more.
     ///
-    /// - Parameter isChallenged: Whether the program has challenges to answer.
+    /// - Parameter isChallenged: Whether challenges wait for the program's answer.
     mutating func programDidDetach(isChallenged: Bool) -> [Action] {
         switch phase {
         case .asking: return enqueue()
@@ -155,7 +156,7 @@ struct TransferState: Equatable, Sendable {
 
     // MARK: An attempt
 
-    /// - Parameter randomness: From 0 to 1: how much of the longest pause is taken.
+    /// - Parameter randomness: From 0 to 1: the fraction of the longest pause that is used.
     mutating func attemptDidFail(_ failure: AttemptFailure, randomness: Double) -> [Action] {
         guard phase == .running || phase == .completing else { return [] }
         switch failure {
@@ -166,15 +167,16 @@ struct TransferState: Equatable, Sendable {
             return enqueue()
         case .broken:
             phase = .backingOff
-            // Any part of it ("full jitter"), so that the transfers that one failure has broken do not all come back together.
+            // A random part of the whole pause ("full jitter"), so that transfers that failed together do not all
+            // retry at the same time.
             return [.note, .pause(seconds: pause.next() * randomness)]
         }
     }
 
-    /// Something was received or sent.
+    /// The attempt has received or sent bytes.
     mutating func attemptDidProgress() { pause.reset() }
 
-    /// A challenge came that only the program can answer, which is not there.
+    /// A challenge arrived that only the program can answer, and no program is attached.
     mutating func needProgram() -> [Action] {
         guard phase == .running else { return [] }
         phase = .needsProgram

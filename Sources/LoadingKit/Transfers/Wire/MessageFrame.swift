@@ -1,6 +1,6 @@
 import Foundation
 
-/// A message as bytes.
+/// A message in its encoded form.
 ///
 /// ```
 ///  0               4               8
@@ -10,15 +10,15 @@ import Foundation
 /// └───────────────┴───────────────┴───────────────┘
 /// ```
 ///
-/// Numbers have the most significant byte first. The descriptors go with the message's first byte.
+/// Numbers are in network byte order. The descriptors are sent with the message's first byte.
 package struct MessageFrame: Sendable {
     package let bytes: [UInt8]
 
-    /// - Throws: ``WireError/messageTooLong(_:)``, ``WireError/tooManyDescriptors(_:)``, or ``WireError/malformed`` where the
-    ///   message cannot be written.
+    /// - Throws: ``WireError/messageTooLong(_:)``, ``WireError/tooManyDescriptors(_:)``, or ``WireError/malformed``
+    ///   where the message cannot be encoded.
     package init(_ message: TransferMessage, descriptorCount: Int = 0) throws(WireError) {
         let encoder = JSONEncoder()
-        // The same message has the same bytes.
+        // Makes the encoding deterministic: equal messages have equal bytes.
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         encoder.nonConformingFloatEncodingStrategy = .convertToString(
             positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
@@ -26,7 +26,7 @@ package struct MessageFrame: Sendable {
         try self.init(payload: payload, descriptorCount: descriptorCount)
     }
 
-    /// A message of any version.
+    /// A frame for the payload of a message of any version.
     package init(payload: some Collection<UInt8>, descriptorCount: Int = 0) throws(WireError) {
         let count = payload.count
         guard count <= WireLimits.message, let length = UInt32(exactly: count) else { throw .messageTooLong(count) }
@@ -41,14 +41,15 @@ package struct MessageFrame: Sendable {
     }
 }
 
-/// How long messages between programs and the daemon may be, in bytes.
+/// The limits of messages between programs and the daemon. Lengths are in bytes.
 package enum WireLimits {
-    /// Length, and number of descriptors.
+    /// The header: the payload's length and the number of descriptors.
     package static let header = 8
-    /// A greeting or a farewell. It is what an unknown peer may send first.
+    /// The limit of a greeting or a farewell, the only messages that a peer may send before it has greeted.
     package static let greeting = 64 << 10
-    /// Any other message. One with a transfer may hold a request's body of 64 MiB, which is a third longer in base 64.
+    /// The limit of any other message. A message with a transfer may hold a request body of 64 MiB, which base 64
+    /// makes a third longer.
     package static let message = 88 << 20
-    /// So many descriptors go with a message at most.
+    /// The greatest number of descriptors that a message may have.
     package static let descriptors = 4
 }

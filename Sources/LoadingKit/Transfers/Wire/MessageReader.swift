@@ -1,25 +1,26 @@
 import Foundation
 
-/// Takes messages out of the bytes that come, and keeps what is not yet a whole message.
+/// Reads messages from the received bytes, and keeps the bytes of an incomplete message.
 package struct MessageReader: Sendable {
-    /// A message, and how many of the descriptors received are its own.
+    /// A message, and the number of received descriptors that belong to it.
     package struct Element: Sendable {
         package let message: ReceivedMessage
         package let descriptorCount: Int
     }
 
-    /// Of a message that is not yet whole.
+    /// The received bytes of an incomplete message.
     private var pending = Data()
-    /// Whether the peer has greeted: until then no message but a short greeting is taken.
+    /// Whether the peer has sent its greeting. Until then only a greeting of limited length is accepted.
     private var hasHello = false
     private var failure: WireError?
 
     package init() {}
 
-    /// How many bytes wait for the rest of their message.
+    /// The number of received bytes of an incomplete message.
     package var pendingCount: Int { pending.count }
 
-    /// Gives the messages that are whole with these bytes, and the error that follows them. After an error nothing is taken.
+    /// Returns the messages that these bytes complete, and the error that follows them. After an error no bytes are
+    /// read.
     package mutating func receive(_ bytes: UnsafeRawBufferPointer) -> (messages: [Element], failure: WireError?) {
         var messages: [Element] = []
         guard failure == nil else { return ([], failure) }
@@ -49,7 +50,7 @@ package struct MessageReader: Sendable {
         return Element(message: message, descriptorCount: descriptorCount)
     }
 
-    /// Whether there are so many bytes then.
+    /// Fills `pending` up to `count` bytes. Returns whether it has that many bytes then.
     private mutating func fill(to count: Int, _ rest: inout Slice<UnsafeRawBufferPointer>) -> Bool {
         let part = rest.prefix(max(count - pending.count, 0))
         pending.append(contentsOf: part)
@@ -62,16 +63,16 @@ package struct MessageReader: Sendable {
     }
 }
 
-/// What was received: a message, or one that a later version has.
+/// A received message, which may be one that only a later version defines.
 package enum ReceivedMessage: Sendable {
     case message(TransferMessage)
-    /// A message, a command or an event that is not known. With a number where the peer waits for an answer.
+    /// An unknown message, command or event. It has a number where the peer waits for an answer.
     case unknown(number: UInt64?)
 
-    /// What each version's messages have in common: one name, and perhaps a number.
+    /// The common structure of all versions' messages: one name, and an optional number.
     private struct Content: Decodable { var number: UInt64? }
 
-    /// Keys that are not known are passed over.
+    /// Ignores unknown keys.
     fileprivate init(_ payload: Data) throws(WireError) {
         let decoder = JSONDecoder()
         decoder.nonConformingFloatDecodingStrategy = .convertFromString(

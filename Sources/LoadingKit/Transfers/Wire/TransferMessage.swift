@@ -1,20 +1,21 @@
 import Foundation
 import LoadingKitCore
 
-/// What a program and the daemon say to each other. The names of the cases, and of what they have, are what is sent.
+/// The messages between a program and the daemon. The names of the cases and of their values are part of the encoding.
 package enum TransferMessage: Codable, Sendable {
-    /// The first message of each end; the program begins.
+    /// The first message of each peer. The program sends its greeting first.
     case hello(Hello)
-    /// The last message of an end that closes the connection, or of a program that has the daemon end.
+    /// The last message of a peer that closes the connection, or of a program that requests the daemon's end.
     case goodbye(Goodbye)
 
-    /// The connection is this session's from now on.
+    /// Attaches the session to the connection.
     case attach(SessionDescription)
-    /// A command of the session; ``performed(number:error:)`` with the same number answers.
+    /// A command of the session. The answer is ``performed(number:error:)`` with the same number.
     case command(number: UInt64, TransferCommand)
-    /// Asks for all sessions; ``overview(number:_:)`` with the same number answers, and then ``performed(number:error:)``.
+    /// Requests a list of all sessions. The answer is ``overview(number:_:)`` messages with the same number, followed
+    /// by ``performed(number:error:)``.
     case overviewRequest(number: UInt64)
-    /// A command for a transfer of any session; ``performed(number:error:)`` with the same number answers.
+    /// A command for a transfer of any session. The answer is ``performed(number:error:)`` with the same number.
     case control(number: UInt64, session: String, TransferCommand)
 
     case performed(number: UInt64, error: TransferError?)
@@ -29,7 +30,7 @@ package enum TransferMessage: Codable, Sendable {
         /// The version of the library.
         package var library: String
         package var process: Int32
-        /// Of the daemon: whether it has nothing to do. Nil where it is not known.
+        /// Sent by the daemon: whether the daemon is idle. Nil where it is not known.
         package var isIdle: Bool?
 
         package init(
@@ -41,15 +42,15 @@ package enum TransferMessage: Codable, Sendable {
     }
 
     package struct Goodbye: Codable, Hashable, Sendable {
-        /// Why the connection is closed.
+        /// The reason why the connection is closed.
         package var error: TransferError?
-        /// Of a program: whether the daemon is to end, too.
+        /// Sent by a program: whether the daemon is to end, too.
         package var endsDaemon: Ending?
 
         package enum Ending: String, Codable, Sendable {
-            /// Only where it has nothing to do: a newer version takes its place.
+            /// End only where the daemon is idle: a newer version takes its place.
             case ifIdle
-            /// In any case. What it does goes on with the next daemon.
+            /// End in any case. The next daemon continues the transfers.
             case always
         }
 

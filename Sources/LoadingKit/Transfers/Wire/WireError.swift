@@ -1,22 +1,22 @@
 import LoadingKitTransport
 
-/// Why a connection between a program and the daemon is closed.
+/// The reason why a connection between a program and the daemon is closed.
 package enum WireError: Error, Hashable, Sendable, CustomStringConvertible {
     case closedByPeer
     case failed(SystemCallFailure)
-    /// More waits for the peer than ``SocketLink/maximumWaiting``.
+    /// More bytes wait for the peer than ``SocketLink/maximumWaiting``.
     case peerReadsNothing
-    /// A message announced so many bytes, more than it may have.
+    /// A message announced this number of bytes, which exceeds the limit.
     case messageTooLong(Int)
-    /// What came is no message of any version.
+    /// The received bytes are no message of any version.
     case malformed
-    /// A message announced so many descriptors, more than ``WireLimits/descriptors``.
+    /// A message announced this number of descriptors, which exceeds ``WireLimits/descriptors``.
     case tooManyDescriptors(Int)
-    /// A message announced descriptors that did not come with it, or some came with none.
+    /// A message announced descriptors that did not come with it, or descriptors came that no message announced.
     case wrongDescriptors
     /// The first message is no greeting.
     case noHello
-    /// The ends speak no version that both know.
+    /// The peers have no protocol version in common.
     case noCommonVersion(WireVersion)
 
     package var description: String {
