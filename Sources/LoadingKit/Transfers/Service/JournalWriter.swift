@@ -1,19 +1,20 @@
 import LoadingKitCore
 import LoadingKitTransport
 
-/// Writes what a turn of the service's loop changes into the journal together. Confined to the service's loop.
+/// Collects the changes of one turn of the service's event loop, and writes them into the journal together. Confined
+/// to the service's loop.
 ///
-/// Where the journal cannot be written, a transfer is not begun; all other changes are tried again.
+/// Where the journal cannot be written, the begin of a transfer fails; all other changes are retried.
 final class JournalWriter {
-    /// In seconds.
+    /// The pause before a retry, in seconds.
     private static let pauseAfterFailure = 5.0
 
     private struct Pending {
-        /// Nil: what came before is awaited.
+        /// Nil for an entry that only waits for the changes before it.
         let change: JournalChange?
         let completion: (((any Error)?) -> Void)?
 
-        /// Whether it fails rather than being tried again.
+        /// Whether the change fails instead of being retried.
         var isBeginning: Bool { if case .begin = change { true } else { false } }
     }
 
@@ -29,12 +30,13 @@ final class JournalWriter {
     }
 
     /// - Parameters:
-    ///   - change: Nil where nothing but the changes before is waited for.
-    ///   - completion: Called later, on the loop, when the change is in the journal; with an error where it will not be.
+    ///   - change: Nil to wait only for the earlier changes.
+    ///   - completion: Called later, on the loop, when the change is in the journal; with an error where it cannot be
+    ///     written.
     func add(_ change: JournalChange?, _ completion: (((any Error)?) -> Void)? = nil) {
         let new = Pending(change: change, completion: completion)
         pending.append(new)
-        // Somebody waits for a transfer to begin: the pause is not for that.
+        // A caller waits for the transfer to begin, so the pause before a retry does not apply.
         guard !isScheduled, retry == nil || new.isBeginning else { return }
         isScheduled = true
         loop.executeLater { [self] in
@@ -65,7 +67,8 @@ final class JournalWriter {
         loop.executeLater { for completion in completions { completion(error) } }
     }
 
-    /// Without the changes that a later one replaces: while the journal cannot be written, they do not heap up.
+    /// Removes the changes that a later change replaces, so that they do not accumulate while the journal cannot be
+    /// written.
     private static func withoutReplaced(_ changes: [Pending]) -> [Pending] {
         var later: Set<String> = []
         let left = changes.reversed().filter { pending in
@@ -85,7 +88,7 @@ final class JournalWriter {
         }
     }
 
-    // MARK: Reading, behind what was to be written
+    // MARK: Reading, after the pending writes
 
     func transfer(_ key: TransferKey) throws -> TransferRecord? {
         if pending.contains(where: { $0.change?.transfer == key }) { flush() }
@@ -101,7 +104,7 @@ final class JournalWriter {
 }
 
 extension JournalChange {
-    /// What it writes whole; nil for a change that none of its kind replaces.
+    /// The journal's row that the change overwrites; nil for a change that no other change replaces.
     fileprivate var row: String? {
         switch self {
         case .session(let session): "session \(session.number)"
@@ -112,7 +115,7 @@ extension JournalChange {
         }
     }
 
-    /// The transfer that it concerns; nil where it concerns a session.
+    /// The transfer of the change; nil where the change concerns a session.
     fileprivate var transfer: TransferKey? {
         switch self {
         case .session, .forgetSession: nil

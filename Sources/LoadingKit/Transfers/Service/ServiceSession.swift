@@ -3,28 +3,30 @@ import LoadingKitCore
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// A background session in the service: its settings, who is attached, and its transfers. Confined to the service's loop.
+/// A background session in the service: its settings, the attached program, and its transfers. Confined to the
+/// service's loop.
 final class ServiceSession: @unchecked Sendable {  // confined, as said above
     var record: JournaledSession
-    /// Those of the description, but for the stores.
+    /// The settings of the session's description, without the stores.
     private(set) var settings: SessionSettings
-    /// The channel of the program that is attached; nil while none is.
+    /// The channel of the attached program; nil while no program is attached.
     var client: ServiceChannel?
-    /// Transfers whose ends were not yet in the journal when the client was attached: it is told when they are.
+    /// Transfers whose ends were not yet in the journal when the program was attached. The program is notified of an
+    /// end when it is in the journal.
     var untold: Set<Int> = []
     /// Made when there is something to load.
     var urlSession: URLSession?
     private(set) var folder: PartFolder
-    /// Those that are not over.
+    /// The transfers that are not over.
     var transfers: [Int: ServiceTransfer] = [:]
-    /// Those that have ended, and are not taken.
+    /// The transfers that have ended, and whose ends the program has not taken.
     var ended: [Int: TransferRow] = [:]
     var launchTimer: LoopTimer?
-    /// Between two starts of the program, until it has taken events.
+    /// The pause between two starts of the program. It is reset when the program has taken events.
     var launchPause = DoublingPause(from: 60, to: 86_400)
-    /// Before that the program is not started again.
+    /// The program is not started again before this time.
     var nextLaunch: MonotonicTime?
-    /// Whether the session was looked at whether its transfers may start, which are at the system's discretion.
+    /// The timer of the next check whether the session's discretionary transfers may start.
     var discretionTimer: LoopTimer?
 
     init(_ record: JournaledSession, in folder: String) throws {
@@ -40,8 +42,8 @@ final class ServiceSession: @unchecked Sendable {  // confined, as said above
         return (settings, try PartFolder(for: description, chosen: chosen, in: folder))
     }
 
-    /// Takes settings that the program has changed. Part files stay where they are: another folder for them counts when no
-    /// transfer is left.
+    /// Applies settings that the program has changed. Part files stay in their folder: another folder takes effect
+    /// when no transfer is left.
     func update(_ description: SessionDescription, in folder: String) throws {
         var description = description
         if hasTransfers { description.keep("backgroundDownloadFolder", of: record.description) }
@@ -49,17 +51,18 @@ final class ServiceSession: @unchecked Sendable {  // confined, as said above
         record.description = description
     }
 
-    /// Whether somebody is attached.
+    /// Whether a program is attached.
     var isWanted: Bool { client != nil }
     var hasTransfers: Bool { !transfers.isEmpty || !ended.isEmpty }
     var number: Int64 { record.number }
     var description: SessionDescription { record.description }
 
-    /// A session with more transfers keeps no records in memory and no files open but those of attempts: all is in the journal.
+    /// A session with more transfers keeps records and open files only for those with an attempt. The journal has the
+    /// rest.
     private static let mostKept = 256
     private static let longestBody = 64 << 10
 
-    /// Lets go of what is not needed of a transfer while no attempt is under way.
+    /// Releases the memory and files that a transfer does not need while no attempt is under way.
     func economize(_ transfer: ServiceTransfer) {
         let areFew = transfers.count <= Self.mostKept
         if !areFew || transfer.record?.request.body?.count ?? 0 > Self.longestBody { transfer.record = nil }
@@ -67,7 +70,7 @@ final class ServiceSession: @unchecked Sendable {  // confined, as said above
     }
 }
 
-/// A program's way to the service in the same process.
+/// A program's channel to the service in the same process.
 final class ServiceChannel: TransferChannel, Sendable {
     private let service: TransferService
     private let session: SessionDescription

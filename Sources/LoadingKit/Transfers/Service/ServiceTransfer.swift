@@ -3,24 +3,26 @@ import LoadingKitCore
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// A transfer that is not over, in the service: where it stands, and its attempt while there is one. Confined to the
+/// A transfer in the service that is not over: its state, and its attempt while one is under way. Confined to the
 /// service's loop.
 final class ServiceTransfer: @unchecked Sendable {  // confined, as said above
     let session: ServiceSession
     var row: TransferRow
     var state: TransferState
     var clock: ResourceClock
-    /// When the next attempt may be made, or until when a challenge waits for the program, in the phases for these.
+    /// The time of the next attempt, or the time until which a challenge waits for the program, in the phases for
+    /// these.
     var waitEnd = MonotonicTime.distantFuture
-    /// Rings when something of it is due.
+    /// Fires when an action of the transfer is due.
     var alarm: LoopTimer?
-    /// What the journal has of it, while an attempt is under way; and else where it costs little, so that it is not read back.
+    /// The transfer's record in the journal. Kept in memory while an attempt is under way, and also between attempts
+    /// where it is small, so that it need not be read again.
     var record: TransferRecord?
     /// The file of an upload; nil where it is to be opened by its path.
     var upload: UploadFile?
     /// How far the part file was written, while no attempt is under way.
     var position: PartFile.Position?
-    /// Which attempt is under way, of all that the service has made; nil while none is.
+    /// The number of the current attempt, among all attempts of the service; nil while none is under way.
     var attemptNumber: UInt64?
     /// Nil until the part file is open.
     var attempt: TransferAttempt?
@@ -33,14 +35,14 @@ final class ServiceTransfer: @unchecked Sendable {  // confined, as said above
 
     var key: TransferKey { row.key }
     var identifier: Int { row.key.identifier }
-    /// For errors.
+    /// The request's URL, for errors.
     var url: URL? { record?.request.request?.url }
-    /// Whether a later attempt can go on from what is in the part file.
+    /// Whether a later attempt can continue from the part file.
     var hasPart: Bool { record?.standing.part != nil }
 
-    /// As it is now.
+    /// The record with the transfer's current state.
     ///
-    /// - Parameter kept: What the journal has of it.
+    /// - Parameter kept: The record in the journal.
     func told(_ kept: TransferRecord) -> TransferRecord {
         var record = record ?? kept
         if let attempt { record.standing.progress = attempt.progress }
@@ -57,7 +59,7 @@ final class ServiceTransfer: @unchecked Sendable {  // confined, as said above
         return record
     }
 
-    /// The transactions of attempts that are kept in a transfer's metrics.
+    /// The number of transactions that a transfer's metrics keep over all attempts.
     private static let keptTransactions = 32
 
     func keep(_ metrics: TransferMetrics) {
@@ -67,7 +69,7 @@ final class ServiceTransfer: @unchecked Sendable {  // confined, as said above
         record?.standing.metrics = all
     }
 
-    /// The attempt is over; nothing that still comes from it is heard.
+    /// Ends the current attempt. Its later events are ignored.
     func stopAttempt() {
         attemptNumber = nil
         guard let attempt else { return }

@@ -3,49 +3,49 @@ import LoadingKitCore
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// One attempt of a transfer: the delegate of the task that loads, and what the body is put into, which is the part file. All
-/// else goes on in the service, on its event loop, in order.
+/// One attempt of a transfer: the delegate of the loading task, and the receiver of the response body, which it writes
+/// to the part file. Everything else is done by the service, on its event loop, in order.
 final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unchecked Sendable {  // as the fields say
     typealias ChallengeAnswer = @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
 
     private struct Counts: Sendable {
         var progress: TransferProgress
-        /// Whether the loop is told that there is progress.
+        /// Whether the loop was notified of the progress.
         var isReported = false
     }
 
     let file: PartFile
     /// The transfer's URL, for errors.
     private let url: URL?
-    /// What the attempt asks for, where it does not ask for all.
+    /// The resume data and the offset of a partial request; nil where the attempt requests the whole content.
     private let resuming: (data: ResumeData, offset: Int64)?
     private let counts: Guarded<Counts>
     private let loop: EventLoop
     private weak var service: TransferService?
     private weak var transfer: ServiceTransfer?
-    /// What has ended the attempt, where it was not the load itself.
+    /// The failure that has ended the attempt, where it was not the load's own error.
     private let failure = Guarded<AttemptFailure?>(nil)
-    /// Whether the server has said that there is nothing behind what is there. Used on the delegate queue.
+    /// Whether the server has reported that the part file has the whole content. Used on the delegate queue.
     private var isComplete = false
 
     // Used on the service's loop.
 
     var task: URLSessionTask?
-    /// That of the task's session.
+    /// The event loop of the task's session.
     var loadLoop: EventLoop?
-    /// What a later attempt may go on from.
+    /// The resume data from which a later attempt may continue.
     var resumeData: ResumeData?
-    /// The response's `Content-Encoding`: the part file has the content so.
+    /// The response's `Content-Encoding`. The part file has the encoded content.
     var coding: String?
-    /// Whether it goes on with an upload that an earlier one has begun.
+    /// Whether the attempt continues an upload that an earlier attempt has begun.
     let wentOn: Bool
     var isWaitingForConnectivity = false
     /// Challenges that wait for the program's answers, by number.
     var challenges: [Int: (challenge: URLAuthenticationChallenge, answer: ChallengeAnswer)] = [:]
     var lastChallenge = 0
-    /// Before that no progress is told.
+    /// No progress is reported before this time.
     var nextReport: MonotonicTime?
-    /// Puts what was written on the disk, a while after it was written.
+    /// The timer that synchronizes the part file some time after bytes were written.
     var synchronizing: LoopTimer?
     var isSynchronizing = false
 
@@ -66,7 +66,7 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
 
     var progress: TransferProgress { counts.withLock { $0.progress } }
 
-    /// The progress to tell, which is taken: of later progress the loop is told again.
+    /// Takes the progress to report. The loop is notified again of later progress.
     func takeProgress() -> TransferProgress {
         counts.withLock { counts in
             counts.isReported = false
@@ -74,7 +74,7 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
         }
     }
 
-    /// Nothing that still comes is heard. Waits for what is just being written. On the service's loop.
+    /// Stops the attempt: later events are ignored. Waits for a write that is under way. On the service's loop.
     func stop() {
         synchronizing?.cancel()
         synchronizing = nil
@@ -85,9 +85,9 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
         challenges = [:]
     }
 
-    /// Does something on the service's loop.
+    /// Runs a closure on the service's loop.
     ///
-    /// - Parameter dismiss: Done in its place where the attempt is over.
+    /// - Parameter dismiss: Runs instead where the attempt is over.
     private func onLoop(
         else dismiss: @escaping @Sendable () -> Void = {},
         _ body: @escaping @Sendable (TransferService, ServiceTransfer) -> Void
@@ -129,7 +129,7 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
                     return completionHandler(.cancel)
                 }
                 if file.count > 0 { try file.startOver() }
-                // Other bytes than those asked for: all of them are asked for, then.
+                // The server sent other bytes than those requested, so the next attempt requests the whole content.
                 if resuming != nil, answer?.statusCode == 206 || answer?.statusCode == 416 {
                     keep(.startOver)
                     return completionHandler(.cancel)
@@ -149,8 +149,8 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
         }
     }
 
-    /// Whether all bytes of the version that was asked for are there: the process may have been killed when they were. To
-    /// another version the server would have sent all of it (RFC 9110 §13.1.5, §15.5.17).
+    /// Whether the part file has all bytes of the requested version: the process may have been killed when they had
+    /// arrived. For another version the server would have sent the whole content (RFC 9110 §13.1.5, §15.5.17).
     private static func isComplete(_ response: HTTPURLResponse, _ count: Int64) -> Bool {
         response.statusCode == 416 && response.value(forHTTPHeaderField: "Content-Range") == "bytes */\(count)"
     }
@@ -159,7 +159,7 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
 
     var count: Int64 { file.count }
 
-    /// How long the body is the response has said, of which this is at times a part.
+    /// Writes to the part file. The response has stated the length of the body, of which this data may be a part.
     func perform(_ operations: [SpoolOperation], expecting _: Int64) throws -> Int64 {
         let expected = counts.withLock { $0.progress.expectedToReceive }
         var written: Int64 = 0
@@ -181,9 +181,9 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
         return written
     }
 
-    // MARK: All else
+    // MARK: Other delegate methods
 
-    /// What a 104 means is known where the load is made, by then.
+    /// The loading engine has evaluated a 104 response by the time this method is called.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceiveInformationalResponse response: HTTPURLResponse
     ) {
@@ -191,14 +191,15 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
         session.core.loop.execute { [self] in noteResource(of: task) }
     }
 
-    /// On the loop of the load.
+    /// On the event loop of the load.
     private func noteResource(of task: URLSessionUploadTask) {
-        // One of another origin, after a redirect, is not the transfer's: its request would go there with its fields.
+        // A resource of another origin, after a redirect, is not used: its request would send the transfer's fields to
+        // that origin.
         let resource = task.resumption?.resource
         if let resource, task.originalRequest?.url?.isSameOrigin(as: resource) == true { uploadIsAt(resource) }
     }
 
-    /// Asks where the load is made for what it knows of an upload, and calls back on the service's loop.
+    /// Requests the load's knowledge of an upload's resource on the load's loop, and calls back on the service's loop.
     func askForResource(_ completion: @escaping @Sendable () -> Void) {
         guard let task = task as? URLSessionUploadTask, let loadLoop else { return completion() }
         loadLoop.execute { [self] in
@@ -207,7 +208,7 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
         }
     }
 
-    /// - Parameter resource: Where the server has what is sent; nil where it does not go on with it.
+    /// - Parameter resource: The upload's resource on the server; nil where the server does not continue the upload.
     private func uploadIsAt(_ resource: URL?) {
         onLoop { service, transfer in
             guard transfer.record?.kind == .upload, resource != transfer.record?.standing.uploadResource else { return }
@@ -243,7 +244,7 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
         completionHandler(request)
     }
 
-    /// A credential that is there and was not refused is used, without a question to the program.
+    /// A proposed credential that was not refused is used without asking the program.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping ChallengeAnswer
@@ -261,7 +262,7 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
         onLoop { _, transfer in transfer.keep(metrics) }
     }
 
-    /// Nothing follows.
+    /// The last event of the attempt.
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         if !isComplete, let error = error as? URLError, error.code != .cancelled, error.uploadTaskResumeData == nil {
             uploadIsAt(nil)
@@ -269,7 +270,7 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
         let reason = isComplete ? nil : failure.withLock { $0 } ?? error.map { AttemptFailure(TransferError($0)) }
         onLoop { [self] service, transfer in
             var failure = reason
-            // What the server has forgotten is sent anew.
+            // The server no longer has the upload's resource, so the upload is sent again from its beginning.
             if wentOn, transfer.record?.standing.uploadResource == nil, case .final? = failure { failure = .startOver }
             if let response = task.response as? HTTPURLResponse, response.trailers != nil {
                 transfer.record?.standing.response = TransferResponse(response)

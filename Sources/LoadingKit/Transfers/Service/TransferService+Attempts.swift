@@ -3,21 +3,21 @@ import LoadingKitCore
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-// Attempts: begun, heard, and ended.
+// Attempts: their beginning, their events, and their end.
 extension TransferService {
-    /// What is larger is worth going on from when it breaks, in bytes.
+    /// A transfer with more content than this is worth continuing after a failure, in bytes.
     private static let leastWorthKeeping: Int64 = 256 << 10
-    /// What was written is put on the disk after so many bytes, or so many seconds.
+    /// The part file is synchronized after this number of bytes, or this number of seconds.
     private static let synchronizedBytes: Int64 = 16 << 20
     private static let synchronizedSeconds = 5.0
-    /// Progress is told ten times a second at most.
+    /// Progress is reported at most ten times a second.
     private static let reportInterval = 0.1
 
     func urlSession(of session: ServiceSession) throws -> URLSession {
         if let made = session.urlSession { return made }
         let configuration = environment.makeConfiguration(session.description)
         try session.description.apply(to: &configuration.settings)
-        // The service's own clock limits the whole of a transfer, over all attempts.
+        // The service's own clock limits the time of a transfer, over all attempts.
         configuration.timeoutIntervalForResource = 0
         configuration.urlCache = nil
         if session.settings.isDiscretionary { configuration.allowsExpensiveNetworkAccess = false }
@@ -49,8 +49,8 @@ extension TransferService {
         }
     }
 
-    /// Does what may block, and goes on with the result, unless the attempt is over by then. Where there is an error instead,
-    /// the attempt has failed.
+    /// Performs work that may block, and continues with its result, unless the attempt is over by then. Where the work
+    /// throws, the attempt has failed.
     func work<Value: Sendable>(
         on pool: BlockingPool = TransferService.synchronizers, for transfer: ServiceTransfer,
         _ body: @escaping @Sendable () throws -> Value, then next: @escaping (Value) throws -> Void
@@ -66,10 +66,10 @@ extension TransferService {
         guard let record = transfer.record, var request = record.request.request else {
             throw LoadFailure(.badURL, "the request has no URL that can be loaded")
         }
-        // Transfers have no cache: another attempt would find nothing, either.
+        // Transfers have no cache: another attempt would find no stored response, either.
         let settings = transfer.session.settings
         guard !settings.forbidsLoading(request) else { throw LoadFailure.nothingStored }
-        // A part is one of the content in its codings (RFC 9110 §14); the whole is decoded when it is there.
+        // A range applies to the encoded content (RFC 9110 §14); the whole content is decoded when it is complete.
         if record.kind == .download { request.keepsContentCodings = true }
         var resuming: (data: ResumeData, offset: Int64)?
         let count = file.count
@@ -93,7 +93,7 @@ extension TransferService {
         if !transfer.state.isSuspended { task.resume() }
     }
 
-    // MARK: What it brings
+    // MARK: Events of an attempt
 
     func didReceive(
         _ response: URLResponse, goesOn: Bool, _ answer: @escaping @Sendable (URLSession.ResponseDisposition) -> Void,
@@ -111,7 +111,8 @@ extension TransferService {
         standing.resumesForProgram = false
         defer { transfer.record?.standing = standing }
         guard !goesOn else { return answer(.allow) }
-        // The name and the count are those of the file that it becomes, should it be handed over.
+        // The name and the count are those of the file that the part file becomes where it is handed over to the
+        // program.
         attempt.coding = (response as? HTTPURLResponse)?.value(forHTTPHeaderField: "Content-Encoding")
         attempt.resumeData = resumeData(of: attempt, transfer, response)
         let had = standing.part != nil
@@ -121,7 +122,7 @@ extension TransferService {
             ? attempt.resumeData?.encoded.map { PartRecord(resumeData: $0, bootIdentifier: environment.bootIdentifier) }
             : nil
         guard had || standing.part != nil else { return answer(.allow) }
-        // The journal must know of which version the bytes are, before there are any.
+        // The journal must have the version of the content before the first bytes are written.
         journal.add(.standing(transfer.key, standing)) { _ in answer(.allow) }
     }
 
@@ -131,7 +132,7 @@ extension TransferService {
         guard let record = transfer.record, record.kind == .download,
             var request = attempt.task?.currentRequest ?? attempt.task?.originalRequest
         else { return nil }
-        // As the program has asked, and not the service.
+        // The program's own setting, and not the service's.
         request.keepsContentCodings = record.request.rules.keepsContentCodings == true
         return ResumeData(
             request, response, firstURL: nil, fileName: DownloadFolder.newName(), count: 1,
@@ -139,7 +140,7 @@ extension TransferService {
     }
 
     func didProgress(_ attempt: TransferAttempt, _ transfer: ServiceTransfer) {
-        // What an attempt brings that the next one repeats is none.
+        // Progress that the next attempt would have to repeat does not count as progress.
         if attempt.resumeData != nil { transfer.state.attemptDidProgress() }
         if transfer.hasPart {
             if attempt.file.unsynchronized >= Self.synchronizedBytes {
@@ -149,12 +150,12 @@ extension TransferService {
                 attempt.synchronizing = schedule(at: time, attempt, transfer) { $0.synchronize($1, $2) }
             }
         }
-        // Until it is taken the attempt reports no progress again.
+        // Until the progress is taken, the attempt reports no further progress.
         guard let time = attempt.nextReport, time > loop.now else { return report(attempt, transfer) }
         _ = schedule(at: time, attempt, transfer) { $0.report($1, $2) }
     }
 
-    /// Does something later, unless the attempt is over by then.
+    /// Runs a closure later, unless the attempt is over by then.
     private func schedule(
         at time: MonotonicTime, _ attempt: TransferAttempt, _ transfer: ServiceTransfer,
         _ body: @escaping (TransferService, TransferAttempt, ServiceTransfer) -> Void
@@ -165,14 +166,14 @@ extension TransferService {
         }
     }
 
-    /// Taken also where no program is attached, so that the attempt reports later progress again.
+    /// The progress is taken also where no program is attached, so that the attempt reports later progress again.
     private func report(_ attempt: TransferAttempt, _ transfer: ServiceTransfer) {
         attempt.nextReport = loop.now.advanced(bySeconds: Self.reportInterval)
         let progress = attempt.takeProgress()
         transfer.session.client?.receive(.progress(transfer.identifier, progress))
     }
 
-    /// Puts what was written on the disk, and then into the journal that it is there.
+    /// Synchronizes the part file, and then records in the journal how many bytes are on the disk.
     private func synchronize(_ attempt: TransferAttempt, _ transfer: ServiceTransfer) {
         attempt.synchronizing?.cancel()
         attempt.synchronizing = nil
@@ -204,7 +205,7 @@ extension TransferService {
         input(transfer) { $0.attemptDidFail(failure, randomness: randomness) }
     }
 
-    /// Lets go of what an attempt needed, and keeps what the next one goes on from.
+    /// Releases the resources of an attempt, and keeps the state from which the next attempt continues.
     func stopAttempt(_ transfer: ServiceTransfer) {
         guard transfer.attemptNumber != nil else { return }
         transfer.stopAttempt()
@@ -213,7 +214,7 @@ extension TransferService {
         scheduleStarts()
     }
 
-    /// What the journal has of a transfer, or will have.
+    /// The transfer's record that is, or will be, in the journal.
     func record(of transfer: ServiceTransfer) -> TransferRecord? {
         transfer.record ?? (try? journal.transfer(transfer.key)) ?? nil
     }
@@ -230,15 +231,16 @@ extension TransferService {
             attempt.challenges[number] = (challenge, answer)
             return client.receive(.challenge(transfer.identifier, challenge: number, TransferChallenge(challenge)))
         }
-        // The program is not there. A server is trusted by the usual rules, unless the program has rules of its own; a
-        // credential that only the program has is waited for.
+        // No program is attached. A server's certificates are evaluated by the default rules, unless the program has
+        // its own rules. For a credential that only the program has, the transfer waits.
         guard isForProgram(challenge, transfer.session) else { return answer(.performDefaultHandling, nil) }
         input(transfer) { $0.needProgram() }
         answer(.cancelAuthenticationChallenge, nil)
         checkIdleness()
     }
 
-    /// Whether a transfer has challenges that only the program can answer, which has gone. The others are answered.
+    /// Whether a transfer has challenges that only the program can answer, and the program has detached. Other
+    /// challenges are answered.
     func hasChallengesForProgram(_ transfer: ServiceTransfer) -> Bool {
         guard let attempt = transfer.attempt else { return false }
         for (number, open) in attempt.challenges where !isForProgram(open.challenge, transfer.session) {
@@ -269,7 +271,7 @@ extension TransferService {
 }
 
 extension ChallengeReply {
-    /// Nil where it has none, or one that cannot be read.
+    /// Nil where the reply has no credential, or one that cannot be read.
     fileprivate func credential(for space: URLProtectionSpace) -> URLCredential? {
         let persistence = persistence.flatMap { URLCredential.Persistence(rawValue: $0) } ?? .forSession
         if trustsServer { return space.serverTrust.map { URLCredential(trust: $0) } }

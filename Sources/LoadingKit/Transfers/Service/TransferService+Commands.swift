@@ -2,11 +2,11 @@ import Foundation
 import LoadingKitCore
 import LoadingKitTransport
 
-// What sessions say.
+// The commands of sessions.
 extension TransferService {
     typealias Completion = @Sendable ((any Error)?) -> Void
 
-    /// A request's body that is kept has at most so many bytes: it is in the journal, and in memory while it is sent.
+    /// The greatest size of a kept request body, in bytes. The body is in the journal, and in memory while it is sent.
     static let longestBody = 64 << 20
 
     func perform(
@@ -20,7 +20,7 @@ extension TransferService {
             session.record.isEnding = true
             journal.add(.session(session.record))
             if let client = session.client { detach(client) } else { forgetIfOver(session) }
-            // Without the journal, which may be full for long: the session's identifier is free.
+            // Does not wait for the journal, which may be full for long: the session's identifier is free at once.
             return completion(nil)
         case (.reset, _):
             do { try urlSession(of: session).reset {} } catch { return completion(error) }
@@ -41,7 +41,7 @@ extension TransferService {
         case (.answerChallenge(_, let number, let reply), let transfer?): answerChallenge(transfer, number, reply)
         }
         checkIdleness()
-        // When it is in the journal.
+        // Completes when the changes are in the journal.
         journal.add(nil) { completion($0) }
     }
 
@@ -52,7 +52,7 @@ extension TransferService {
         _ completion: @escaping Completion
     ) {
         let identifier = asked.identifier
-        // Sent again, as what had performed it was gone.
+        // The command was sent again, as the daemon that had performed it has ended.
         guard session.transfers[identifier] == nil, session.ended[identifier] == nil else { return completion(nil) }
         let size = asked.request.body?.count ?? 0
         guard size <= Self.longestBody else {
@@ -81,13 +81,14 @@ extension TransferService {
         }
     }
 
-    /// The transfer with what it goes on from, and what it sends: a copy of the file, where one can be made. May block.
+    /// Adds the files of a transfer: the part from which it continues, and a copy of the file to upload, where a copy
+    /// can be made. May block.
     private static func withFiles(
         _ asked: TransferRecord, _ upload: UploadFile?, _ folder: PartFolder, _ environment: Environment
     ) throws -> (TransferRecord, UploadFile?) {
         var (record, upload) = (asked, upload)
         record.resumeData = nil
-        // Where the file cannot be read the attempt says so.
+        // Where the file cannot be read, the attempt reports the error.
         record.standing.uploadFile = try? upload?.state()
         switch (asked.kind, asked.resumeData) {
         case (_, nil): break
@@ -127,7 +128,7 @@ extension TransferService {
         }
     }
 
-    /// The files are not needed: the transfer is not in the journal, or is over.
+    /// Removes the files of a transfer that is not in the journal, or is over.
     func removeFiles(_ identifier: Int, _ session: ServiceSession) {
         let folder = session.folder
         BlockingPool.shared.run { folder.remove(identifier) }
@@ -176,7 +177,8 @@ extension TransferService {
 }
 
 extension EventLoop {
-    /// Does what may block on one of the pool's threads, and goes on with the result on the loop, which this is called on.
+    /// Performs work that may block on one of the pool's threads, and continues with the result on the loop. Called on
+    /// the loop.
     func offload<Value: Sendable>(
         to pool: BlockingPool = .shared, _ work: @escaping @Sendable () throws -> Value,
         then next: @escaping (Result<Value, any Error>) -> Void
@@ -190,7 +192,7 @@ extension EventLoop {
 }
 
 extension TransferCommand {
-    /// The transfer that it concerns; nil where it concerns all.
+    /// The transfer of the command; nil where the command concerns the session.
     var transfer: Int? {
         switch self {
         case .begin(let transfer): transfer.identifier
@@ -207,7 +209,7 @@ extension TransferError {
     static let cancelled = TransferError(.cancelled, "cancelled")
     static let unreadable = TransferError(.cannotOpenFile, "the transfer's entry in the journal cannot be read")
 
-    /// An error that may be one of a transfer's files.
+    /// An error that may come from one of a transfer's files.
     init(ofFile error: any Error, url: URL? = nil) {
         self.init(URLError((error as? PartFailure)?.failure ?? error, url: url))
     }

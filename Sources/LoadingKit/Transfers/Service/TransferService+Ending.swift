@@ -2,9 +2,9 @@ import Foundation
 import LoadingKitCore
 import LoadingKitTransport
 
-// The end of a transfer: its file is put in its place, the journal has it, the program takes it.
+// The end of a transfer: its file is moved to its destination, the journal records the end, and the program takes it.
 extension TransferService {
-    /// All was received: puts the file on the disk, and where it is to be.
+    /// All content was received: synchronizes the file, and moves it to its destination.
     func complete(_ transfer: ServiceTransfer) {
         guard let attempt = transfer.attempt else { return }
         transfer.record?.standing.progress = attempt.progress
@@ -20,7 +20,8 @@ extension TransferService {
             return try coding.map { try NewFile.decode(file.path, to: decodedPath, $0, ratio: ratio) } ?? false
         } then: { [self] isDecoded in
             guard isDecoded else { return place(file.path, transfer) }
-            // What takes the part's place is nothing to go on from, should this process end before the end is in the journal.
+            // The part can no longer be continued, should this process end before the transfer's end is in the
+            // journal.
             transfer.record?.standing.part = nil
             guard let standing = transfer.record?.standing else { return }
             journal.add(.standing(transfer.key, standing)) { [weak self] _ in
@@ -36,7 +37,7 @@ extension TransferService {
             if let path { try NewFile.move(path, to: part) }
             return try destination.map { try DestinationFile.place(part, at: $0) } ?? []
         } then: { [self] surplus in
-            // Files that are at the transfer's destination by now: the program need not take it.
+            // These files are at the transfer's destination now. The program need not take the download.
             transfer.isPlaced = !surplus.isEmpty
             input(transfer) { $0.didComplete() }
             guard !surplus.isEmpty else { return }
@@ -46,7 +47,8 @@ extension TransferService {
         }
     }
 
-    /// The codings of what was downloaded, where they are to be undone: the program has not asked for them.
+    /// The content codings of a download, where they are to be decoded because the program has not requested the
+    /// encoded content.
     private func coding(of attempt: TransferAttempt, _ transfer: ServiceTransfer) -> String? {
         guard let record = transfer.record, record.kind == .download,
             !transfer.session.settings.keepsContentCodings, record.request.rules.keepsContentCodings != true
@@ -54,7 +56,7 @@ extension TransferService {
         return attempt.coding ?? attempt.resumeData?.coding
     }
 
-    /// The transfer is over. Its end is in the journal before anybody is told.
+    /// The transfer is over. Its end is in the journal before any program is notified.
     func end(_ transfer: ServiceTransfer, _ error: TransferError?) {
         let (session, identifier, record) = (transfer.session, transfer.identifier, record(of: transfer))
         var standing = record?.standing ?? TransferStanding()
@@ -86,12 +88,13 @@ extension TransferService {
         scheduleStarts()
     }
 
-    /// What is done when the journal has the end.
+    /// Returns the closure to call when the end is in the journal.
     private func didKeepEnd(_ end: TransferStanding, of transfer: ServiceTransfer) -> ((any Error)?) -> Void {
         let (session, identifier, client) = (transfer.session, transfer.identifier, transfer.session.client)
         return { [weak self] _ in
             guard let self else { return }
-            // A program that was attached meanwhile got it with the earlier ends, unless the journal did not have it then.
+            // A program that was attached meanwhile got the end among the earlier ends, unless the journal did not
+            // have it then.
             if let current = session.client, session.untold.remove(identifier) != nil || current === client {
                 current.receive(.ended(identifier, end))
             }
@@ -101,7 +104,7 @@ extension TransferService {
         }
     }
 
-    /// The program has taken a part of an end.
+    /// The program has taken a part of a transfer's end.
     func take(
         _ identifier: Int, _ part: TransferStanding.Part, _ session: ServiceSession, _ completion: @escaping Completion
     ) {
@@ -115,14 +118,14 @@ extension TransferService {
         }
         session.ended[identifier] = nil
         let folder = session.folder
-        // A later transfer must not get the number that this one has had.
+        // A later transfer must not get the identifier of this one.
         journal.add(.session(session.record))
         journal.add(.forget(row.key)) { [weak self, loop] error in
             loop.offload {
                 folder.remove(identifier)
                 completion(error)
             } then: { [weak self] _ in
-                // Not before: the files of a session that is forgotten are not removed.
+                // Only now: the files of a forgotten session could not be removed.
                 guard let self, sessions[session.number] === session else { return }
                 forgetIfOver(session)
             }
@@ -131,7 +134,8 @@ extension TransferService {
 }
 
 extension TransferRecord {
-    /// What a program's session goes on from with an upload that has ended with an error; nil where the server keeps nothing of it.
+    /// The resume data with which a program's session continues a failed upload; nil where the server keeps nothing of
+    /// the upload.
     fileprivate var uploadResumeData: Data? {
         guard kind == .upload, let resource = standing.uploadResource, let path = uploadFile,
             let file = standing.uploadFile, var request = request.request

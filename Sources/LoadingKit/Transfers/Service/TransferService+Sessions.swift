@@ -2,7 +2,7 @@ import Foundation
 import LoadingKitCore
 import LoadingKitTransport
 
-// Sessions that come and go.
+// Attaching and detaching of sessions.
 extension TransferService {
     package func makeChannel(
         for session: SessionDescription, receive: @escaping @Sendable (TransferEvent) -> Void
@@ -18,8 +18,9 @@ extension TransferService {
                     .backgroundSessionInUseByAnotherProcess,
                     "a session with the identifier \(description.identifier) is in use, in this process or another")
             }
-            // It is in the journal before any transfer that is begun. Where the journal cannot be written, the session is
-            // attached all the same: what there is can be told, and what cannot begin fails with the reason.
+            // The session is in the journal before any transfer that is begun. Where the journal cannot be written,
+            // the session is attached nevertheless: its existing transfers can be reported, and new transfers fail
+            // with the reason.
             journal.add(.session(session.record))
             do { try greet(channel, session) } catch {
                 forgetIfOver(session)
@@ -30,7 +31,7 @@ extension TransferService {
         }
     }
 
-    /// That of the identifier and program, with these settings from now on.
+    /// The session with the description's identifier and program, which uses these settings from now on.
     private func session(for description: SessionDescription) throws -> ServiceSession {
         let known = sessions.values.first {
             $0.description.identifier == description.identifier && $0.description.program == description.program
@@ -41,7 +42,7 @@ extension TransferService {
         guard !known.isWanted else { return known }
         if known.description != description {
             try known.update(description, in: folder)
-            // What is under way goes on as it was begun.
+            // Current loads continue with the settings with which they were begun.
             known.urlSession?.finishTasksAndInvalidate()
             known.urlSession = nil
             if !known.settings.isDiscretionary { endDiscretion(known) }
@@ -51,12 +52,12 @@ extension TransferService {
         return known
     }
 
-    /// Tells an attached session what there is, and what happened meanwhile.
+    /// Sends an attached session the existing transfers, and the events since it was last attached.
     private func greet(_ channel: ServiceChannel, _ session: ServiceSession) throws {
         session.launchTimer?.cancel()
         session.launchTimer = nil
         var ends: [Int: TransferStanding] = [:]
-        // One by one: there may be very many.
+        // One record at a time: there may be very many.
         let records = try journal.transfers(of: session.number) { record in
             if record.stage.isOver { ends[record.identifier] = record.standing }
             return session.transfers[record.identifier]?.told(record) ?? record
@@ -87,7 +88,7 @@ extension TransferService {
         forgetIfOver(session)
     }
 
-    /// No program is attached, and all ends were taken.
+    /// Forgets the session where no program is attached and all ends were taken.
     func forgetIfOver(_ session: ServiceSession) {
         defer { checkIdleness() }
         guard !session.hasTransfers else { return }
@@ -95,7 +96,7 @@ extension TransferService {
             session.urlSession?.finishTasksAndInvalidate()
             session.urlSession = nil
         }
-        // What a program has decided of its servers holds for its next transfers.
+        // The program's decisions about its servers apply to its next transfers, so the session is kept.
         guard !session.isWanted, session.record.isEnding || !session.record.answersServerTrust else { return }
         session.launchTimer?.cancel()
         session.discretionTimer?.cancel()
@@ -126,7 +127,7 @@ extension TransferService {
         session identifier: String, _ command: TransferCommand, completion: @escaping @Sendable ((any Error)?) -> Void
     ) {
         loop.execute { [self] in
-            // Programs may have taken the same identifier.
+            // Several programs may use the same identifier.
             let number = command.transfer
             let owners = sessions.values.filter { session in
                 session.description.identifier == identifier
@@ -137,7 +138,7 @@ extension TransferService {
                 return completion(
                     TransferError(.fileDoesNotExist, "the background session \(identifier) \(what)").error)
             }
-            // The end of what the program does not take any more.
+            // Removes the end of a transfer that no program will take.
             if case .cancel(let number, _) = command, owner.ended[number] != nil, owner.client == nil {
                 return take(number, .completion, owner) { completion($0) }
             }

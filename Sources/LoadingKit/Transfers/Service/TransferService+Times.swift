@@ -2,14 +2,15 @@ import Foundation
 import LoadingKitCore
 import LoadingKitPrimitives
 
-// What happens at a time: pauses end, dates come, transfers have taken too long.
+// Timed actions: pauses end, begin dates come, and transfers exceed their time limits.
 extension TransferService {
-    /// A challenge waits so long for the program, in seconds.
+    /// The time that a challenge may wait for the program, in seconds.
     static let longestChallenge = 86_400.0
-    /// The time of day is looked at so often while a date is waited for, in seconds: it may be set.
+    /// The interval at which the wall clock is checked while a transfer waits for its begin date, in seconds: the
+    /// clock may be set.
     private static let longestLook = 60.0
 
-    /// Has a transfer looked at when the next thing of it is due.
+    /// Sets the alarm of a transfer to the time of its next due action.
     func setAlarm(_ transfer: ServiceTransfer) {
         transfer.alarm?.cancel()
         transfer.alarm = nil
@@ -57,7 +58,8 @@ extension TransferService {
     private static let longestSpread = 60.0
     private static let pauseBetweenLooks = 300.0
 
-    /// Transfers at the system's discretion begin a while after they are there, and when it suits.
+    /// Holds discretionary transfers: they begin some time after they were added, and when the machine's conditions
+    /// are good.
     func holdIfDiscretionary(_ session: ServiceSession) {
         guard session.settings.isDiscretionary, session.discretionTimer == nil else { return }
         queue.hold(session.number, true)
@@ -86,7 +88,7 @@ extension TransferService {
 
     // MARK: Starting the program
 
-    /// Where the program is not there, and its transfers are done, or one needs it.
+    /// Starts the program where it is not attached, and its transfers are done or one of them needs it.
     func launchIfNeeded(_ session: ServiceSession) {
         guard !session.isWanted, session.launchTimer == nil, let command = session.settings.backgroundLaunchCommand,
             isNeeded(session)

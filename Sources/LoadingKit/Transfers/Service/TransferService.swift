@@ -2,15 +2,16 @@ import Foundation
 import LoadingKitCore
 import LoadingKitTransport
 
-/// Performs the transfers of background sessions: keeps them in a journal, loads by LoadingKit's own sessions, tries again what
-/// has failed, and tells programs that are attached.
+/// Performs the transfers of background sessions: keeps them in a journal, loads with LoadingKit's own sessions,
+/// retries failed attempts, and reports to attached programs.
 ///
-/// It lives on an event loop of its own, which the journal may block; loads are on other loops. Where a transfer stands is a
-/// value, ``TransferState``, whose actions are done here.
+/// The service has an event loop of its own, which the journal may block; loads run on other loops. The state of a
+/// transfer is a value, ``TransferState``. The service performs the actions that the state returns.
 package final class TransferService: TransferPerformer, @unchecked Sendable {  // confined to `loop`
-    /// What a service gets from outside.
+    /// The service's dependencies.
     package struct Environment: Sendable {
-        /// The program's configuration for a session: its handlers and stores. The settings of the session come on top.
+        /// The program's configuration for a session: its handlers and stores. The session's settings are applied to
+        /// it.
         package var makeConfiguration: @Sendable (SessionDescription) -> URLSessionConfiguration
         package var wallClock = WallClock.system
         package var time = TimeSource.system
@@ -19,11 +20,11 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
         package var launch: @Sendable (_ command: [String], SessionDescription) -> Void = {
             DetachedProcess.launch($0, for: $1)
         }
-        /// From 0 to 1.
+        /// A random number from 0 to 1.
         package var random: @Sendable () -> Double = { Double.random(in: 0...1) }
-        /// What distinguishes this start of the system from others.
+        /// An identifier of the current boot of the system.
         package var bootIdentifier = MachineConditions.line("/proc/sys/kernel/random/boot_id") ?? ""
-        /// How large the file of an upload may be of which a copy is made byte by byte.
+        /// The greatest size of an upload's file that is copied byte by byte.
         var largestCopy = UploadFile.largestCopy
 
         package init(makeConfiguration: @escaping @Sendable (SessionDescription) -> URLSessionConfiguration) {
@@ -37,7 +38,7 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
     let journal: JournalWriter
     var sessions: [Int64: ServiceSession] = [:]
     var queue = TransferQueue()
-    /// Transfers that are not over, and wait neither for the program nor to be resumed.
+    /// The number of transfers that are not over, and wait neither for the program nor to be resumed.
     var busyCount = 0
     var lastEnd: Int64 = 0
     var lastAttempt: UInt64 = 0
@@ -48,14 +49,14 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
     /// Keeps other processes away from the journal and the folder.
     private let lock: ProcessLock?
 
-    /// Puts files on the disk, which may take long.
+    /// Synchronizes files, which may take long.
     static let synchronizers = BlockingPool(name: "LoadingKit-sync", BlockingPool.Limits(usualThreads: 4))
 
-    /// Takes up what the journal has. Blocks.
+    /// Continues the transfers that are in the journal. Blocks.
     ///
     /// - Parameters:
-    ///   - folder: Where downloads are put together.
-    ///   - lock: What other processes that would use the same journal wait for; held as long as the service is there.
+    ///   - folder: The folder in which downloads are assembled.
+    ///   - lock: The lock that excludes other processes from the same journal; held during the service's lifetime.
     package init(
         journal: any TransferJournal, folder: URL, lock: ProcessLock? = nil, _ environment: Environment
     ) throws {
@@ -69,7 +70,7 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
         loop.execute { self.takeUp(contents) }
     }
 
-    /// Ends what is under way, as if the process ended. What is there goes on in another service.
+    /// Stops all transfers, as if the process ended. Another service can continue them.
     package func stop() {
         loop.execute { [self] in
             for session in sessions.values {
@@ -80,7 +81,7 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
                     transfer.alarm?.cancel()
                     transfer.stopAttempt()
                 }
-                // They hold the session.
+                // The transfers hold the session.
                 session.transfers = [:]
                 session.urlSession?.invalidateAndCancel()
             }
@@ -111,7 +112,7 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
         scheduleStarts()
     }
 
-    /// Those of transfers whose end was taken before the process ended.
+    /// Removes the files of transfers whose end was taken before the process ended.
     private func removeForgottenFiles(_ session: ServiceSession) {
         for identifier in session.folder.leftIdentifiers()
         where session.transfers[identifier] == nil && session.ended[identifier] == nil {
@@ -128,7 +129,7 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
         return session
     }
 
-    /// The highest may be whatever a file says.
+    /// The highest number comes from a file, which may contain any value.
     func newSessionNumber() -> Int64 {
         guard lastSession == .max else { return lastSession + 1 }
         return (1...).first { sessions[$0] == nil } ?? .max
@@ -148,7 +149,7 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
         let state = TransferState(
             isDelayed: row.earliestBeginDate.map { $0 > wall } ?? false, isSuspended: row.isSuspended,
             needsProgram: row.waitsForProgram)
-        // Its date may have come while no process ran.
+        // The begin date may have come while no process ran.
         let asOf = max(row.asOf, row.earliestBeginDate ?? .distantPast)
         let clock = ResourceClock(elapsed: row.elapsed, asOf: asOf, wall: wall, now: now, runs: state.isTimed)
         let transfer = ServiceTransfer(row, state, clock, in: session)
@@ -164,7 +165,7 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
         if state.mayStart { perform(.enqueue, transfer) }
     }
 
-    /// Gives a transfer's state an input, and does what it says.
+    /// Passes an input to a transfer's state, and performs the actions that it returns.
     func input(_ transfer: ServiceTransfer, _ body: (inout TransferState) -> [TransferState.Action]) {
         var state = transfer.state
         let wasBusy = state.isBusy
@@ -201,7 +202,7 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
         }
     }
 
-    /// Keeps in the journal where a transfer stands.
+    /// Records a transfer's state in the journal.
     private func note(_ transfer: ServiceTransfer) {
         transfer.row.isSuspended = transfer.state.isSuspended
         transfer.row.waitsForProgram = transfer.state.phase == .needsProgram
@@ -247,10 +248,10 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
 }
 
 extension TransferState {
-    /// Whether the time that passes is the transfer's.
+    /// Whether the passing time counts as the transfer's active time.
     fileprivate var isTimed: Bool { !isSuspended && phase != .delayed && phase != .asking }
 
-    /// Whether something is to be done without the program.
+    /// Whether the transfer has work to do that does not need the program.
     fileprivate var isBusy: Bool {
         switch phase {
         case .running, .completing: true
