@@ -3,16 +3,16 @@ import LoadingKitCore
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// The user's daemon, as programs reach it, which performs the transfers of their background sessions. It is started when there
-/// is none, and again where it dies.
+/// Access to the user's daemon, which performs the transfers of programs' background sessions. The daemon is started
+/// where none runs, and again where it dies.
 package struct DaemonAccess: BackgroundTransfers {
     package var place: @Sendable () throws -> DaemonPlace = { try .find() }
-    /// Starts the daemon, and returns when it accepts connections or has ended. May block.
+    /// Starts the daemon, and returns when the daemon accepts connections or has ended. May block.
     package var start: @Sendable () throws -> Void = { try DaemonProgram.find().start() }
     package var hello = TransferMessage.Hello(process: getpid())
-    /// How long to try, in seconds.
+    /// How long to try to reach the daemon, in seconds.
     package var patience = 30.0
-    /// That of the connections to it.
+    /// The event loop of the connections to the daemon.
     let loop: EventLoop
 
     package init(on loop: EventLoop = .next()) { self.loop = loop }
@@ -24,22 +24,23 @@ package struct DaemonAccess: BackgroundTransfers {
     }
 }
 
-// What the tool says to the daemon: it shows and controls the transfers of all sessions, and adds some. One connection for each
-// question.
+// The command line tool's requests to the daemon: the tool shows and controls the transfers of all sessions, and adds
+// transfers. Each request has its own connection.
 extension DaemonAccess {
     private static let maximumTries = 100
-    /// Between tries, in nanoseconds.
+    /// The pause between tries, in nanoseconds.
     private static let pause: UInt64 = 50_000_000
 
     /// All sessions that have transfers.
     package func overview() async throws -> [SessionOverview] { try await ask { .overviewRequest(number: $0) } }
 
-    /// Has a command performed for a transfer of any session.
+    /// Performs a command for a transfer of any session.
     package func control(session: String, _ command: TransferCommand) async throws {
         _ = try await ask { .control(number: $0, session: session, command) }
     }
 
-    /// Has the daemon end, whatever it does; what it does goes on with the next one. One that does not run is not started.
+    /// Ends the daemon, even where it is busy. The next daemon continues the transfers. A daemon that does not run is
+    /// not started.
     package func endDaemon() async throws {
         var access = self
         access.start = { throw DaemonError("it does not run") }
@@ -57,15 +58,16 @@ extension DaemonAccess {
 
     // MARK: Adding
 
-    /// Begins a transfer in a session that no program holds for long. Returns its identifier when it is in the journal.
+    /// Begins a transfer in a session that no program holds for long. Returns the transfer's identifier when the
+    /// transfer is in the journal.
     ///
-    /// - Parameter make: Makes the transfer, of which it is given the identifier.
+    /// - Parameter make: Makes the transfer with the given identifier.
     package func add(
         to session: SessionDescription, _ make: @escaping @Sendable (Int) -> TransferRecord
     ) async throws -> Int {
         for _ in 1..<Self.maximumTries {
             do { return try await addOnce(to: session, make) } catch URLError.backgroundSessionInUseByAnotherProcess {
-                // Another run of the tool adds to it, which takes no time to speak of.
+                // Another run of the tool is adding a transfer, which takes very little time.
                 try await Task.sleep(nanoseconds: Self.pause)
             }
         }
@@ -79,8 +81,8 @@ extension DaemonAccess {
         let channel = makeChannel(for: session) { input.yield($0) }
         defer { channel.detach() }
         channel.attach()
-        // The first event counts. A command that was sent is sent again by the channel where that is needed, and fails where
-        // the session cannot be attached again.
+        // Only the first event matters. The channel sends a command again where that is needed, and fails the command
+        // where the session cannot be attached again.
         for await event in events {
             if case .detached(let error) = event { throw error.error }
             guard case .attached(let state) = event else { continue }

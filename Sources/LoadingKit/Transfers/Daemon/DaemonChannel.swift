@@ -6,16 +6,16 @@ import LoadingKitTransport
 /// A way to the daemon: a session's, or the tool's. Where the daemon dies, the channel has it started, attaches the session
 /// again, and sends what was not yet performed once more: the session sees another ``TransferEvent/attached(_:)``.
 final class DaemonChannel: TransferChannel, SocketLinkOwner, @unchecked Sendable {  // confined to the loop
-    /// Sessions where the tool has asked for them.
+    /// The answer to a request: the sessions, where the tool has requested them.
     typealias Answer = Result<[SessionOverview], any Error>
 
     private enum State {
         case idle
-        /// A connection is made, after pauses again and again.
+        /// A connection is being made. Failed tries are repeated after pauses.
         case dialing
-        /// There is a connection, on which the daemon has not said its version.
+        /// The connection is made. The daemon has not sent its greeting.
         case greeting
-        /// The daemon was told of the session.
+        /// The session's description was sent to the daemon.
         case linked
         case ended(any Error)
     }
@@ -26,36 +26,36 @@ final class DaemonChannel: TransferChannel, SocketLinkOwner, @unchecked Sendable
         let completion: @Sendable (Answer) -> Void
     }
 
-    /// So often in a row a connection may end before the daemon has performed anything.
+    /// The number of consecutive connections that may end before the daemon has performed anything.
     private static let maximumLosses = 20
-    /// How long the daemon may take to greet, in seconds.
+    /// The time limit for the daemon's greeting, in seconds.
     private static let timeToGreet = 10.0
 
-    /// Nil for the tool, which speaks of all sessions.
+    /// Nil for the tool, which accesses all sessions.
     private let session: SessionDescription?
     private let access: DaemonAccess
     private let receive: @Sendable (TransferEvent) -> Void
     private var state = State.idle
     private var link: SocketLink?
-    /// The commands that were not yet performed, as far as it is known, by number: they are sent again to the next daemon.
+    /// The commands whose answer has not been received, by number. They are sent again to the next daemon.
     private var unanswered: [UInt64: Unanswered] = [:]
     private var lastNumber: UInt64 = 0
-    /// Of the ``TransferEvent/attached(_:)`` to come.
+    /// The transfers of the ``TransferEvent/attached(_:)`` that follows.
     private var transfers: [TransferRecord] = []
-    /// Of the answer to come.
+    /// The sessions of the answer that follows.
     private var sessions: [SessionOverview] = []
     private var losses = 0
-    /// After a connection was lost, but for the first.
+    /// The pause after a lost connection, except the first one.
     private var pauseAfterLoss = DoublingPause(from: 0.04, to: 2)
-    /// After a try to connect. The first is short: usually the daemon listens already.
+    /// The pause after a failed try to connect. The first pause is short: usually the daemon listens already.
     private var pause = DoublingPause(from: 0.005, to: 0.5)
-    /// To try again, or when the daemon takes too long to greet.
+    /// The timer of the next try, or of the daemon's greeting.
     private var timer: LoopTimer?
-    /// What the daemon has said before the last connection ended.
+    /// The reason that the daemon gave before the last connection ended.
     private var farewell: String?
     private var lastProblem = "it does not answer"
     private var hasReplacedDaemon = false
-    /// When to give up, unless the session is attached by then.
+    /// The time at which the channel gives up, unless the session is attached by then.
     private var deadline: MonotonicTime?
     private var deadlineTimer: LoopTimer?
 
@@ -82,7 +82,7 @@ final class DaemonChannel: TransferChannel, SocketLinkOwner, @unchecked Sendable
         }
     }
 
-    /// - Parameter message: Given its number.
+    /// - Parameter message: Makes the message with the given number.
     func ask(
         _ message: @escaping @Sendable (UInt64) -> TransferMessage, _ descriptors: [OwnedDescriptor] = [],
         completion: @escaping @Sendable (Answer) -> Void
@@ -125,7 +125,7 @@ final class DaemonChannel: TransferChannel, SocketLinkOwner, @unchecked Sendable
         }
     }
 
-    /// Does what may block, and goes on when it has succeeded, unless the channel has ended by then.
+    /// Performs work that may block, and continues when it has succeeded, unless the channel has ended by then.
     private func block<Value: Sendable>(
         _ work: @escaping @Sendable () throws -> Value, next: @escaping (Value) -> Void
     ) {
@@ -165,7 +165,8 @@ final class DaemonChannel: TransferChannel, SocketLinkOwner, @unchecked Sendable
     }
 
     private func greet(_ socket: LocalSocket) {
-        // A command may be longer than what may wait for a program, and is kept until the daemon has answered it anyway.
+        // A command may be longer than the number of bytes that may wait for a program. It is kept until the daemon
+        // has answered it anyway.
         let link = SocketLink(socket, waitingLimit: .max)
         self.link = link
         state = .greeting
@@ -187,7 +188,7 @@ final class DaemonChannel: TransferChannel, SocketLinkOwner, @unchecked Sendable
     private func daemonDidGreet(_ hello: TransferMessage.Hello, _ link: SocketLink) {
         let isOlder = WireVersion.isLibrary(access.hello.library, newerThan: hello.library)
         if isOlder, hello.isIdle == true, !hasReplacedDaemon {
-            // One that has nothing to do ends, so that this version's takes its place. Its end closes the link.
+            // An idle daemon ends, so that the daemon of this version takes its place. Its end closes the link.
             hasReplacedDaemon = true
             try? link.send(.goodbye(TransferMessage.Goodbye(endsDaemon: .ifIdle)))
             return limitGreeting("an older one does not end")
@@ -222,14 +223,14 @@ final class DaemonChannel: TransferChannel, SocketLinkOwner, @unchecked Sendable
         unanswered.removeValue(forKey: number)?.completion(answer)
     }
 
-    /// In the order in which they were given.
+    /// The unanswered commands, in the order in which they were given.
     private var allUnanswered: [(key: UInt64, value: Unanswered)] { unanswered.sorted { $0.key < $1.key } }
 
     private func disconnect(_ error: DaemonError) {
         if end(error) { receive(.detached(error.transferError)) }
     }
 
-    /// False where it has ended before.
+    /// False where the channel has ended before.
     @discardableResult
     private func end(_ error: any Error) -> Bool {
         if case .ended = state { return false }
@@ -267,7 +268,7 @@ final class DaemonChannel: TransferChannel, SocketLinkOwner, @unchecked Sendable
         }
     }
 
-    /// A session comes in parts, one after the other.
+    /// Adds a part of a session. The parts of one session follow each other.
     private func take(_ part: SessionOverview) {
         if let last = sessions.last, (last.identifier, last.program) == (part.identifier, part.program) {
             sessions[sessions.count - 1].transfers += part.transfers
@@ -284,7 +285,7 @@ final class DaemonChannel: TransferChannel, SocketLinkOwner, @unchecked Sendable
             return dialLater(end == .closedByPeer ? nil : "\(end)")
         }
         state = .idle
-        // The answer of a daemon that was to end.
+        // A daemon that was asked to end has ended, which is its answer.
         for (number, entry) in unanswered { if case .goodbye = entry.message { return answer(number, .success([])) } }
         losses += 1
         guard losses <= Self.maximumLosses else {

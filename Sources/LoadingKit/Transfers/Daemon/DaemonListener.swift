@@ -1,21 +1,21 @@
 import Foundation
 import LoadingKitTransport
 
-/// Where the daemon listens: at a socket of its own, in the place that its lock makes it the only one for, or at one that
-/// systemd has made.
+/// The socket on which the daemon listens: its own socket, in the place whose lock makes it the only daemon, or a
+/// socket that systemd has made.
 package final class DaemonListener: Sendable {
     let place: DaemonPlace
     private let lock: ProcessLock
-    /// The socket that systemd has made; nil: the daemon makes its own.
+    /// The socket that systemd has made; nil where the daemon makes its own.
     private let activated: Int32?
-    /// Closed when the daemon listens, which the program that started it waits for.
+    /// Closed when the daemon listens. The program that started the daemon waits for this.
     private let readiness: Int32?
 
-    /// Nil where another daemon is there.
+    /// Nil where another daemon runs.
     ///
     /// - Parameters:
-    ///   - activated: The descriptor of a socket that listens already. Where another daemon is there, this waits for its
-    ///     end: systemd would start this one again and again while a connection waits at its socket.
+    ///   - activated: The descriptor of a socket that listens already. Where another daemon runs, the initializer
+    ///     waits for its end: systemd would start this daemon again and again while a connection waits at its socket.
     ///   - readiness: A descriptor to close when the daemon listens.
     package init?(_ place: DaemonPlace, activated: Int32? = nil, readiness: Int32? = nil) throws {
         try place.prepare()
@@ -29,13 +29,14 @@ package final class DaemonListener: Sendable {
         return LocalListener.listen(at: place.socket, on: loop)
     }
 
-    /// Says that the daemon listens.
+    /// Reports that the daemon listens.
     func announce() { if let readiness { SystemCalls.close(readiness) } }
 
-    /// A connection that is made from now on finds no listener, and starts the next daemon.
+    /// Removes the daemon's own socket: a program that connects from now on finds no listener, and starts the next
+    /// daemon.
     func releaseSocket() { if activated == nil { _ = SystemCalls.unlink(place.socket) } }
 
-    /// The first socket of systemd's (`sd_listen_fds`), where this process is the one that they are for.
+    /// The first socket that systemd has passed (`sd_listen_fds`), where it was passed to this process.
     package static func activatedSocket(_ environment: [String: String]) -> Int32? {
         guard environment["LISTEN_PID"].flatMap({ Int32($0) }) == getpid(),
             let count = environment["LISTEN_FDS"].flatMap({ Int($0) }), count >= 1

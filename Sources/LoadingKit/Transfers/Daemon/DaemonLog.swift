@@ -3,19 +3,19 @@ import LoadingKitPrimitives
 import LoadingKitTransport
 import Logging
 
-/// What the daemon says of itself: to the journal of systemd or to a terminal where standard error leads there, else to
-/// `daemon.log` in the user's folder for states. That file is renamed to `daemon.log.1` when it is too long.
+/// The daemon's log. It goes to systemd's journal or to a terminal where standard error is one of these, else to
+/// `daemon.log` in the user's state folder. That file is renamed to `daemon.log.1` when it is too long.
 package final class DaemonLog: Sendable {
     /// In bytes.
     package static let maximumLength: Int64 = 1 << 20
 
-    /// Nil: standard error.
+    /// Nil for standard error.
     private let path: String?
     private let limit: Int64
-    /// One line at a time.
+    /// Held while a line is written.
     private let writing = Guarded<Void>(())
 
-    /// A log in a file, which may be in a folder that is not there yet.
+    /// A log in a file, whose folder may not exist yet.
     package init(path: String, limit: Int64 = DaemonLog.maximumLength) {
         (self.path, self.limit) = (path, limit)
     }
@@ -25,14 +25,14 @@ package final class DaemonLog: Sendable {
         (path, limit) = (isShown ? nil : Self.path(environment), Self.maximumLength)
     }
 
-    /// Where the daemon writes that was started by a program.
+    /// The path of the log file of a daemon that was started by a program.
     package static func path(_ environment: [String: String] = ProcessInfo.processInfo.environment) -> String? {
         if let named = environment["XDG_STATE_HOME"], named.hasPrefix("/") { return named + "/loadkit/daemon.log" }
         guard let home = environment["HOME"], home.hasPrefix("/") else { return nil }
         return home + "/.local/state/loadkit/daemon.log"
     }
 
-    /// Writes a line. A failure is passed over: there is no place to say it.
+    /// Writes a line. A failure is ignored: there is no place to report it.
     package func write(_ text: String) {
         let plain = text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7f ? " " : String($0) }.joined()
         guard let path else { return append("loadkitd: \(plain)\n", to: STDERR_FILENO) }
@@ -60,7 +60,8 @@ package final class DaemonLog: Sendable {
     }
 }
 
-/// Writes what the daemon's stores and sessions log, such as that a damaged journal was put aside, to the daemon's log.
+/// Passes log messages of the daemon's stores and sessions to the daemon's log, for example that a damaged journal was
+/// set aside.
 struct DaemonLogHandler: LogHandler {
     var metadata: Logger.Metadata = [:]
     var logLevel = Logger.Level.warning

@@ -8,13 +8,14 @@ package enum DaemonMain {
     /// Whether this process was started to be the daemon.
     package static var isStarted: Bool { DaemonStage.current(ProcessInfo.processInfo.environment) != nil }
 
-    /// Runs the daemon, where this process was started as that of a program that carries it; else says that the program does.
+    /// Runs the daemon where this process was started as the daemon of a program that includes it; otherwise records
+    /// that the program includes the daemon.
     package static func runIfStarted(_ makePerformer: @escaping DaemonServer.MakePerformer) {
         guard !isStarted else { run(makePerformer) }
         DaemonProgram.carriesDaemon()
     }
 
-    /// Serves until nothing is to do, or a signal comes (`SIGTERM`, `SIGINT`).
+    /// Serves until the daemon is idle for long enough, or a signal arrives (`SIGTERM`, `SIGINT`).
     package static func run(
         limits: DaemonServer.Limits = DaemonServer.Limits(), _ makePerformer: @escaping DaemonServer.MakePerformer
     ) -> Never {
@@ -22,10 +23,10 @@ package enum DaemonMain {
         let stage = DaemonStage.current(environment)
         if stage == .start { startDetached(environment) }
         let isDetached = stage == .serve
-        // Not for the programs that it starts.
+        // The programs that the daemon starts must not inherit these variables.
         for name in [DaemonStage.variable, "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsetenv(name) }
         signal(SIGPIPE, SIG_IGN)
-        // Where the programs begin that it starts.
+        // The working directory of the programs that the daemon starts.
         if chdir(environment["HOME"] ?? "/") != 0 { _ = chdir("/") }
 
         let log = DaemonLog(environment)
@@ -39,7 +40,7 @@ package enum DaemonMain {
                 if !isDetached { log.write("another daemon serves \(place.socket)") }
                 exit(0)
             }
-            // Before there are other threads, so that none of them takes a signal.
+            // Blocks the signals before there are other threads, so that none of these receives a signal.
             var signals = sigset_t()
             sigemptyset(&signals)
             for number in [SIGTERM, SIGINT] { sigaddset(&signals, number) }

@@ -2,15 +2,15 @@ import Foundation
 import LoadingKitCore
 import LoadingKitTransport
 
-/// Where programs and the daemon of a user meet: a folder that only the user may look into.
+/// The meeting place of a user's programs and daemon: a folder that only the user can access.
 package struct DaemonPlace: Hashable, Sendable {
-    /// `loadkit` in the user's folder for what runs.
+    /// The folder `loadkit` in the user's runtime folder.
     package let folder: String
 
     package init(folder: String) { self.folder = folder }
 
     package var socket: String { folder + "/daemon.socket" }
-    /// Locked by the daemon as long as it runs.
+    /// The lock file, which the daemon holds as long as it runs.
     package var lock: String { folder + "/daemon.lock" }
 
     /// The place that the environment names (`XDG_RUNTIME_DIR`), else the usual one.
@@ -37,7 +37,7 @@ package struct DaemonPlace: Hashable, Sendable {
     private static let alternative =
         "URLSessionConfiguration.runsInProcess has the program perform its transfers itself."
 
-    /// Makes the folder, and checks that it is the user's alone. May block.
+    /// Creates the folder, and checks that only the user can access it. May block.
     package func prepare() throws {
         let limit = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
         guard socket.utf8.count <= limit else {
@@ -48,7 +48,7 @@ package struct DaemonPlace: Hashable, Sendable {
         try PrivateFolder.make(folder, makesParents: false)
     }
 
-    /// Removes the socket of a daemon that has ended. Only for the one that has the lock.
+    /// Removes the socket of a daemon that has ended. Only the process that holds the lock may call this.
     func removeSocket() throws {
         var status = stat()
         let result = SystemCalls.lstat(socket, &status)
@@ -65,7 +65,7 @@ package struct DaemonPlace: Hashable, Sendable {
     }
 }
 
-/// Why there is no daemon to perform transfers.
+/// The reason why no daemon can perform transfers.
 package struct DaemonError: Error, Hashable, Sendable, CustomStringConvertible {
     package var description: String
 
@@ -73,7 +73,7 @@ package struct DaemonError: Error, Hashable, Sendable, CustomStringConvertible {
 
     package init(_ error: any Error) { self = error as? DaemonError ?? DaemonError("\(error)") }
 
-    /// As a session reports it.
+    /// The error that a session reports.
     package var transferError: TransferError {
         TransferError(.backgroundSessionWasDisconnected, "Background sessions are not available: \(description)")
     }

@@ -10,11 +10,11 @@ package struct DaemonProgram: Hashable, Sendable {
 
     private static let carried = Guarded(false)
 
-    /// This program can be the daemon itself.
+    /// Records that this program can be the daemon itself.
     package static func carriesDaemon() { carried.withLock { $0 = true } }
 
-    /// What `LOADKITD` names; this program, where it carries the daemon; `loadkitd` beside this program's executable; or
-    /// in `PATH`.
+    /// Returns the program that `LOADKITD` names; else this program, where it includes the daemon; else `loadkitd`
+    /// beside this program's executable, or in `PATH`.
     package static func find(
         _ environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws -> DaemonProgram {
@@ -38,13 +38,13 @@ package struct DaemonProgram: Hashable, Sendable {
         return SystemCalls.stat(path, &status) >= 0 && status.st_mode & S_IFMT == S_IFREG && access(path, X_OK) == 0
     }
 
-    /// So long the daemon may take until it accepts connections, in milliseconds.
+    /// The time limit until the daemon accepts connections, in milliseconds.
     package static let startTime: Int32 = 10_000
 
-    /// Starts it, and returns when it accepts connections, or has ended, or takes longer than usual. Blocks.
+    /// Starts the daemon, and returns when it accepts connections, has ended, or exceeds the time limit. Blocks.
     ///
     /// - Parameters:
-    ///   - environment: What the daemon's is made of.
+    ///   - environment: The environment from which the daemon's is made.
     ///   - time: How long to wait, in milliseconds.
     package func start(
         _ environment: [String: String] = ProcessInfo.processInfo.environment, time: Int32 = DaemonProgram.startTime
@@ -57,7 +57,7 @@ package struct DaemonProgram: Hashable, Sendable {
         let reading = OwnedDescriptor(ends.reading)
         let starter: pid_t
         do {
-            // The daemon alone holds it then.
+            // From here on only the daemon holds the descriptor.
             let readiness = OwnedDescriptor(ends.writing)
             starter = try DetachedProcess.start(
                 path, ["loadkitd"], DaemonStage.start.environment(environment), kept: readiness.number)
@@ -66,7 +66,8 @@ package struct DaemonProgram: Hashable, Sendable {
         var event = pollfd(fd: reading.number, events: Int16(POLLIN), revents: 0)
         var count: Int32
         repeat { count = poll(&event, 1, time) } while count < 0 && errno == EINTR
-        // The daemon is nobody's child, and what has started it has ended. Another program would be waited for without end.
+        // The daemon has no parent, and its starter has ended. A program that is not the daemon would be waited for
+        // without end.
         if count == 0 { kill(starter, SIGKILL) }
         guard DetachedProcess.wait(for: starter) != SIGKILL else {
             throw DaemonError("\(path) is not a daemon of LoadingKit: it does not go into the background")
@@ -74,7 +75,7 @@ package struct DaemonProgram: Hashable, Sendable {
     }
 }
 
-/// What a process that was started as the daemon does, as an environment variable says.
+/// The stage of a process that was started as the daemon, given by an environment variable.
 ///
 /// ```
 /// program ──▶ start ──▶ serve
@@ -88,14 +89,15 @@ enum DaemonStage: String {
     case serve
 
     static let variable = "LOADKIT_DAEMON_STAGE"
-    /// The descriptor that the daemon closes when it accepts connections, or ends.
+    /// The descriptor that the daemon closes when it accepts connections, or when it ends.
     static let readiness: Int32 = 3
 
     static func current(_ environment: [String: String]) -> DaemonStage? {
         environment[variable].flatMap { DaemonStage(rawValue: $0) }
     }
 
-    /// A program's environment for the daemon, which serves others, too: without what concerns that program alone.
+    /// A program's environment for the daemon, which also serves other programs: without the variables that concern
+    /// only that program.
     func environment(_ environment: [String: String]) -> [String: String] {
         let left = environment.filter { name, _ in
             !Self.programsOwn.contains(name.lowercased()) && !TLSEnvironment.variables.contains(name.lowercased())

@@ -1,20 +1,20 @@
 import Foundation
 import LoadingKitTransport
 
-/// Serves a user's programs: what `loadkitd` is. Confined to its loop.
+/// The server of `loadkitd`, for all programs of a user. Confined to its event loop.
 package final class DaemonServer: @unchecked Sendable {  // confined to the loop
-    /// Times in seconds.
+    /// The server's limits. Times are in seconds.
     package struct Limits: Sendable {
-        /// The daemon ends when it had nothing to do for so long.
+        /// The daemon ends when it was idle for this time.
         package var idleTime = 60.0
-        /// How long a program may take to greet.
+        /// The time limit for a program's greeting.
         package var timeToGreet = 10.0
-        /// How long a program that has greeted may say nothing, where it has no session attached.
+        /// The time for which a program that has greeted may send nothing, where it has no session attached.
         package var quietTime = 60.0
         package var maximumConnections = 1024
-        /// So many commands of a program may wait to be performed; no more is read then.
+        /// The number of a program's commands that may wait to be performed. At this limit, reading is paused.
         package var maximumCommands = 1000
-        /// So many bytes may wait for a program that does not read.
+        /// The number of bytes that may wait for a program that does not read.
         package var maximumWaiting = SocketLink.maximumWaiting
 
         package init() {}
@@ -31,12 +31,13 @@ package final class DaemonServer: @unchecked Sendable {  // confined to the loop
     private var isPerformerIdle = true
     private var connections: [ObjectIdentifier: ServerConnection] = [:]
     private var idleTimer: LoopTimer?
-    /// Where it listens; nil before it serves, and when it does no longer.
+    /// The listener; nil before the server starts, and after it has ended.
     private var serving: (listener: LocalListener, place: DaemonListener)?
 
     /// - Parameters:
-    ///   - makePerformer: Where it throws, each session is told why, and it is called again for the next.
-    ///   - didEnd: Called once, on the loop, when the daemon serves no longer.
+    ///   - makePerformer: Makes the performer. Where it throws, the error is reported to the session, and the closure
+    ///     is called again for the next session.
+    ///   - didEnd: Called once, on the loop, when the server has ended.
     package init(
         on loop: EventLoop, limits: Limits = Limits(), log: DaemonLog, makePerformer: @escaping MakePerformer,
         didEnd: @escaping @Sendable () -> Void
@@ -45,7 +46,7 @@ package final class DaemonServer: @unchecked Sendable {  // confined to the loop
         (self.makePerformer, self.didEnd) = (makePerformer, didEnd)
     }
 
-    /// Begins to serve.
+    /// Starts the server.
     package func start(_ place: DaemonListener) {
         loop.execute { [self] in
             switch place.listen(on: loop) {
@@ -55,7 +56,7 @@ package final class DaemonServer: @unchecked Sendable {  // confined to the loop
             case .success(let listener):
                 serving = (listener, place)
                 listener.didAccept = { [weak self] in self?.accept($0) }
-                // What the journal has goes on, whether a program comes or not.
+                // The transfers in the journal continue, whether a program connects or not.
                 _ = try? performerOrError()
                 if let failure = listener.start() { return end("cannot listen: \(failure)") }
                 place.announce()
@@ -65,7 +66,7 @@ package final class DaemonServer: @unchecked Sendable {  // confined to the loop
         }
     }
 
-    /// Ends. What is being performed goes on with the next daemon.
+    /// Ends the server. The next daemon continues the transfers.
     package func stop(_ reason: String) { loop.execute { self.end(reason) } }
 
     private func end(_ reason: String) {
@@ -101,12 +102,12 @@ package final class DaemonServer: @unchecked Sendable {  // confined to the loop
 
     func connectionDidEnd(_ connection: ServerConnection) {
         guard connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
-        // One may wait for which there was no descriptor.
+        // A connection may wait because no file descriptor was free.
         if let listener = serving?.listener { loop.executeLater { listener.acceptAll() } }
         considerIdleness()
     }
 
-    /// Has it noticed whether other programs that have a session attached have ended.
+    /// Checks whether other programs that have the session attached have ended.
     func noticeEnds(ofSession identifier: String, but connection: ServerConnection) {
         for other in connections.values where other !== connection && other.session == identifier {
             other.link.read()
@@ -134,7 +135,7 @@ package final class DaemonServer: @unchecked Sendable {  // confined to the loop
         return made
     }
 
-    /// Whether nothing is to do.
+    /// Whether the daemon has nothing to do.
     var isIdle: Bool { isPerformerIdle && !connections.values.contains { $0.session != nil } }
 
     private func considerIdleness() {

@@ -2,13 +2,13 @@ import Foundation
 import LoadingKitCore
 import LoadingKitTransport
 
-/// Starts processes that live on without this one: in a session of their own, with `/dev/null` for their streams, no signal
-/// blocked or ignored, and no descriptor of this process but one.
+/// Starts processes that continue without this one: in a session of their own, with `/dev/null` as their standard
+/// streams, no signal blocked or ignored, and at most one descriptor of this process.
 enum DetachedProcess {
     /// - Parameters:
-    ///   - arguments: Its name first.
+    ///   - arguments: The arguments, with the program's name first.
     ///   - kept: A descriptor that the process gets as ``DaemonStage/readiness``.
-    /// - Returns: The process, which is this one's child.
+    /// - Returns: The process, which is a child of this process.
     static func start(
         _ executable: String, _ arguments: [String], _ environment: [String: String], kept: Int32? = nil
     ) throws -> pid_t {
@@ -33,7 +33,7 @@ enum DetachedProcess {
         sigfillset(&all)
         posix_spawnattr_setsigmask(&attributes, &none)
         posix_spawnattr_setsigdefault(&attributes, &all)
-        // POSIX_SPAWN_SETSID, which Swift does not see.
+        // `POSIX_SPAWN_SETSID`, which Swift does not import.
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | 0x80))
 
         var words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
@@ -47,23 +47,23 @@ enum DetachedProcess {
         return process
     }
 
-    /// Waits until a process that was started has ended. Gives the signal that has ended it; 0 where it has ended by itself.
+    /// Waits until a started process has ended. Returns the signal that has ended it; 0 where it has ended by itself.
     static func wait(for process: pid_t) -> Int32 {
         var status: Int32 = 0
         while waitpid(process, &status, 0) < 0, errno == EINTR {}
         return status & 0x7F
     }
 
-    /// Wait until the programs end, so that nothing is left of them in the system's table.
+    /// Threads that wait until the programs end, so that no zombie process remains.
     private static let waiters = BlockingPool(name: "LoadingKit-wait", BlockingPool.Limits(usualThreads: 64))
 
-    /// Starts a program for its background session, with the environment of this process, that of the session, and the
-    /// session's identifier in `LOADKIT_BACKGROUND_SESSION`.
+    /// Starts a program for its background session. The program's environment is that of this process and that of the
+    /// session, with the session's identifier in `LOADKIT_BACKGROUND_SESSION`.
     ///
     /// - Parameter command: A path and arguments.
     static func launch(_ command: [String], for session: SessionDescription) {
         let identifier = session.identifier
-        // What comes behind a NUL would be cut off: that is no name of the session's.
+        // A string would be cut off at a NUL character, so an identifier with one is rejected.
         guard let path = command.first, !(command + [identifier]).contains(where: { $0.utf8.contains(0) }) else {
             return
         }

@@ -2,7 +2,7 @@ import Foundation
 import LoadingKitCore
 import LoadingKitTransport
 
-/// A program's connection, as the daemon has it. Confined to the server's loop.
+/// A program's connection, on the daemon's side. Confined to the server's event loop.
 final class ServerConnection: SocketLinkOwner, @unchecked Sendable {  // confined to the loop
     private enum State {
         case greeting
@@ -15,12 +15,12 @@ final class ServerConnection: SocketLinkOwner, @unchecked Sendable {  // confine
     let link: SocketLink
     private var state = State.greeting
     private var timer: LoopTimer?
-    /// How many commands are not yet performed.
+    /// The number of commands that are not yet performed.
     private var commandCount = 0 {
         didSet { link.isPaused = commandCount >= server.limits.maximumCommands }
     }
-    /// Whether the ends come that a session has had when it was attached. They are sent as lists: there may be more of them than
-    /// may wait for a program.
+    /// Whether the ends that a session had when it was attached are being sent. They are sent as lists: there may be
+    /// more of them than may wait for a program.
     private var tellsEarlierEnds = false
 
     init(_ socket: LocalSocket, _ server: DaemonServer) {
@@ -37,7 +37,7 @@ final class ServerConnection: SocketLinkOwner, @unchecked Sendable {  // confine
         link.start()
     }
 
-    /// The daemon ends.
+    /// Closes the connection because the daemon ends.
     func end() { if leave() { link.close() } }
 
     /// False where the connection has ended before.
@@ -67,7 +67,7 @@ final class ServerConnection: SocketLinkOwner, @unchecked Sendable {  // confine
         }
     }
 
-    // MARK: What the program says
+    // MARK: The program's messages
 
     func link(_ link: SocketLink, didClose end: WireError) {
         if end != .closedByPeer { server.log.write("closes a connection: \(end)") }
@@ -82,7 +82,7 @@ final class ServerConnection: SocketLinkOwner, @unchecked Sendable {  // confine
             if let ending = goodbye.endsDaemon { server.programAsksForEnd(ending) }
         case (.greeting, .message(.hello)):
             try? link.send(.hello(TransferMessage.Hello(process: getpid(), isIdle: server.isIdle)))
-            // A newer program may still have the daemon end.
+            // A newer program may still request the daemon's end.
             state = .open
         case (.greeting, _): close(DaemonError("the first message is no greeting"))
         case (.open, .message(.attach(let session))): attach(session)
@@ -107,7 +107,7 @@ final class ServerConnection: SocketLinkOwner, @unchecked Sendable {  // confine
     }
 
     private func attach(_ session: SessionDescription) {
-        // The program's former process, which has ended, may hold the session still.
+        // An ended process of the program may still hold the session.
         server.noticeEnds(ofSession: session.identifier, but: self)
         do {
             let channel = try server.performerOrError().makeChannel(for: session, receive: onLoop { $0.deliver($1) })
@@ -140,7 +140,7 @@ final class ServerConnection: SocketLinkOwner, @unchecked Sendable {  // confine
         link.send(list: parts.map { .overview(number: number, $0) })
     }
 
-    /// - Parameter body: Given what is to be called when the command was performed.
+    /// - Parameter body: Receives the closure to call when the command was performed.
     private func perform(
         _ number: UInt64, _ body: (any TransferPerformer, @escaping @Sendable ((any Error)?) -> Void) -> Void
     ) {
@@ -149,7 +149,7 @@ final class ServerConnection: SocketLinkOwner, @unchecked Sendable {  // confine
         }
     }
 
-    /// Gives what is called when a command was performed.
+    /// Returns the closure to call when a command was performed.
     private func answering(_ number: UInt64) -> @Sendable ((any Error)?) -> Void {
         commandCount += 1
         return onLoop { connection, error in
@@ -158,7 +158,7 @@ final class ServerConnection: SocketLinkOwner, @unchecked Sendable {  // confine
         }
     }
 
-    /// Gives what may be called on any thread, and goes on on the loop.
+    /// Returns a closure that may be called on any thread, and continues on the loop.
     private func onLoop<Value: Sendable>(
         _ body: @escaping @Sendable (ServerConnection, Value) -> Void
     ) -> @Sendable (Value) -> Void {

@@ -2,13 +2,13 @@ import Foundation
 import LoadingKitCore
 import LoadingKitTransport
 
-/// Puts a complete download where it is to be. A file that is there is never replaced. May block.
+/// Moves a complete download to its destination. An existing file is never replaced. May block.
 enum DestinationFile {
-    /// Gives what is to be removed when the journal has the transfer's end: until then it shows, should the process be killed
-    /// in between, that the file at the destination is the transfer's own.
+    /// Returns the files to remove when the transfer's end is in the journal. Should the process be killed before,
+    /// these files show that the file at the destination is the transfer's own.
     static func place(_ part: String, at destination: String) throws -> [String] {
         if try link(part, destination) { return [part] }
-        // Another file system, or one that has no second names.
+        // The destination is on another file system, or on one without hard links.
         let copy = copyPath(part, destination)
         if isSame(copy, destination) { return [part, copy] }
         do {
@@ -22,7 +22,7 @@ enum DestinationFile {
         }
     }
 
-    /// False where the file cannot have a second name there.
+    /// Makes a hard link at the destination. False where the file cannot have one there.
     private static func link(_ file: String, _ destination: String) throws -> Bool {
         let linked = SystemCalls.link(file, destination)
         if linked == 0 || isSame(file, destination) { return true }
@@ -30,12 +30,13 @@ enum DestinationFile {
         return false
     }
 
-    /// Beside the destination.
+    /// The path of the copy, which is beside the destination.
     private static func copyPath(_ part: String, _ destination: String) -> String {
         destination + ".loadkit-" + (part as NSString).lastPathComponent
     }
 
-    /// Throws where something is there. Asked before a transfer begins, so that nothing is loaded in vain.
+    /// Throws where a file exists at the destination. Checked before a transfer begins, so that no content is loaded
+    /// in vain.
     static func checkIsFree(_ destination: String, part: String) throws {
         var status = stat()
         guard SystemCalls.lstat(destination, &status) == 0, !isSame(part, destination),
@@ -51,8 +52,8 @@ enum DestinationFile {
         try PartFailure.check(moved, .cannotMoveFile, "the download cannot be put at \(destination)")
     }
 
-    /// On a file system that cannot rename without replacing: what is replaced is an empty file of this process's own, which it
-    /// makes only where nothing is.
+    /// For a file system that cannot rename without replacing: the replaced file is an empty one of this process,
+    /// which it creates only where no file exists.
     private static func replacePlaceholder(_ copy: String, _ destination: String) -> Int {
         let opened = SystemCalls.open(destination, O_WRONLY | O_CREAT | O_EXCL)
         guard opened >= 0 else { return opened }

@@ -2,13 +2,13 @@ import Foundation
 import LoadingKitCore
 import LoadingKitTransport
 
-/// Files that are made whole and put on the disk, or not at all. The functions may block.
+/// Creates files that are either complete and synchronized to the disk, or do not exist. The functions may block.
 enum NewFile {
     private static let pieceSize = 1 << 20
 
-    /// Makes a file of mode 0600 in place of whatever is there.
+    /// Creates a file of mode 0600. An existing file at the path is removed.
     ///
-    /// - Parameter fill: Writes it. False: the file is not wanted.
+    /// - Parameter fill: Writes the file. False where the file is not needed.
     static func make(_ path: String, _ fill: (Int32) throws -> Bool) throws -> Bool {
         _ = SystemCalls.unlink(path)
         let opened = SystemCalls.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
@@ -25,9 +25,9 @@ enum NewFile {
         return true
     }
 
-    /// Makes a copy, which shares the content where the file system can, and has the date of the source.
+    /// Copies a file with its date. The copy shares the content where the file system can.
     ///
-    /// - Parameter limit: How large the file may be where it has to be copied byte by byte; of a larger one no copy is made.
+    /// - Parameter limit: The greatest size of a file that is copied byte by byte; a larger file is not copied.
     static func copy(_ source: String, to path: String, upTo limit: Int64 = .max) throws -> Bool {
         let text = "the file \(source) cannot be read"
         let descriptor = try PartFailure.check(SystemCalls.open(source, O_RDONLY), .cannotOpenFile, text)
@@ -52,10 +52,10 @@ enum NewFile {
         }
     }
 
-    /// Makes a file of what a complete part is decoded to, which is kept in its content's codings, of which a range is one
-    /// (RFC 9110 §14). False where the coding is not built in: then the part is the download.
+    /// Creates a file with the decoded content of a complete part. The part has the encoded content, to which ranges
+    /// apply (RFC 9110 §14). False where the content coding is not built in: then the part is the download.
     ///
-    /// - Parameter ratio: By how much decoding may expand the content.
+    /// - Parameter ratio: The ratio by which decoding may expand the content.
     static func decode(_ part: String, to path: String, _ coding: String, ratio: Int) throws -> Bool {
         try make(path) { descriptor in
             var (writer, count) = (BodyFileWriter(descriptor), Int64(0))
@@ -67,7 +67,7 @@ enum NewFile {
         }
     }
 
-    /// Moves a file, also to another file system. Of a file that is there the place is taken.
+    /// Moves a file, also to another file system. An existing file at the target is replaced.
     static func move(_ source: String, to target: String) throws {
         let moved = SystemCalls.rename(source, target)
         guard moved == -Int(EXDEV) else {
@@ -79,19 +79,20 @@ enum NewFile {
     }
 }
 
-/// What went wrong with a transfer's file.
+/// A failure of an operation on a transfer's file.
 struct PartFailure: Error {
     let failure: LoadFailure
-    /// Whether the disk is full, the user's quota is used up, or there are no more descriptors: that may pass.
+    /// Whether the disk is full, the user's quota is used up, or no file descriptor is free. Such a failure may be
+    /// temporary.
     let isLackOfRoom: Bool
 
-    /// - Parameter result: Of the system call.
+    /// - Parameter result: The result of the system call.
     init(_ code: URLError.Code, _ text: String, _ result: Int) {
         failure = DownloadFailure.make(code, text, result)
         isLackOfRoom = [ENOSPC, EDQUOT, EMFILE, ENFILE].contains(Int32(clamping: -result))
     }
 
-    /// Gives the result of a system call, such as a descriptor. Throws where it has failed.
+    /// Returns the result of a system call, such as a descriptor. Throws where the call has failed.
     @discardableResult
     static func check(_ result: Int, _ code: URLError.Code, _ text: @autoclosure () -> String) throws -> Int32 {
         guard result >= 0 else { throw PartFailure(code, text(), result) }

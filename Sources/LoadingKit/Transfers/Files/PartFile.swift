@@ -4,11 +4,11 @@ import LoadingKitCore
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// The file that a transfer's response is put together in, of mode 0600. Its functions may block.
+/// The file of mode 0600 in which a transfer's response body is assembled. Its functions may block.
 ///
-/// One thread at a time writes. Meanwhile another may have what was written put on the disk.
+/// Only one thread at a time writes. Another thread may synchronize the written bytes meanwhile.
 final class PartFile: @unchecked Sendable {  // `written`: the lock; the rest: one thread at a time writes
-    /// How far it was written. With this a file that was closed is opened again without being read.
+    /// How far the file was written. With its position, a closed file is opened again without being read.
     struct Position {
         fileprivate(set) var count: Int64 = 0
         fileprivate var checksums = PieceChecksums()
@@ -16,9 +16,9 @@ final class PartFile: @unchecked Sendable {  // `written`: the lock; the rest: o
 
     private struct Written {
         var position = Position()
-        /// How often it was begun anew.
+        /// The number of times that the file was started over.
         var round = 0
-        /// Up to where it was put on the disk when that was begun last.
+        /// The number of bytes that the last synchronization covers.
         var synchronized: Int64 = 0
     }
 
@@ -28,18 +28,18 @@ final class PartFile: @unchecked Sendable {  // `written`: the lock; the rest: o
     private let descriptor: Int32
     private var writer: BodyFileWriter
     private let written = Guarded(Written())
-    /// Whether it may be written. Held while it is.
+    /// Whether the file may be written. The lock is held during a write.
     private let isOpen = Guarded(true)
-    /// The failures that a test injects where it is opened also concern its writing.
+    /// Injected failures of a test that were in effect when the file was opened also apply to its writes.
     private let faults = FaultPlan.current
 
-    /// Opens the file, or makes it. What it goes on from is verified; all else is dropped.
+    /// Opens or creates the file. The bytes to continue from are verified; all other bytes are dropped.
     ///
     /// - Parameters:
-    ///   - position: Where this process has closed it: it need not be read.
-    ///   - record: What the journal vouches for.
-    ///   - bootIdentifier: Of this start of the system. Within the same one, bytes behind those of the record are as they were
-    ///     written, since the system keeps them when a process is killed.
+    ///   - position: The position at which this process has closed the file, which then need not be read.
+    ///   - record: The journal's record of the file.
+    ///   - bootIdentifier: The identifier of the current boot. Within the same boot, the bytes behind those of the
+    ///     record are as they were written, since the system keeps them when a process is killed.
     init(_ path: String, record: PartRecord?, bootIdentifier: String, position: Position? = nil) throws {
         self.path = path
         descriptor = try PartFailure.check(
@@ -63,17 +63,17 @@ final class PartFile: @unchecked Sendable {  // `written`: the lock; the rest: o
 
     deinit { SystemCalls.close(descriptor) }
 
-    /// Bytes from the beginning that are written.
+    /// The number of bytes that are written.
     var count: Int64 { position.count }
 
     var position: Position { written.withLock { $0.position } }
-    /// Bytes that were written since it was put on the disk.
+    /// The number of bytes that were written since the last synchronization.
     var unsynchronized: Int64 { written.withLock { $0.position.count - $0.synchronized } }
 
-    /// Nothing is written any more, also where something holds the file still. Waits for what is just being written.
+    /// Prevents further writes, also where another object still holds the file. Waits for a write that is under way.
     func close() { isOpen.withLock { $0 = false } }
 
-    /// Nil where the file has other bytes than those that the record says.
+    /// The position from which the file continues; nil where its bytes differ from those of the record.
     private func keep(_ record: PartRecord, _ size: Int64, _ trustsRest: Bool) -> Position? {
         guard size >= record.count, record.count >= 0 else { return nil }
         var kept = Position()
@@ -101,7 +101,7 @@ final class PartFile: @unchecked Sendable {  // `written`: the lock; the rest: o
 
     // MARK: Writing
 
-    /// What was written is dropped.
+    /// Drops all bytes of the file.
     func startOver() throws {
         try isOpen.withLock { isOpen in
             guard isOpen else { return }
@@ -110,7 +110,7 @@ final class PartFile: @unchecked Sendable {  // `written`: the lock; the rest: o
         }
     }
 
-    /// - Parameter expected: How many bytes the file will have; below 0 where that is not known.
+    /// - Parameter expected: The number of bytes that the file will have; below 0 where it is not known.
     func write(_ data: Data, expecting expected: Int64) throws {
         try isOpen.withLock { isOpen in
             guard isOpen else { return }
@@ -134,13 +134,13 @@ final class PartFile: @unchecked Sendable {  // `written`: the lock; the rest: o
             writer.truncate(to: count), .cannotWriteToFile, "the part file \(path) cannot be shortened")
     }
 
-    /// Gives back room that was not needed. After the last byte.
+    /// Releases preallocated disk space that was not needed. Called after the last byte.
     func giveBackRoom() { writer.giveBackRoom(behind: count) }
 
-    // MARK: Putting it on the disk
+    // MARK: Synchronizing
 
-    /// Puts on the disk what was written up to now, and gives how much that is, with its checksums. Nil where the file was
-    /// begun anew meanwhile. From any thread.
+    /// Synchronizes the bytes written so far, and returns their number and checksums. Nil where the file was started
+    /// over meanwhile. From any thread.
     func synchronize() throws -> (count: Int64, checksums: Data)? {
         let before = written.withLock { written in
             written.synchronized = written.position.count
@@ -153,7 +153,7 @@ final class PartFile: @unchecked Sendable {  // `written`: the lock; the rest: o
     }
 }
 
-/// Checksums (CRC-32C) of a file's bytes, in pieces of 16 MiB, as they come.
+/// CRC-32C checksums of a file's bytes in pieces of 16 MiB, computed as the bytes come.
 struct PieceChecksums {
     private static let pieceSize = 16 << 20
 
@@ -175,7 +175,7 @@ struct PieceChecksums {
         }
     }
 
-    /// Of all bytes up to now.
+    /// The checksums of all bytes so far.
     var data: Data {
         guard lastCount > 0 else { return complete }
         return withUnsafeBytes(of: last.bigEndian) { complete + $0 }

@@ -2,34 +2,34 @@ import Foundation
 import LoadingKitCore
 import LoadingKitTransport
 
-/// Where a session's files are: in a private folder of the session's own below that of the journal, or in one in the
-/// folder that the program has chosen, which other sessions may share. Its functions may block.
+/// The folder of a session's files: a private folder of the session below the journal's folder, or a folder in the one
+/// that the program has chosen, which other sessions may share. Its functions may block.
 struct PartFolder: Sendable {
-    /// The files that a transfer may have.
+    /// The kinds of files that a transfer may have.
     enum Kind: String, CaseIterable {
         case part
-        /// The copy of the file that it sends.
+        /// The copy of the file that the transfer uploads.
         case upload
-        /// What a download is decoded to.
+        /// The decoded content of a download.
         case decoded
     }
 
     let path: String
-    /// What the names of the session's files begin with.
+    /// The prefix of the names of the session's files.
     private let prefix: String
-    /// That of all downloads whose sessions name none, which is private; nil for a session that names one.
+    /// The private folder for the downloads of all sessions that name no folder; nil for a session that names one.
     private let parent: String?
 
     /// - Parameters:
-    ///   - chosen: That of the session's downloads; nil for a session that names none.
-    ///   - folder: That of all downloads whose sessions name none.
+    ///   - chosen: The folder of the session's downloads; nil for a session that names none.
+    ///   - folder: The folder for the downloads of all sessions that name none.
     init(for session: SessionDescription, chosen: String?, in folder: String) throws {
         prefix = try Self.name(of: session)
         path = chosen.map { $0 + "/.loadkit-downloads" } ?? "\(folder)/\(prefix)"
         parent = chosen == nil ? folder : nil
     }
 
-    /// Whatever the identifier is, a plain name of one length.
+    /// A plain name of fixed length, whatever characters the identifier has.
     private static func name(of session: SessionDescription) throws -> String {
         let text = Data("\(session.program)\u{0}\(session.identifier)".utf8)
         guard let hash = KeyedHash(key: Data(count: KeyedHash.keySize))?.hash(of: text) else {
@@ -40,7 +40,7 @@ struct PartFolder: Sendable {
 
     func path(of identifier: Int, _ kind: Kind = .part) -> String { "\(path)/\(prefix)-\(identifier).\(kind)" }
 
-    /// The copy of the file that a transfer sends; nil where there is none.
+    /// The copy of the file that a transfer uploads; nil where there is none.
     func copy(of identifier: Int) -> UploadFile? {
         let copy = UploadFile(path: path(of: identifier, .upload))
         return (try? copy.state()) == nil ? nil : copy
@@ -53,10 +53,10 @@ struct PartFolder: Sendable {
         try PrivateFolder.make(path)
     }
 
-    /// Removes the folder, where nothing is in it any more.
+    /// Removes the folder where it is empty.
     func removeIfEmpty() { _ = SystemCalls.removeDirectory(path) }
 
-    /// The identifiers of the transfers that have left files.
+    /// The identifiers of the transfers whose files are in the folder.
     func leftIdentifiers() -> [Int] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         return names.compactMap { name in
@@ -70,8 +70,8 @@ struct PartFolder: Sendable {
 
     // MARK: Resume data
 
-    /// Takes the file that a program's resume data names. Nil where there is none any more, or another download uses it: then
-    /// all is loaded. Throws where the data is no resume data.
+    /// Takes the file that a program's resume data names. Nil where the file no longer exists, or another download
+    /// uses it: then the whole content is loaded. Throws where the data is no resume data.
     func takePart(of data: Data, for identifier: Int, bootIdentifier: String) throws -> PartRecord? {
         let resumeData = try ResumeData(data)
         try make()
@@ -90,7 +90,8 @@ struct PartFolder: Sendable {
         return record
     }
 
-    /// Gives a transfer's file away, for resume data, which is the result; nil where there is nothing to go on from.
+    /// Hands a transfer's file over to the program, and returns the resume data; nil where there is nothing to
+    /// continue from.
     func handOver(_ identifier: Int, _ part: PartRecord, count: Int64) -> Data? {
         let name = DownloadFolder.newName()
         guard count > 0, var data = try? ResumeData(part.resumeData),

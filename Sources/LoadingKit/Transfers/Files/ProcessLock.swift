@@ -2,18 +2,18 @@ import Foundation
 import LoadingKitCore
 import LoadingKitTransport
 
-/// A file that one process at a time has. The system frees it however the process ends.
+/// A lock file that one process at a time holds. The system releases the lock however the process ends.
 package final class ProcessLock: Sendable {
     private let file: OwnedDescriptor
 
     private init(_ file: OwnedDescriptor) { self.file = file }
 
-    /// Makes the file where there is none, in a folder that is there. Blocks.
+    /// Creates the file where it does not exist, in an existing folder. Blocks.
     ///
-    /// - Parameter waits: Whether to wait while another process has it.
-    /// - Returns: Nil where another process has it.
+    /// - Parameter waits: Whether to wait while another process holds the lock.
+    /// - Returns: Nil where another process holds the lock.
     package static func take(_ path: String, waits: Bool = false) throws -> ProcessLock? {
-        // The file may be removed between its opening and its locking: then another one is the lock.
+        // The file may be removed between its opening and its locking. Then another file is the lock.
         for _ in 0..<10 {
             let result = SystemCalls.open(path, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600)
             guard result >= 0 else {
@@ -31,9 +31,9 @@ package final class ProcessLock: Sendable {
         throw LoadFailure(.cannotOpenFile, "\(path) is replaced again and again")
     }
 
-    /// Takes that of a folder in which a service works. Blocks.
+    /// Takes the lock of a folder in which a service works. Blocks.
     ///
-    /// - Parameter patience: How long to wait while another process has it, in seconds.
+    /// - Parameter patience: How long to wait while another process holds the lock, in seconds.
     package static func take(folder: String, patience: Double) throws -> ProcessLock {
         let pause = 0.01
         var left = patience

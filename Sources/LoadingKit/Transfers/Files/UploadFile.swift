@@ -2,8 +2,8 @@ import Foundation
 import LoadingKitCore
 import LoadingKitTransport
 
-/// The file that an upload sends: by the descriptor that the program has handed over, as long as the process lives; else by
-/// its path. Its functions may block.
+/// The file of an upload. It is opened by the descriptor that the program has handed over, as long as the process
+/// lives; otherwise by its path. Its functions may block.
 struct UploadFile: Sendable {
     private let path: String
     private let descriptor: OwnedDescriptor?
@@ -13,13 +13,13 @@ struct UploadFile: Sendable {
         self.descriptor = descriptor
     }
 
-    /// Large files are copied only where the file system has both share the content, in bytes.
+    /// A larger file is copied only where the file system lets both files share the content. In bytes.
     static let largestCopy: Int64 = 16 << 20
 
-    /// By which it is opened.
+    /// The path by which the file is opened.
     private var currentPath: String { descriptor.map { "/proc/self/fd/\($0.number)" } ?? path }
 
-    /// What it is now. Throws where it is gone, or is no regular file.
+    /// The file's current state. Throws where the file no longer exists, or is no regular file.
     func state() throws -> UploadFileState {
         var status = stat()
         let result = SystemCalls.stat(currentPath, &status)
@@ -33,7 +33,7 @@ struct UploadFile: Sendable {
         return UploadFileState(status)
     }
 
-    /// What to send. Throws where it is gone, or is not as it was when the upload was begun.
+    /// The file to send. Throws where the file no longer exists, or has changed since the upload was begun.
     func checked(_ before: UploadFileState?) throws -> BodyFile {
         let now = try state()
         if let before, let change = now.change(since: before) {
@@ -43,10 +43,11 @@ struct UploadFile: Sendable {
         return now.body(currentPath)
     }
 
-    /// Makes a copy, of the same size and date: the program may write to its file, or remove it, once the upload is begun. Nil
-    /// where none can be made, or the file is written to meanwhile: then the file itself is sent, and must stay as it is.
+    /// Copies the file, with the same size and date: the program may write to its file, or remove it, once the upload
+    /// is begun. Nil where no copy can be made, or the file is written to meanwhile: then the file itself is sent, and
+    /// must not change.
     ///
-    /// - Parameter limit: How large it may be where it has to be copied byte by byte; below 0 for no copy at all.
+    /// - Parameter limit: The greatest size of a file that is copied byte by byte; below 0 for no copy at all.
     func copy(to path: String, upTo limit: Int64) -> UploadFile? {
         guard limit >= 0, let before = try? state() else { return nil }
         let copy = UploadFile(path: path)
@@ -61,7 +62,7 @@ struct UploadFile: Sendable {
 }
 
 extension UploadFileState {
-    /// Throws where the file is not as an upload was begun with it.
+    /// Throws where the file has changed since the upload was begun with it.
     func check(_ before: BodyFile) throws {
         guard body(before.url.path) == before else {
             let text = "the file to send, \(before.url.path), was changed since the upload was begun"
@@ -69,14 +70,14 @@ extension UploadFileState {
         }
     }
 
-    /// The file in this state, of which a load notices that it has another one.
+    /// The file in this state. A load detects when the file has another state.
     func body(_ path: String) -> BodyFile {
         let (seconds, overflow) = modified.multipliedReportingOverflow(by: 1_000_000_000)
         let time = overflow ? modified : seconds &+ modifiedNanoseconds
         return BodyFile(URL(fileURLWithPath: path), size: size, modified: time)
     }
 
-    /// What is different, for a person; nil where nothing is.
+    /// A description of the difference, for a person; nil where there is none.
     fileprivate func change(since before: UploadFileState) -> String? {
         if size != before.size { return "it has \(size) bytes, and had \(before.size)" }
         if (device, number) != (before.device, before.number) { return "another file has its name" }
