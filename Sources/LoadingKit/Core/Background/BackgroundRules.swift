@@ -1,7 +1,7 @@
 import Foundation
 
-/// What a background session's tasks may be, as Apple has it. Other tasks could not outlive the program: to make one is a
-/// mistake of the program's, which ends with Apple's message.
+/// The rules of a background session's tasks, as Apple has them. Other tasks could not outlive the program: a program that
+/// makes one ends with Apple's message.
 enum BackgroundRules {
     static let completionHandler =
         "Completion handler blocks are not supported in background sessions. Use a delegate instead."

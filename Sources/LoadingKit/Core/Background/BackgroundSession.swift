@@ -30,7 +30,7 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
     /// Until it is over.
     private var session: URLSession?
     private var phase = Phase.attaching
-    /// What is to be done when it is known which tasks there are.
+    /// The calls that wait until the session's tasks are known.
     private var waiting: [() -> Void] = []
     /// Whether ends came that are from before the session was attached.
     private var deliversEarlierEnds = false

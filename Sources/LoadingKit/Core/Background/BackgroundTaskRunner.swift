@@ -30,7 +30,7 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
     private var core: SessionCore { session.core }
     private var delegates: TaskDelegates? { session.delegates(before: task.delegate) }
 
-    // MARK: What the program does
+    // MARK: Calls by the program
 
     func start() {}
 
@@ -90,7 +90,7 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
         }
     }
 
-    // MARK: What becomes of the transfer
+    // MARK: Events of the transfer
 
     /// An event of the transfer: so it is in the journal, also where the thread that called `resume()` has not gone on yet. While
     /// its end is being reported there is nothing else to tell.

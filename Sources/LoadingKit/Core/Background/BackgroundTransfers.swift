@@ -1,7 +1,7 @@
 import Foundation
 import LoadingKitTransport
 
-/// What performs the transfers of background sessions: the daemon, reached over a socket, or the program itself.
+/// The performer of the transfers of background sessions: the daemon, reached over a socket, or the program itself.
 package protocol BackgroundTransfers: Sendable {
     /// The way for a session, which is not attached yet: no event comes before ``TransferChannel/attach()``.
     ///

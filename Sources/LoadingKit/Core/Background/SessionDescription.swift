@@ -1,7 +1,7 @@
 import Foundation
 
-/// What performs a background session's transfers knows of the session: its identifier, and the settings that decide how
-/// transfers are made. It is kept in the journal, so that transfers go on without the program.
+/// The description of a background session for the performer of its transfers: the identifier, and the settings for the
+/// transfers. It is kept in the journal, so that transfers continue without the program.
 ///
 /// It is made of the settings' declarations (``SettingDeclaration``), and has coded values. A later version may add some, which
 /// it writes only where they are not the default. Where one of them is not known, the session is refused: nothing fails open.
@@ -26,8 +26,8 @@ package struct SessionDescription: Hashable, Sendable {
     /// The program's folder of stores (`StoreLocation`); nil where the package was built without them.
     package var storeFolder: String? { values[path: Self.storeFolderPath]?.text }
 
-    /// What the program's environment says of proxies, trust and keys: a process of the program that is started for the session
-    /// says the same.
+    /// The variables of the program's environment for proxies, trust and keys. A process of the program that is started for the
+    /// session gets the same values.
     package var environment: [String: String] {
         guard let settings = try? settings else { return [:] }
         return settings.tlsEnvironment.values.merging(settings.proxyEnvironment?.variables ?? [:]) { $1 }

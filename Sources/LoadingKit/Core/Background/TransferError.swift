@@ -6,10 +6,11 @@ package struct TransferError: Codable, Hashable, Sendable {
     package var code: Int
     package var text: String?
     package var url: String?
-    /// What the underlying error says, where that is something else.
+    /// The underlying error's description, if it differs from the error's own.
     package var reason: String?
     package var resumeData: Data?
-    /// What an upload goes on from. Not taken from an error: of the process that makes the transfers the file is another one.
+    /// The resume data of an upload. It is not taken from an error, because the file has another path in the process that makes
+    /// the transfers.
     package var uploadResumeData: Data?
 
     package init(_ error: any Error) {

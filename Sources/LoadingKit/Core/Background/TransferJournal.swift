@@ -12,7 +12,7 @@ package protocol TransferJournal: Sendable {
     /// All of a transfer; nil where there is none, or it cannot be read.
     func transfer(_ key: TransferKey) throws -> TransferRecord?
 
-    /// What is made of each transfer of a session, in the order of their identifiers. Those that cannot be read are passed over;
+    /// Transforms each transfer of a session, in the order of the identifiers, and returns the results. Those that cannot be read are passed over;
     /// of one that is over, an error stands for what has become of it where that cannot be read.
     func transfers(of session: Int64, _ transform: (TransferRecord) -> TransferRecord) throws -> [TransferRecord]
 }
@@ -28,7 +28,7 @@ package struct TransferKey: Hashable, Sendable {
     }
 }
 
-/// What a journal has at first.
+/// The contents of a journal that was just opened.
 package struct JournalContents: Sendable {
     package var sessions: [JournaledSession] = []
     package var transfers: [TransferRow] = []
@@ -59,7 +59,7 @@ package struct JournaledSession: Codable, Sendable {
     }
 }
 
-/// What is always in memory of a transfer.
+/// The part of a transfer's record that is always in memory.
 package struct TransferRow: Hashable, Sendable {
     package let key: TransferKey
     /// From 0 to 1.
@@ -91,7 +91,7 @@ package enum JournalChange: Sendable {
     case forgetSession(Int64)
     case begin(TransferRow, TransferRecord)
     case row(TransferRow)
-    /// What was asked has changed.
+    /// The program's request for the transfer has changed.
     case record(TransferKey, TransferRecord)
     case standing(TransferKey, TransferStanding)
     case forget(TransferKey)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a background session says to what performs its transfers.
+/// A message of a background session to the performer of its transfers.
 package enum TransferCommand: Codable, Sendable {
     /// A transfer that is kept in the journal when the command was performed, and begins then.
     case begin(TransferRecord)
@@ -8,7 +8,7 @@ package enum TransferCommand: Codable, Sendable {
     case resume(Int)
     /// The transfer ends with `URLError.cancelled`; with resume data in the error where that is asked for and can be had.
     case cancel(Int, producingResumeData: Bool)
-    /// What the program may change of a task that was begun.
+    /// The properties that the program can change after a task has begun.
     case change(Int, priority: Float, taskDescription: String?)
     /// The program has taken a part of a transfer's end. With the last part the transfer is over.
     case take(Int, TransferStanding.Part)
@@ -22,7 +22,7 @@ package enum TransferCommand: Codable, Sendable {
     case reset
 }
 
-/// What performs a background session's transfers says to the session.
+/// A message of the performer of a background session's transfers to the session.
 package enum TransferEvent: Codable, Sendable {
     /// The session is attached, alone: what there is from before. Ends that the program has not taken follow, in their order.
     case attached(SessionState)
@@ -42,7 +42,7 @@ package enum TransferEvent: Codable, Sendable {
     case deliveredEarlierEvents
 }
 
-/// What a session is told when it is attached.
+/// The state of a session's transfers when the session is attached.
 package struct SessionState: Codable, Sendable {
     /// Higher than that of any transfer that the session ever had.
     package var nextIdentifier: Int
@@ -66,7 +66,7 @@ package struct TransferChallenge: Codable, Sendable {
     package var distinguishedNames: [Data]?
     /// The server's certificates in DER, its own first, where the method is that of server trust.
     package var certificates: [Data]?
-    /// What the server said of its own certificate (OCSP).
+    /// The server's stapled OCSP response.
     package var ocspResponse: Data?
     package var proposedUser: String?
     package var previousFailureCount: Int

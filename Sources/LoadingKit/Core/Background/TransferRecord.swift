@@ -31,7 +31,7 @@ package struct TransferRecord: Codable, Sendable {
     package var request: TransferRequest
     /// The file that an upload sends.
     package var uploadFile: String?
-    /// What the transfer goes on from, where it was made with resume data.
+    /// The resume data with which the transfer was made.
     package var resumeData: Data?
     /// Where a download goes when it is complete, without the program: the tool's. Nil: the program's delegate gets it.
     package var destination: String?
@@ -69,9 +69,9 @@ package struct TransferProgress: Codable, Hashable, Sendable {
     package init() {}
 }
 
-/// What has become of a transfer: how far it has come, what it goes on from, and how it has ended.
+/// The state of a transfer: its progress, the point from which it continues, and its end.
 package struct TransferStanding: Codable, Sendable {
-    /// What the program is told of an end, in this order; each is taken by itself.
+    /// The parts of an end that are reported to the program, in this order. The program takes each part by itself.
     package enum Part: Int, Codable, Comparable, Sendable {
         /// The file of a download, or the body of the response to an upload.
         case content = 0
@@ -85,14 +85,14 @@ package struct TransferStanding: Codable, Sendable {
     /// After redirects another than the transfer's.
     package var currentRequest: TransferRequest?
     package var response: TransferResponse?
-    /// What the last attempt has failed with. Of a transfer that is over: nil where it has succeeded.
+    /// The error of the last attempt. If the transfer is over, nil means success.
     package var error: TransferError?
     /// Those of all attempts.
     package var metrics: TransferMetrics?
 
     // Of a transfer that is not over.
 
-    /// What is in the part file; nil where nothing is worth going on from.
+    /// The record of the part file; nil if the transfer cannot continue from it.
     package var part: PartRecord?
     /// The file that an upload sends, as it was when the upload was begun.
     package var uploadFile: UploadFileState?
@@ -113,7 +113,7 @@ package struct TransferStanding: Codable, Sendable {
     }
 }
 
-/// What a file was at a time: it is another one, or was changed, where any of that differs.
+/// The state of a file at a time. The file is another one, or was changed, if any of these values differs.
 package struct UploadFileState: Codable, Hashable, Sendable {
     package var device: UInt64
     /// Of its inode.
@@ -133,7 +133,7 @@ package struct UploadFileState: Codable, Hashable, Sendable {
     }
 }
 
-/// What the journal vouches for in a part file.
+/// The journal's statement about the bytes of a part file.
 package struct PartRecord: Codable, Hashable, Sendable {
     /// Of which version of the resource the bytes are, as resume data.
     package var resumeData: Data

@@ -57,7 +57,7 @@ package struct TransferRequest: Codable, Hashable, Sendable {
 
 /// A response as it is kept in the journal of background sessions, and sent to another process.
 package struct TransferResponse: Codable, Hashable, Sendable {
-    /// What an HTTP response has besides.
+    /// The properties that only an HTTP response has.
     package struct Head: Codable, Hashable, Sendable {
         package var statusCode: Int
         package var httpVersion: String
@@ -130,7 +130,7 @@ package struct TransferFields: Codable, Hashable, Sendable {
         return text
     }
 
-    /// What is no character of ISO 8859-1 is left out.
+    /// The text in ISO 8859-1. Other characters are left out.
     private static func bytes(_ text: String) -> [UInt8] {
         text.unicodeScalars.compactMap { UInt8(exactly: $0.value) }
     }

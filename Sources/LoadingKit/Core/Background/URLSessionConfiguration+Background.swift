@@ -18,8 +18,9 @@ extension URLSessionConfiguration {
         set { settings.sessionSendsLaunchEvents = newValue }
     }
 
-    /// What starts the program when all of a background session's tasks are done, or one of them waits for an answer of the
-    /// delegate's, while no session of its identifier is there: a path and arguments. Default nil: nothing is started.
+    /// The command that starts the program, as a path and arguments. It runs when all tasks of a background session are done, or
+    /// when one of them waits for an answer of the delegate, while no session with this identifier exists. Default: nil, no
+    /// program is started.
     ///
     /// The identifier is in the environment (`URLSession.backgroundSessionsToHandle`). A program that does not make
     /// the session then is started again when there is more: a minute later at the earliest, and then after a time that doubles

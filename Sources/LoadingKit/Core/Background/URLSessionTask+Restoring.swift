@@ -45,7 +45,7 @@ extension URLSessionTask {
 }
 
 extension TransferRecord {
-    /// What a task that is resumed for the first time is handed over with.
+    /// The record with which a task is handed over when it is resumed for the first time.
     init(_ task: URLSessionTask) throws {
         try task.checkCanBegin()
         let shared = task.shared.withLock { LoopTransfer($0) }.value
