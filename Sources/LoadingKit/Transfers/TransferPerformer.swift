@@ -11,7 +11,8 @@ package protocol TransferPerformer: BackgroundTransfers {
     func control(
         session: String, _ command: TransferCommand, completion: @escaping @Sendable ((any Error)?) -> Void)
 
-    /// Reports whether the performer is idle: no session is attached, and no transfer can make progress.
+    /// Reports whether the performer is idle: no session is attached, no transfer can make progress, and no program is
+    /// about to be started.
     func observeIdleness(_ change: @escaping @Sendable (_ isIdle: Bool) -> Void)
 }
 

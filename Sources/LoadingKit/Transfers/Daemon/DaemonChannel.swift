@@ -3,8 +3,8 @@ import LoadingKitCore
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// A way to the daemon: a session's, or the tool's. Where the daemon dies, the channel has it started, attaches the session
-/// again, and sends what was not yet performed once more: the session sees another ``TransferEvent/attached(_:)``.
+/// A channel to the daemon, for a session or for the tool. If the daemon dies, the channel starts it again, attaches the
+/// session, and sends the commands that were not performed yet. The session gets another ``TransferEvent/attached(_:)``.
 final class DaemonChannel: TransferChannel, SocketLinkOwner, @unchecked Sendable {  // confined to the loop
     /// The answer to a request: the sessions, where the tool has requested them.
     typealias Answer = Result<[SessionOverview], any Error>

@@ -18,7 +18,7 @@ final class PartFile: @unchecked Sendable {  // `written`: the lock; the rest: o
         var position = Position()
         /// The number of times that the file was started over.
         var round = 0
-        /// The number of bytes that the last synchronization covers.
+        /// The number of bytes that the last synchronization covers, which may be under way.
         var synchronized: Int64 = 0
     }
 
