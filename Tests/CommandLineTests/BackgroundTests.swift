@@ -195,7 +195,8 @@ import Testing
         }
     }
 
-    @Test func theListIsShownAnewUntilItIsInterrupted() async throws {
+    @Test(.enabled(if: PseudoTerminal.isAvailable, PseudoTerminal.missing))
+    func theListIsShownAnewUntilItIsInterrupted() async throws {
         let run = try DaemonOfTool()
         #expect(try await run.tool(["background", "add", "http://localhost:1/a"]).status == 0)
         let terminal = try PseudoTerminal()

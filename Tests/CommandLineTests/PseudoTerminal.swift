@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 
 /// A terminal that a test reads from.
 final class PseudoTerminal: Sendable {
@@ -8,6 +9,10 @@ final class PseudoTerminal: Sendable {
     private let near: Int32
     /// The side for a program.
     let far: FileHandle
+
+    /// A changed root may have no pseudo-terminals.
+    static let isAvailable = (try? PseudoTerminal()) != nil
+    static let missing: Comment = "there are no pseudo-terminals: mount devpts at /dev/pts"
 
     init() throws {
         near = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)

@@ -237,7 +237,7 @@ import Testing
     }
 
     /// On a terminal, once a load takes longer than half a second.
-    @Test func progress() async throws {
+    @Test(.enabled(if: PseudoTerminal.isAvailable, PseudoTerminal.missing)) func progress() async throws {
         let seen = Signal()
         let server = try LoopbackServer { _ in
             .stream(.length(10)) { body in
