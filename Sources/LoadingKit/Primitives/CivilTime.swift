@@ -1,15 +1,20 @@
 /// A time of the Gregorian calendar in UTC, to the second, in the years 0 to 9999.
 @_spi(LoadingKitPlugins)
 public struct CivilTime: Sendable, Hashable {
+    /// 0 to 9999.
     public let year: Int
-    /// 1 to 12, as `day` begins with 1.
+    /// 1 to 12.
     public let month: Int
+    /// The day of the month, from 1.
     public let day: Int
+    /// 0 to 23.
     public let hour: Int
+    /// 0 to 59.
     public let minute: Int
+    /// 0 to 59, or 60 for a leap second.
     public let second: Int
 
-    /// Nil for a day or a time that there is not. A minute may have a leap second.
+    /// A time of the given parts; nil if there is no such day or time. A minute may have a leap second.
     public init?(year: Int, month: Int, day: Int, hour: Int = 0, minute: Int = 0, second: Int = 0) {
         guard 0...9999 ~= year, 1...12 ~= month, 1...Self.days(of: month, in: year) ~= day, 0...23 ~= hour,
             0...59 ~= minute, 0...60 ~= second
@@ -37,6 +42,7 @@ public struct CivilTime: Sendable, Hashable {
         (hour, minute, second) = (time / 3600, time / 60 % 60, time % 60)
     }
 
+    /// The seconds since the beginning of 1970, in UTC. A leap second counts as the second after it.
     public var secondsSince1970: Int { daysSince1970 * 86_400 + hour * 3600 + minute * 60 + second }
 
     /// 0 for Sunday. 1 January 1970 was a Thursday.

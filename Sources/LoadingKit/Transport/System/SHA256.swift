@@ -7,6 +7,7 @@ public struct SHA256: ~Copyable {
     private let context: OpaquePointer?
     private var isSound: Bool
 
+    /// A digest of no bytes yet.
     public init() {
         context = EVP_MD_CTX_new()
         isSound = context != nil && EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1
@@ -14,10 +15,12 @@ public struct SHA256: ~Copyable {
 
     deinit { EVP_MD_CTX_free(context) }
 
+    /// Adds bytes to the digested ones.
     public mutating func update(_ bytes: Data) {
         isSound = isSound && bytes.withUnsafeBytes { EVP_DigestUpdate(context, $0.baseAddress, $0.count) == 1 }
     }
 
+    /// Adds a text's bytes in UTF-8 to the digested ones.
     public mutating func update(_ text: String) {
         var text = text
         isSound = isSound && text.withUTF8 { EVP_DigestUpdate(context, $0.baseAddress, $0.count) == 1 }
