@@ -9,7 +9,12 @@ import Testing
 @testable import LoadingKitS3
 
 /// Against moto, which was written for Amazon's own client.
-@Suite(.timeLimit(.minutes(5))) struct MotoTests {
+@Suite(
+    .enabled(
+        if: MotoServer.isInstalled,
+        "moto is not installed: sudo apt-get install -y pipx && pipx install 'moto[s3,iam,server]'"),
+    .timeLimit(.minutes(5)))
+struct MotoTests {
     private static func session(_ server: MotoServer) async throws -> URLSession {
         let session = try URLSession.s3(server.url)
         _ = try await session.load("PUT", "s3://bucket")

@@ -7,6 +7,8 @@ import Testing
 
 /// moto, a server that behaves as Amazon's, on a free loopback port.
 final class MotoServer: Sendable {
+    static let isInstalled = ServerProcess.find("moto_server") != nil
+
     private let process: ServerProcess
 
     init() throws {
