@@ -3,22 +3,27 @@
 # in part); `make bench-results` also writes Benchmarks/RESULTS.md and its chart. `make bench-against COMMIT` compares the
 # cost of loads with that of another commit (`make bench-against 7eb8d3d FILTER=h2`: in part). `make stress` runs random loads under
 # ThreadSanitizer and AddressSanitizer, each in a build of its own. `make races` counts the requests that LoadingKit and
-# libcurl lose, side by side, when servers close connections: idle ones, at a reload, after ten requests. `make chaos` shows
-# what memory is held after tens of thousands of loads that went wrong, and after plain ones.
-.PHONY: demo test stress races chaos bench bench-results bench-against lint format build install-build-packages install-plugin-packages install-test-packages install-race-packages install-comparison-packages
+# libcurl lose when servers close connections: idle ones, at a reload, after ten requests. `make chaos` measures the memory
+# that is held after tens of thousands of failed loads, and of plain ones. `make traits` builds combinations of package traits.
+# `make docs` makes the documentation's site.
+.PHONY: demo test test-peers docs traits stress races chaos bench bench-results bench-against lint format build install-build-packages install-plugin-packages install-test-packages install-race-packages install-comparison-packages
 
 # Where pipx puts what it installs.
 export PATH := $(HOME)/.local/bin:$(PATH)
 
 BUILD_PACKAGES := libssl-dev zlib1g-dev libbrotli-dev libzstd-dev libpsl-dev libsqlite3-dev pkg-config
-TEST_PACKAGES := python3 nginx-light nghttp2-server apache2-bin python3-h2 python3-websockets tinyproxy-bin squid microsocks dante-server python3-pyftpdlib python3-openssl valgrind binutils zip libproxy-tools libproxy1-plugin-webkit libproxy1-plugin-kconfig libkf5config-bin libproxy1-plugin-gsettings gsettings-desktop-schemas openssl krb5-kdc krb5-admin-server krb5-user libapache2-mod-auth-gssapi gss-ntlmssp winbind samba-common-bin python3-gssapi faketime
-# What the plugins need besides; a program that uses none of these plugins does not.
+TEST_PACKAGES := python3 nginx-light
+# Programs of others that tests talk to, where they are installed.
+PEER_PACKAGES := curl nghttp2-server apache2-bin python3-h2 python3-websockets tinyproxy-bin squid microsocks dante-server python3-pyftpdlib python3-openssl valgrind binutils zip libproxy-tools libproxy1-plugin-webkit libproxy1-plugin-kconfig libkf5config-bin libproxy1-plugin-gsettings gsettings-desktop-schemas openssl krb5-kdc krb5-admin-server krb5-user libapache2-mod-auth-gssapi gss-ntlmssp winbind samba-common-bin python3-gssapi faketime
+# Packages for plugins. A program that uses none of these plugins does not need them.
 PLUGIN_PACKAGES := libkrb5-dev
 BENCH_PACKAGES := libh2o-evloop-dev node-llhttp libnghttp2-dev libcurl4-openssl-dev nginx-light wrk nghttp2-client openssl python3
 COMPARISON_PACKAGES := nginx-light openssl python3
 RACE_PACKAGES := libcurl4-openssl-dev nginx-light apache2-bin openssl python3
 RACE_BUILD := cd Benchmarks && swift build -c release --static-swift-stdlib --scratch-path .build/clients
 COMPUTING := ^(ContentCoding|HPACK|HTTP1|HTTP2|Persistence|Primitives|WebSocket)Tests\.
+# Combinations of package traits that `make traits` builds; `make test` builds all of them together.
+TRAIT_SETS := none default default,CommandLineTool
 LOADS ?= 50000
 FILTER ?= .*
 SOURCES := Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Benchmarks Benchmarks/Sources
@@ -27,16 +32,36 @@ demo: install-build-packages
 	swift build --product loadkit --traits default,CommandLineTool
 	"$$(swift build --show-bin-path)/loadkit" demo
 
-# In four parts, as the tests of one part share the cores and the memory: those of codecs and stores compute for long,
-# while the others' time to answer runs. The last step says what was not run, as its data or a right is missing.
+# Tests whose peers are not installed are not run; `make test-peers` installs the peers. The tests run in four parts, because the tests
+# of one part share the cores and the memory, and those of codecs and stores compute for long. The last step says what was not run.
 test: install-build-packages install-plugin-packages install-test-packages lint
 	swift build --build-tests --enable-all-traits
+	@Scripts/docs.py
 	@rm -f .build/not-run
 	@Scripts/test.sh --filter '^HTTPTests\.'
 	@Scripts/test.sh --filter '^SideBySide'
 	@Scripts/test.sh --filter '$(COMPUTING)'
 	@Scripts/test.sh --skip '^HTTPTests\.' --skip '^SideBySide' --skip '$(COMPUTING)'
 	@Scripts/not-run.sh
+
+test-peers:
+	@Scripts/install-packages.sh $(PEER_PACKAGES)
+	@Scripts/install-moto.sh
+	@Scripts/install-ftp-servers.sh
+
+# The documentation of all products as a site, in .build/documentation.
+docs: install-build-packages install-plugin-packages
+	swift build --enable-all-traits
+	@Scripts/docs.py .build/documentation
+
+# The tool, with all that the library has, for each combination.
+traits: install-build-packages
+	@for traits in $(TRAIT_SETS); do \
+		case $$traits in none) options=--disable-default-traits ;; *) options="--traits $$traits" ;; esac; \
+		echo "Traits: $$traits"; \
+		swift build --scratch-path .build-traits --disable-index-store -debug-info-format none $$options --target loadkit \
+			|| exit; \
+	done
 
 stress: install-build-packages
 	TSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/races.txt:halt_on_error=1 LOADINGKIT_STRESS_LOADS=$(LOADS) \
@@ -93,8 +118,6 @@ install-plugin-packages:
 
 install-test-packages:
 	@Scripts/install-packages.sh $(TEST_PACKAGES)
-	@Scripts/install-moto.sh
-	@Scripts/install-ftp-servers.sh
 
 install-race-packages:
 	@Scripts/install-packages.sh $(RACE_PACKAGES)

@@ -3,12 +3,11 @@ import PackageDescription
 
 let settings: [SwiftSetting] = [.enableUpcomingFeature("ExistentialAny")]
 
-/// A library module; its folder is part of the architecture (see CONTRIBUTING.md).
+/// A library module; its folder is part of the architecture (see Architecture.md).
 func module(
-    _ name: String, at path: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []
+    _ name: String, at path: String, _ dependencies: [Target.Dependency] = []
 ) -> Target {
-    .target(
-        name: name, dependencies: dependencies, path: "Sources/\(path)", exclude: exclude, swiftSettings: settings)
+    .target(name: name, dependencies: dependencies, path: "Sources/\(path)", swiftSettings: settings)
 }
 
 /// A plugin: it sees LoadingKit's public API alone, as anyone's would, but for values that the library and plugins read alike
@@ -79,12 +78,21 @@ let package = Package(
         .executable(name: "loadkitd", targets: ["loadkitd"]),
     ],
     traits: [
-        .default(enabledTraits: ["Persistence", "Brotli", "Zstd"]),
+        .default(enabledTraits: ["Persistence", "Brotli", "Zstd", "Background", "FTP", "NTLM"]),
         .trait(name: "Persistence", description: "Stores on disk, in SQLite. Without it they live in memory."),
         .trait(name: "Brotli", description: "Bodies in the content coding br are offered and decoded."),
         .trait(name: "Zstd", description: "Bodies in the content coding zstd are offered and decoded."),
-        // What these fetch is not fetched by a program that uses LoadingKit alone.
-        .trait(name: "CommandLineTool", description: "The tool loadkit; fetches swift-argument-parser."),
+        .trait(
+            name: "Background",
+            description: "Background sessions, and the daemon that performs their transfers, with Persistence.",
+            enabledTraits: ["Persistence"]),
+        .trait(name: "FTP", description: "The handler of ftp: and ftps: URLs."),
+        .trait(
+            name: "NTLM", description: "The authentication scheme NTLM. Without it such challenges are not answered."),
+        // A program that uses LoadingKit alone does not fetch the dependencies of these.
+        .trait(
+            name: "CommandLineTool", description: "The tool loadkit; fetches swift-argument-parser.",
+            enabledTraits: ["Background", "FTP"]),
         .trait(name: "HTTPTypes", description: "The plugin LoadingKitHTTPTypes; fetches swift-http-types."),
         .trait(
             name: "Telemetry",
@@ -125,7 +133,7 @@ let package = Package(
         .target(
             name: "CLoadingKitShims", path: "Sources/LoadingKit/System/CLoadingKitShims",
             linkerSettings: [.linkedLibrary("resolv")]),
-        // What every module that calls OpenSSL itself depends on, or on a module that does.
+        // Every module that calls OpenSSL depends on this one, directly or through another module.
         .target(
             name: "CLoadingKitOpenSSLStart", dependencies: ["CLoadingKitOpenSSL"],
             path: "Sources/LoadingKit/System/CLoadingKitOpenSSLStart"),
@@ -133,9 +141,7 @@ let package = Package(
         // Each module may import those above it, never those below or beside it.
         module("LoadingKitPrimitives", at: "LoadingKit/Primitives", ["CLoadingKitShims"]),
         module("LoadingKitHTTP1", at: "Protocols/HTTP1", ["LoadingKitPrimitives", "CLoadingKitShims"]),
-        module(
-            "LoadingKitHPACK", at: "Protocols/HPACK", ["LoadingKitPrimitives"],
-            exclude: ["Huffman/GenerateHuffmanTable.py"]),
+        module("LoadingKitHPACK", at: "Protocols/HPACK", ["LoadingKitPrimitives"]),
         module(
             "LoadingKitHTTP2", at: "Protocols/HTTP2", ["LoadingKitPrimitives", "LoadingKitHPACK", "CLoadingKitShims"]),
         module(
@@ -206,9 +212,10 @@ let package = Package(
         module(
             "LoadingKit", at: "LoadingKit/LoadingKit",
             [
-                "LoadingKitCore", "LoadingKitTransfers", "LoadingKitHTTP", "LoadingKitFile", "LoadingKitDataURL",
-                "LoadingKitFTPHandler", "LoadingKitPersistence",
+                "LoadingKitCore", "LoadingKitHTTP", "LoadingKitFile", "LoadingKitDataURL", "LoadingKitPersistence",
                 "LoadingKitPrimitives",
+                .target(name: "LoadingKitTransfers", condition: .when(traits: ["Background"])),
+                .target(name: "LoadingKitFTPHandler", condition: .when(traits: ["FTP"])),
             ]),
 
         plugin(
@@ -241,19 +248,29 @@ let package = Package(
             "LoadingKitLoopbackServer", at: "LoadingKit/LoopbackServer",
             [
                 "LoadingKitHTTP1", "LoadingKitHTTP2", "LoadingKitHPACK", "LoadingKitWebSocket", "LoadingKitPrimitives",
-                "CLoadingKitOpenSSL", "CLoadingKitZlib",
+                "LoadingKitTransport", "CLoadingKitOpenSSL", "CLoadingKitZlib",
             ]),
         .executableTarget(
             name: "loadkit",
             dependencies: [
                 "LoadingKit", "LoadingKitCore", "LoadingKitTransfers", "LoadingKitLoopbackServer",
-                "LoadingKitPrimitives",
+                "LoadingKitPrimitives", "LoadingKitTransport", "LoadingKitForms", "LoadingKitArchives", "LoadingKitS3",
+                "LoadingKitUnixSockets",
                 .product(name: "Logging", package: "swift-log"),
                 .product(
                     name: "ArgumentParser", package: "swift-argument-parser",
                     condition: .when(traits: ["CommandLineTool"])),
             ],
-            path: "Sources/LoadingKit/CommandLine", swiftSettings: settings),
+            path: "Sources/LoadingKit/CommandLine",
+            // The texts become part of the program, which is a single file.
+            resources: [
+                "NewHandler/Catalogue.md.txt", "NewHandler/ContractTests.swift.txt", "NewHandler/Error.swift.txt",
+                "NewHandler/Handler.swift.txt", "NewHandler/LoadTests.swift.txt", "NewHandler/Package.swift.txt",
+                "NewHandler/README.md.txt", "NewHandler/Registration.swift.txt", "NewHandler/Remark.md.txt",
+                "NewHandler/Resource.swift.txt", "NewHandler/gitignore.txt", "demo.json", "loadkitd.service.txt",
+                "loadkitd.socket.txt",
+            ].map { .embedInCode("Resources/\($0)") },
+            swiftSettings: settings),
         // Runs the transfers of background sessions in a process of its own.
         .executableTarget(
             name: "loadkitd", dependencies: ["LoadingKit"], path: "Sources/LoadingKit/BackgroundDaemon",
@@ -288,7 +305,7 @@ let package = Package(
         tests("TransportTests", ["LoadingKitTransport", "CLoadingKitOpenSSL"]),
         tests("CoreTests", ["LoadingKitCore"]),
         tests("ProxiesTests", ["LoadingKitProxies", "LoadingKitCore"]),
-        // What the tests kill while it stores cookies and responses.
+        // Stores cookies and responses until the tests kill it.
         .executableTarget(
             name: "StoreWriter", dependencies: ["LoadingKitPersistence", "LoadingKitCore"], path: "Tests/StoreWriter",
             swiftSettings: settings),
@@ -313,17 +330,17 @@ let package = Package(
                 "LoadingKitTransfers", "LoadingKitPersistence", "LoadingKitCore", "LoadingKitTransport", "LoadingKit",
                 "LoadingKitPrimitives", "BackgroundProbe", "DaemonProbe", "loadkitd", "loadkit", "CTestUsers",
             ]),
-        // What the tests run in a network namespace of its own.
+        // The tests run it in a network namespace of its own.
         .target(name: "CTestNetworks", path: "Tests/CTestNetworks"),
         .executableTarget(
             name: "NetworkProbe", dependencies: ["LoadingKit", "CTestNetworks"], path: "Tests/NetworkProbe",
             swiftSettings: settings),
-        // What the tests run in a process of its own, whose limits it reaches.
+        // Reaches the limits of its process.
         .executableTarget(
             name: "ExhaustionProbe", dependencies: ["LoadingKit", "LoadingKitLoopbackServer"],
             path: "Tests/ExhaustionProbe", swiftSettings: settings),
         tests("ExhaustionTests", ["LoadingKit", "ExhaustionProbe"]),
-        // What the tests start again and again, and which ends while it loads.
+        // Ends while it loads.
         .executableTarget(
             name: "ExitProbe", dependencies: ["LoadingKit"], path: "Tests/ExitProbe", swiftSettings: settings),
         tests(
@@ -335,27 +352,43 @@ let package = Package(
         tests("DataURLTests", ["LoadingKitDataURL", "LoadingKit"]),
         tests("FileTests", ["LoadingKitFile", "LoadingKit"]),
         tests("CommandLineTests", ["loadkit", "LoadingKitCore", "LoadingKitTransfers", "DaemonProbe"]),
-        // What the tests run copies of, to see which of them share stores.
+        // The tests run copies of it, to see which of them share stores.
         .executableTarget(
             name: "StoreProbe", dependencies: ["LoadingKit", "LoadingKitCore"], path: "Tests/StoreProbe",
             swiftSettings: settings),
         tests("LoadingKitTests", ["LoadingKit", "LoadingKitPersistence", "StoreProbe"]),
-        // What the tests count the instructions of.
+        // The tests count its instructions.
         .executableTarget(
             name: "GrowthProbe",
             dependencies: ["LoadingKit", "LoadingKitCore", "LoadingKitTransport", "LoadingKitS3"],
             path: "Tests/GrowthProbe", swiftSettings: settings),
         tests("GrowthTests", ["GrowthProbe"]),
-        // Uses each line of the table of Apple's interface; it sees what is public alone.
+        // Makes the code of the next two, which see what is public alone.
+        .plugin(name: "GeneratedTests", capability: .buildTool(), path: "Tests/GeneratedTests"),
         .testTarget(
             name: "AppleInterfaceTests", dependencies: ["LoadingKit"], path: "Tests/AppleInterfaceTests",
-            exclude: ["AppleInterface.md"], packageAccess: false, swiftSettings: settings),
+            exclude: ["AppleInterface.md"], packageAccess: false, swiftSettings: settings,
+            plugins: ["GeneratedTests"]),
+        .testTarget(
+            name: "SnippetTests",
+            dependencies: [
+                "LoadingKit", "LoadingKitTesting", "LoadingKitForms", "LoadingKitEvents", "LoadingKitArchives",
+                "LoadingKitS3", "LoadingKitUnixSockets", "LoadingKitSystemProxies", "LoadingKitNegotiate",
+                "LoadingKitResilience", "LoadingKitHTTPTypes", "LoadingKitTelemetry", "LoadingKitHTTP1",
+                "LoadingKitHTTP2", "LoadingKitHPACK", "LoadingKitContentCoding", "LoadingKitWebSocket",
+                "LoadingKitFTP",
+                .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["HTTPTypes"])),
+                .product(
+                    name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["Telemetry"])),
+                .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Telemetry"])),
+            ],
+            path: "Tests/SnippetTests", packageAccess: false, swiftSettings: settings, plugins: ["GeneratedTests"]),
         // Loads by each path through the library, from servers that say what they saw.
         .target(
             name: "MatrixPaths",
             dependencies: ["LoadingKit", "LoadingKitCore", "TestSupport", "LoadingKitLoopbackServer", "loadkitd"],
             path: "Tests/MatrixPaths", swiftSettings: settings),
-        // What the tests run in a network namespace of its own.
+        // The tests run it in a network namespace of its own.
         .executableTarget(
             name: "MatrixProbe", dependencies: ["MatrixPaths", "LoadingKit", "CTestNetworks"],
             path: "Tests/MatrixProbe", swiftSettings: settings),
@@ -429,7 +462,7 @@ let package = Package(
 // it takes a part of the time while one works.
 if let named = Context.environment["LOADINGKIT_TESTS"] {
     let targets = Dictionary(uniqueKeysWithValues: package.targets.map { ($0.name, $0) })
-    var kept: Set<String> = []
+    var kept: Set = ["GeneratedTests"]
     var open = named.split(separator: ",").map(String.init) + ["LoadingKit"]
     while let name = open.popLast() {
         guard let target = targets[name], kept.insert(name).inserted else { continue }

@@ -2,12 +2,13 @@
 """Makes Swift code that uses each line of the table of Apple's interface, so that the compiler checks the table; and the page
 of the documentation that says what has no effect, and what has another form.
 
-usage: apple-interface.py [--check]
+usage: apple-interface.py [--check | --uses FILE]
 
-Reads Tests/AppleInterfaceTests/AppleInterface.md and writes AppleInterfaceUses.generated.swift beside it, and
-AppleInterface.md of the documentation; with --check it fails where these are not what it would write, as `make lint` does. Prints how many lines there are of each kind.
+Reads Tests/AppleInterfaceTests/AppleInterface.md and writes AppleInterface.md of the documentation. With --check it fails
+where that page is not what it would write, as `make lint` does. With --uses it writes the code alone, as the build of the
+tests does (Tests/GeneratedTests). Else it prints how many lines there are of each kind.
 
-A line of the table is `| declaration | here |`, under the heading of the type that it is a member of. What is here is
+A line of the table is `| declaration | here |`, under the heading of the type that it is a member of. The second cell is
 `works`, `works (deprecated)`, `no effect: REASON`, or ``other form: `DECLARATION`; REASON``, where the declaration is
 LoadingKit's. A function is used as a value of the type that its declaration gives it, a property as a value of its type.
 """
@@ -16,8 +17,7 @@ import re
 import sys
 
 root = pathlib.Path(__file__).resolve().parent.parent
-folder = root / "Tests/AppleInterfaceTests"
-table, output = folder / "AppleInterface.md", folder / "AppleInterfaceUses.generated.swift"
+table = root / "Tests/AppleInterfaceTests/AppleInterface.md"
 page = root / "Sources/LoadingKit/LoadingKit/LoadingKit.docc/AppleInterface.md"
 KINDS = ["works", "no effect", "other form"]
 
@@ -41,7 +41,7 @@ def split(text, separator=","):
 
 
 def parenthesized(text):
-    """What is in the first parentheses, and what is behind them."""
+    """The text in the first parentheses, and the text behind them."""
     depth = 0
     start = text.index("(")
     for place in range(start, len(text)):
@@ -165,7 +165,7 @@ def documented(sections, counts):
         [
             "# Apple's interface, line by line",
             "",
-            "What is without effect here, and what has another form, of all that Apple's systems declare.",
+            "Declarations of Apple's systems that have no effect here, and those that have another form.",
             "",
             "## Overview",
             "",
@@ -227,15 +227,15 @@ def written(sections):
 
 try:
     sections, counts = read(table.read_text())
-    made = {output: written(sections), page: documented(sections, counts)}
+    code, text = written(sections), documented(sections, counts)
 except TableError as error:
     sys.exit(f"apple-interface: {error}")
-if "--check" in sys.argv[1:]:
-    for file, text in made.items():
-        if not file.exists() or file.read_text() != text:
-            sys.exit(f"apple-interface: {file.name} lacks lines of the table: run Scripts/apple-interface.py, and build the tests")
-else:
-    for file, text in made.items():
-        file.write_text(text)
+if "--uses" in sys.argv[1:]:
+    pathlib.Path(sys.argv[2]).write_text(code)
+    sys.exit()
+if "--check" not in sys.argv[1:]:
+    page.write_text(text)
+elif page.read_text() != text:
+    sys.exit(f"apple-interface: {page.name} lacks lines of the table: run Scripts/apple-interface.py")
 total = sum(counts.values())
 print(f"{total} lines of Apple's interface: " + ", ".join(f"{count} {kind}" for kind, count in counts.items()))

@@ -8,7 +8,7 @@ action=$1 filter=.*${2-}.*
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-# What the benchmarks' plugin prints is of interest only when something fails: the report has all figures.
+# The output of the benchmarks' plugin is shown only when something fails: the report has all figures.
 quietly() { "$@" >"$folder/log" 2>&1 || { cat "$folder/log" >&2; exit 1; }; }
 
 # Codecs are measured in one process; end to end, each client is a program of its own, with Swift's libraries linked into

@@ -16,24 +16,22 @@ import sys
 
 # Files in the largest circle of a module; 0 for modules that are not here.
 LIMITS = {
-    "LoadingKit/CommandLine": 2,
-    "LoadingKit/Core": 102,
+    "LoadingKit/Core": 51,
     "LoadingKit/LoopbackServer": 3,
     "LoadingKit/Primitives": 2,
     "LoadingKit/Transfers": 4,
     "LoadingKit/Transport": 7,
     "Plugins/Archives": 6,
     "Plugins/Events": 3,
-    "Plugins/Forms": 2,
     "Plugins/Negotiate": 6,
     "Plugins/Resilience": 3,
     "Plugins/S3": 4,
     "Plugins/SystemProxies": 2,
     "Plugins/Testing": 3,
-    "Protocols/ContentCoding": 4,
+    "Protocols/ContentCoding": 3,
     "Protocols/FTP": 5,
     "Protocols/HPACK": 6,
-    "Protocols/HTTP": 19,
+    "Protocols/HTTP": 6,
     "Protocols/HTTP1": 2,
 }
 

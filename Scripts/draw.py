@@ -111,7 +111,7 @@ class Modules:
         return MARGIN + width * shared[0] + (width * len(shared) - self.SPACE) / 2
 
     def problems(self):
-        """What is not as Package.swift has it, and arrows that cannot be seen."""
+        """Differences from Package.swift, and arrows that cannot be seen."""
         for names in self.arrows:
             source, target = (self.boxes[name] for name in names)
             x = self.departure(source, target)

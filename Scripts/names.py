@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Checks the grammar of names in Swift sources (CONTRIBUTING.md, "Names and comments").
 
-usage, from the repository's root: Scripts/names.py [--comments] [FOLDER ...]      (default: Sources)
+usage, from the repository's root: Scripts/names.py [--comments] [FOLDER ...]      (default: Sources, Package.swift)
 
 A function or computed property whose name reads as a question (is..., has..., may..., can..., needs..., should...) gives
 Bool and changes nothing: it is not `mutating`. A comment names its subject: none begins with "What" for a thing, and none
-says "so many" for a number. Prints each that does not, and ends with status 1 where there is one.
-With --comments it also lists the comments in which who, nobody, tells, told, asks or asked may be said of things; that is
-for people to judge, and no failure.
+says "so many" for a number. Prints each breach, and ends with status 1 where there is one.
+With --comments it also lists comments in which who, nobody, tells, told, asks or asked may be said of things; people judge
+them, and they are no failure.
 """
 import argparse
 import pathlib
@@ -17,7 +17,7 @@ import sys
 QUESTION = r"(?:is|has|may|can|needs|should)(?=[A-Z])\w*"
 FUNCTION = re.compile(r"((?:^|\s)(?:[\w()@]+\s+)*)func\s+(" + QUESTION + r")\s*[(<]")
 PROPERTY = re.compile(r"\b(?:var|let)\s+(" + QUESTION + r")\s*:\s*([^={]+)")
-# What other interfaces prescribe, with the reason that the name stays.
+# Names that other interfaces prescribe, with the reason.
 ALLOWED = {
     "isIsolatingCurrentContext": "SerialExecutor's requirement, which gives Bool?",
 }
@@ -29,7 +29,7 @@ COMMENT = re.compile(r"^\s*(///?)(.*)$|\s//\s(.*)$")
 
 
 def signature(text, start):
-    """What stands between the name's parenthesis and the body, without the parameters."""
+    """The text between the parameters and the body."""
     depth = 0
     for index in range(text.index("(", start), len(text)):
         if text[index] == "(":
@@ -76,11 +76,12 @@ def doubtful_comments(path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--comments", action="store_true", help="also list comments to look at")
-    parser.add_argument("folders", nargs="*", default=["Sources"])
+    parser.add_argument("folders", nargs="*", default=["Sources", "Package.swift"])
     arguments = parser.parse_args()
     failed = 0
     for folder in arguments.folders:
-        for path in sorted(pathlib.Path(folder).rglob("*.swift")):
+        root = pathlib.Path(folder)
+        for path in [root] if root.is_file() else sorted(root.rglob("*.swift")):
             if path.is_symlink() or path.name.endswith(".generated.swift"):
                 continue
             for line, problem in problems(path):

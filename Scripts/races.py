@@ -216,7 +216,7 @@ class Race:
         return any(client.poll() is None for client in self.clients)
 
     def row(self):
-        """What each has counted."""
+        """The counts of each program."""
         row = [self.name]
         for client in self.clients:
             output = client.communicate()[0]

@@ -1,15 +1,15 @@
 import Foundation
 import LoadingKit
 
-/// Downloads files in the background: they go on when it is ended, or killed. Started again, without URLs, it takes them up, and
-/// puts what is finished into the folder.
+/// Downloads files in the background: the downloads continue when this program ends, or is killed. Started again without
+/// URLs, the program reconnects to them, and moves the finished files into the folder.
 ///
 ///     swift run BackgroundDownloadExample FOLDER https://example.org/large.iso
 ///     swift run BackgroundDownloadExample FOLDER
 @main
 enum BackgroundDownload {
     static func main() async {
-        // The program carries the daemon inside: where it is started to be that, this does not return.
+        // This program contains the daemon. Where it is started as the daemon, this call does not return.
         LoadingKitBackground.runIfDaemon()
         let arguments = CommandLine.arguments.dropFirst()
         guard let folder = arguments.first else {
@@ -22,7 +22,7 @@ enum BackgroundDownload {
         for task in await session.allTasks { print("goes on: \(task.originalRequest?.url?.lastPathComponent ?? "")") }
         for url in arguments.dropFirst().compactMap({ URL(string: $0) }) {
             session.downloadTask(with: url).resume()
-            // From here on it may be killed.
+            // From here on the program may be killed.
             print("begun: \(url.lastPathComponent)")
         }
         // The session ends when its downloads are done.
@@ -31,7 +31,7 @@ enum BackgroundDownload {
     }
 }
 
-/// Moves each file to its place, and says so.
+/// Moves each file to its place, and reports it.
 final class Delegate: NSObject, URLSessionDownloadDelegate {
     let (lines, input) = AsyncStream<String>.makeStream()
     private let folder: URL

@@ -32,7 +32,7 @@ enum CertificatePinning {
     }
 }
 
-/// A pin is demanded in addition to what is verified without it, and replaces none of that.
+/// A pin is required in addition to the usual verification, and replaces no part of it.
 final class Pinning: NSObject, URLSessionDelegate {
     private let pins: Set<Data>
 

@@ -34,7 +34,7 @@ final class EnvironmentHandler: URLProtocolHandler, @unchecked Sendable {
         try await load.receive(
             URLResponse(
                 url: load.url, mimeType: "text/plain", expectedContentLength: data.count, textEncodingName: "utf-8"))
-        // A long body is handed over in pieces. The call waits while the receiver is behind.
+        // A long body is delivered in pieces. The call waits while the receiver is behind.
         try await load.receive(data)
     }
 }

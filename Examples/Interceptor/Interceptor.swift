@@ -22,9 +22,9 @@ enum Interceptor {
     }
 }
 
-/// `load.next` stands for what is behind the interceptor: no second session is needed, and no mark in the request.
+/// `load.next` represents the handlers after the interceptor: no second session is needed, and no mark in the request.
 struct RequestReporter: LoadInterceptor {
-    // It only prints, and waits for nothing but the load: it may run beside the session's connections.
+    // The interceptor only prints, and waits only for the load: it may run on the session's thread.
     var runsOnSessionExecutor: Bool { true }
 
     func canIntercept(_ request: URLRequest) -> Bool { ["http", "https"].contains(request.url?.scheme) }

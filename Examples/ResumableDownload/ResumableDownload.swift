@@ -16,7 +16,7 @@ enum ResumableDownload {
         }
         do {
             let file = try await download(url)
-            // The file is the program's own: to be moved, or deleted.
+            // The file belongs to the program, which has to move or delete it.
             try FileManager.default.moveItem(at: file, to: URL(fileURLWithPath: arguments[2]))
         } catch {
             print("failed: \(error.localizedDescription)")
@@ -30,9 +30,11 @@ enum ResumableDownload {
             do {
                 return try await load(url, resumeData)
             } catch let error as URLError where attempt < attempts {
-                // There is no resume data where nothing can be resumed: the next attempt begins anew.
+                // Without resume data the next attempt begins anew.
                 resumeData = error.userInfo[NSURLSessionDownloadTaskResumeData] as? Data
                 print("attempt \(attempt): \(error.code == .networkConnectionLost ? "connection lost" : "failed")")
+                // Each pause is longer, and a part of it random, so that the clients of a failing server do not return together.
+                try await Task.sleep(for: .milliseconds(Int.random(in: 50...100) << attempt))
             }
         }
         throw URLError(.networkConnectionLost)

@@ -2,7 +2,7 @@ import Foundation
 import LoadingKit
 import LoadingKitS3
 
-/// Stores a file in a bucket, loads it again, and lists what the bucket has beside it. Credentials and region are those of
+/// Stores a file in a bucket, loads it again, and lists the other files of its folder. Credentials and region are those of
 /// the environment, as for Amazon's own tools.
 ///
 ///     swift run UseBucketExample s3://bucket/folder/notes.txt notes.txt

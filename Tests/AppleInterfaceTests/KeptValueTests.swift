@@ -2,7 +2,7 @@ import Foundation
 import LoadingKit
 import Testing
 
-/// What has no effect keeps its value, in copies, too. That `AppleInterfaceUses.generated.swift` compiles is the test of the rest.
+/// What has no effect keeps its value, in copies, too. The rest is tested by code that uses each line of the table, which compiles.
 @Suite struct KeptValueTests {
     private struct Missing: Error {}
 

@@ -32,9 +32,9 @@ import Testing
         let request = try #require(TransferRequest(URLRequest(url: url)))
         var transfer = TransferRecord(identifier: number, kind: .download, request: request)
         (transfer.destination, transfer.created, transfer.stage) = (destination, Date(timeIntervalSince1970: 0), stage)
-        transfer.standing = TransferStanding(error: error.map { TransferError(.timedOut, $0) })
-        transfer.standing.progress.received = received
-        transfer.standing.progress.expectedToReceive = expected
+        transfer.status = TransferStatus(error: error.map { TransferError(.timedOut, $0) })
+        transfer.status.progress.received = received
+        transfer.status.progress.expectedToReceive = expected
         return transfer
     }
 
@@ -75,7 +75,7 @@ import Testing
             #expect(lines.count == 5)
             for line in lines { #expect(line.count <= width) }
         }
-        // Of long names and states something of what is loaded is left.
+        // Long names and states leave room for a part of the resource.
         let long = SessionOverview(
             identifier: String(repeating: "s", count: 80), program: "/p", isAttached: false,
             transfers: [try Self.overview(1, .waitingForProgram)])
@@ -97,7 +97,7 @@ import Testing
         #expect(TransferTable(sessions).text(width: 79, height: 0).split(separator: "\n").last == "and 10 more")
     }
 
-    /// Each picture begins where the one before did.
+    /// Each picture begins at the line where the previous one began.
     @Test func picturesReplaceEachOther() {
         var picture = TerminalPicture()
         #expect(picture.replace(by: "a\nb\n") == "\u{1b}[?7la\nb\n\u{1b}[?7h")
@@ -244,7 +244,7 @@ import Testing
 
     @Test func theToolInstallsUnits() async throws {
         let run = try DaemonOfTool()
-        // The second time over those of the first; the third time where there is none any more.
+        // The second time the files exist; the third time they have been removed.
         for round in 1...3 {
             let installed = try await run.tool(["background", "install"], ["PATH": "/nowhere"])
             #expect(installed.status == 0)
@@ -259,7 +259,7 @@ import Testing
         }
     }
 
-    /// With `systemctl` in the path, it is told what to do, in this order.
+    /// Where `systemctl` is in the path, the tool calls it with these arguments, in this order.
     @Test func theToolTellsSystemd() async throws {
         let run = try DaemonOfTool()
         let script = try run.folder.write("#!/bin/sh\necho \"$@\" >> \"$0.log\"\n", to: "bin/systemctl")
@@ -281,7 +281,7 @@ import Testing
     }
 }
 
-/// Runs of the tool with a daemon of their own, which ends with this.
+/// Runs the tool with a private daemon, which ends when this object is released.
 private final class DaemonOfTool: Sendable {
     let folder: TemporaryFolder
 

@@ -4,19 +4,27 @@ import Testing
 
 @testable import loadkit
 
-/// Arguments to requests.
+/// Converts arguments to requests.
 @Suite struct LoadPlanTests {
     private static func plan(_ arguments: [String]) throws -> LoadPlan {
-        let files = ["form": Data("a=1\r\nb=2\n\0".utf8), "-": Data("from input\n".utf8), "ca": Data(pem.utf8)]
-        return try LoadPlan(LoadOptions.parse(ShortOptions.expanded(arguments))) { path in
-            guard let content = files[path] else { throw CocoaError(.fileReadNoSuchFile) }
-            return content
-        }
+        let expanded = try Arguments(arguments, readFile: read).requests[0]
+        return try LoadPlan(LoadCommand.parse(expanded), readFile: read) { "asked for \($0)" }
+    }
+
+    @Sendable private static func read(_ path: String) throws -> Data {
+        let files = [
+            "form": "a=1\r\nb=2\n\0", "-": "from input\n", "ca": pem, "fields": "X-One: a\n# no\n\nX-Two: b\n",
+            "config":
+                "# a comment\nheader = \"X-Quoted: \\\"a\\tb\\\"\"\n-XPUT\nuser-agent: me/3\n--silent\nurl=http://h/\n",
+            "netrc": "machine localhost login ann password p1 default login bob password p2",
+        ]
+        guard let content = files[path] else { throw CocoaError(.fileReadNoSuchFile) }
+        return Data(content.utf8)
     }
 
     private static let pem = "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n"
 
-    /// What goes into the request.
+    /// The properties of the request.
     struct RequestCase: Sendable {
         var arguments: [String]
         var method = "GET"
@@ -46,44 +54,162 @@ import Testing
             arguments: ["-d", "{}", "-H", "content-type: application/json"], method: "POST", body: "{}",
             fields: ["Content-Type": "application/json"]),
         RequestCase(arguments: ["-H", "X-One:  a b "], fields: ["X-One": "a b"]),
-        RequestCase(arguments: ["-HX-One: a", "-H", "x-one: b"], fields: ["X-One": "a,b"]),
+        RequestCase(arguments: ["-HX-One: a", "-H", "x-one: b"], fields: ["X-One": "a, b"]),
         RequestCase(arguments: ["-H", "Accept:"], fields: ["Accept": nil]),
         RequestCase(arguments: ["-H", "X-Empty;"], fields: ["X-Empty": ""]),
         RequestCase(arguments: ["-A", "me/1"], fields: ["User-Agent": "me/1"]),
         RequestCase(
-            arguments: ["-u", "Aladdin:open sesame"], fields: ["Authorization": "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="]),
+            arguments: ["--basic", "-u", "Aladdin:open sesame"],
+            fields: ["Authorization": "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="]),
+        RequestCase(arguments: ["-u", "Aladdin:open sesame"], fields: ["Authorization": nil]),
+        RequestCase(arguments: ["--basic", "-u", "a:", "-H", "Authorization: x"], fields: ["Authorization": "x"]),
+        RequestCase(arguments: ["--oauth2-bearer", "t"], fields: ["Authorization": "Bearer t"]),
+        RequestCase(arguments: ["-e", "http://from/;auto"], fields: ["Referer": "http://from/"]),
+        RequestCase(arguments: ["-r", "0-9"], fields: ["Range": "bytes=0-9"]),
+        RequestCase(arguments: ["-C", "7", "-o", "x"], fields: ["Range": "bytes=7-"]),
+        RequestCase(arguments: ["-H", "@fields"], fields: ["X-One": "a", "X-Two": "b"]),
+        RequestCase(arguments: ["--data-raw", "@form"], method: "POST", body: "@form"),
+        RequestCase(arguments: ["--data-binary", "@form"], method: "POST", body: "a=1\r\nb=2\n\0"),
+        RequestCase(
+            arguments: [
+                "--data-urlencode", "a=b c&", "-d", "d=1", "--data-urlencode", "=é", "--data-urlencode", "f@form",
+            ],
+            method: "POST", body: "a=b%20c%26&d=1&%C3%A9&f=a%3D1%0D%0Ab%3D2%0A%00"),
+        RequestCase(
+            arguments: ["--json", "{\"a\":", "--json", "1}"], method: "POST", body: "{\"a\":1}",
+            fields: ["Content-Type": "application/json", "Accept": "application/json"]),
+        RequestCase(arguments: ["-G", "-d", "a=1"], body: nil, fields: ["Content-Type": nil]),
+        RequestCase(arguments: ["-IGd", "a=1"], method: "HEAD", body: nil),
+        RequestCase(
+            arguments: ["-K", "config"], method: "PUT", fields: ["X-Quoted": "\"a\tb\"", "User-Agent": "me/3"]),
     ]
 
     @Test(arguments: requests) func request(_ expected: RequestCase) throws {
         let plan = try Self.plan(expected.arguments + ["http://localhost/"])
         let request = try #require(plan.loads.first).request
         #expect(request.httpMethod == expected.method)
-        #expect(request.httpBody.map { String(decoding: $0, as: UTF8.self) } == expected.body)
+        var body: String?
+        if case .data(let data) = plan.content { body = String(decoding: data.bytes, as: UTF8.self) }
+        #expect(body == expected.body)
         let found = expected.fields.keys.map { request.value(forHTTPHeaderField: $0) }
         #expect(found == expected.fields.keys.map { expected.fields[$0] ?? nil })
     }
 
-    @Test func credentialsOfTheURL() throws {
-        let request = try #require(Self.plan(["http://Aladdin:open%20sesame@localhost/"]).loads.first).request
-        #expect(request.value(forHTTPHeaderField: "Authorization") == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")
+    /// Arguments, and the credential for the server.
+    static let logins: [([String], Login?)] = [
+        (["http://localhost/"], nil),
+        (["http://Aladdin:open%20sesame@localhost/"], Login(user: "Aladdin", password: "open sesame")),
+        (["-u", "me:a:b", "http://ann@localhost/"], Login(user: "me", password: "a:b")),
+        (["-u", "joe", "http://localhost/"], Login(user: "joe", password: "asked for joe")),
+        (["-u", "joe:", "http://localhost/"], Login(user: "joe", password: "")),
+        (["--netrc-file", "netrc", "http://LOCALHOST/"], Login(user: "ann", password: "p1")),
+        (["--netrc-file", "netrc", "http://other/"], Login(user: "bob", password: "p2")),
+        (["--netrc-file", "netrc", "http://ann@localhost/"], Login(user: "ann", password: "p1")),
+        (["--netrc-file", "netrc", "-u", "x:y", "http://localhost/"], Login(user: "x", password: "y")),
+    ]
+
+    @Test(arguments: logins) func login(_ arguments: [String], _ expected: Login?) throws {
+        let load = try #require(Self.plan(arguments).loads.first)
+        #expect(load.login == expected)
+        #expect(expected?.password.isEmpty != false || !load.label.contains(expected?.password ?? "-"))
     }
 
-    static let shortOptions: [([String], [String])] = [
+    /// Options for the query, and the URL.
+    static let queries: [([String], String)] = [
+        (["-G", "-d", "a=1", "--data-urlencode", "b=x y", "h/p"], "http://h/p?a=1&b=x%20y"),
+        (["-G", "-d", "a=1", "h/p?z=0#part"], "http://h/p?z=0&a=1"),
+        (["--url-query", "a=x y", "--url-query", "+b=%20", "h/"], "http://h/?a=x%20y&b=%20"),
+        (["--url", "h/u"], "http://h/u"),
+        (["-g", "h/[1-2]"], "http://h/%5B1-2%5D"),
+    ]
+
+    @Test(arguments: queries) func query(_ arguments: [String], _ expected: String) throws {
+        #expect(try Self.plan(arguments).loads.map(\.request.url?.absoluteString) == [expected])
+    }
+
+    /// A URL with brackets, and the URLs that it stands for; nil where it is not one.
+    static let patterns: [(String, [String]?)] = [
+        ("h/a", ["h/a"]),
+        ("h/[1-3]", ["h/1", "h/2", "h/3"]),
+        ("h/[08-10]", ["h/08", "h/09", "h/10"]),
+        ("h/[1-9:4]", ["h/1", "h/5", "h/9"]),
+        ("h/[a-c]{x,}", ["h/ax", "h/a", "h/bx", "h/b", "h/cx", "h/c"]),
+        ("h/{one,two}/{a}", ["h/one/a", "h/two/a"]),
+        ("http://[::1]:80/", ["http://[::1]:80/"]),
+        ("h/\\{a\\}", ["h/{a}"]),
+        ("h/[1-", nil),
+        ("h/{a", nil),
+        ("h/[3-1]", nil),
+        ("h/[1-2:0]", nil),
+        ("h/[1-99999999]", nil),
+        ("h/[0-999][0-999]", nil),
+    ]
+
+    @Test(arguments: patterns) func pattern(_ text: String, _ expected: [String]?) {
+        #expect((try? URLPattern(text))?.urls.map(\.text) == expected)
+    }
+
+    static let arguments: [([String], [String])] = [
         (["-sS", "-vXPOST", "a"], ["-s", "-S", "-v", "-X", "POST", "a"]),
-        (["-da=1", "-sd", "-sS", "-d", "-d"], ["-d", "a=1", "-s", "-d", "-sS", "-d", "-d"]),
-        (["-d", "-o", "-ox"], ["-d", "-o", "-o", "x"]),
+        (["-sd", "-sS", "-d", "-d"], ["-s", "--data", "data -sS", "--data", "data -d"]),
+        (["-da=1", "--json", "{}"], ["--data", "data a=1", "--data", "json {}"]),
+        (["-F", "a=1", "--form-string=b=@"], ["--form", "form a=1", "--form", "form-string b=@"]),
         (["--output", "-sS", "-sS"], ["--output", "-sS", "-s", "-S"]),
-        (["--output=x", "-sS", "-", "-o"], ["--output=x", "-s", "-S", "-", "-o"]),
+        (["--output=x", "-sS", "-", "-o"], ["--output", "x", "-s", "-S", "-", "-o"]),
         (["-sS", "--", "-sS"], ["-s", "-S", "--", "-sS"]),
         (["-H-d", "-sS"], ["-H", "-d", "-s", "-S"]),
+        (["--url", "a", "-#qN"], ["a", "-#", "-q", "-N"]),
+        (["--nonsense=x"], ["--nonsense=x"]),
         ([], []),
     ]
 
-    @Test(arguments: shortOptions) func shortOption(_ arguments: [String], _ expected: [String]) {
-        #expect(ShortOptions.expanded(arguments) == expected)
+    @Test(arguments: arguments) func expansion(_ arguments: [String], _ expected: [String]) throws {
+        #expect(try Arguments(arguments).requests == [expected])
     }
 
-    /// A URL as it is typed, and as it is loaded; nil where it is none.
+    /// The table and the documentation have the options that the parser knows.
+    @Test func optionNames() throws {
+        let page = try String(
+            contentsOf: URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
+                "../../Sources/LoadingKit/LoadingKit/LoadingKit.docc/CommandLine.md"), encoding: .utf8)
+        let documented = Set(page.split { " `|,;\n".contains($0) }.map(String.init))
+        struct Dump: Decodable {
+            struct Command: Decodable { let arguments: [Argument]? }
+            struct Argument: Decodable {
+                let kind: String
+                let names: [Name]?
+            }
+            struct Name: Decodable {
+                let kind: String
+                let name: String
+            }
+            let command: Command
+        }
+        let dump = try JSONDecoder().decode(Dump.self, from: Data(LoadCommand._dumpHelp().utf8))
+        let arguments = dump.command.arguments ?? []
+        #expect(arguments.count > 60)
+        for argument in arguments {
+            for name in argument.names ?? [] {
+                let text = name.kind == "long" ? "--\(name.name)" : "-\(name.name)"
+                #expect(OptionNames.all.hasValue(text) == (argument.kind == "option"), "\(text)")
+                let isKnown = argument.names?.contains { $0.name == OptionNames.all.long(text) } ?? false
+                #expect(isKnown && documented.contains(text) || text == "--help" || text == "-h", "\(text)")
+            }
+        }
+    }
+
+    @Test func next() throws {
+        let requests = try Arguments(["-s", "a", "--next", "-d", "x", "b", "-:", "c"]).requests
+        #expect(requests == [["-s", "a"], ["--data", "data x", "b"], ["c"]])
+    }
+
+    /// A file that names itself has an end.
+    @Test func recursion() {
+        #expect(throws: ToolFailure.self) { try Arguments(["-K", "f"]) { _ in Data("config f\n".utf8) } }
+        #expect(throws: ToolFailure.self) { try Arguments(["-K", "f"]) { _ in Data("header = \"a\n".utf8) } }
+    }
+
+    /// A URL as it is typed, and as it is loaded; nil where the text is not a URL.
     static let urls: [(String, String?)] = [
         ("http://localhost/", "http://localhost/"),
         ("localhost", "http://localhost"),
@@ -116,13 +242,16 @@ import Testing
         (["a", "b", "c", "-o", "x", "-o", "y"], [.file(path: "x"), .file(path: "y"), .standardOutput]),
         (["-O", "http://h/a/b.txt?q=/1#/2"], [.file(path: "b.txt")]),
         (["-O", "http://h/a%20b", "h/c"], [.file(path: "a%20b"), .file(path: "c")]),
+        (["-O", "--output-dir", "d", "h/a"], [.file(path: "d/a")]),
+        (["-o", "f#1-#2", "h/[1-2]{x,y}"], ["f1-x", "f1-y", "f2-x", "f2-y"].map { .file(path: $0) }),
+        (["-OJ", "h/a"], [.named(folder: "", name: "a")]),
     ]
 
     @Test(arguments: destinations) func destination(_ arguments: [String], _ expected: [Destination]) throws {
         #expect(try Self.plan(arguments).loads.map(\.destination) == expected)
     }
 
-    /// What no load is made of, and curl's code for it.
+    /// Invalid arguments, and curl's exit code for each.
     static let refusals: [([String], ToolStatus)] = [
         ([], .usage),
         (["-I", "-d", "x", "a"], .usage),
@@ -135,7 +264,27 @@ import Testing
         (["-H", "Name; value", "a"], .usage),
         (["-X", "GET /", "a"], .usage),
         (["-X", "", "a"], .usage),
-        (["-u", "nobody", "a"], .usage),
+        (["-d", "x", "-F", "a=b", "a"], .usage),
+        (["-F", "nothing", "a"], .usage),
+        (["-F", "a=@missing", "a"], .readError),
+        (["-T", "missing", "a"], .readError),
+        (["-K", "missing", "a"], .readError),
+        (["-H", "@missing", "a"], .readError),
+        (["--netrc-file", "missing", "a"], .readError),
+        (["-w", "@missing", "a"], .readError),
+        (["-C", "x", "a"], .usage),
+        (["--max-filesize", "1x", "a"], .usage),
+        (["--connect-timeout", "-1", "a"], .usage),
+        (["--resolve", "h:1", "a"], .usage),
+        (["--connect-to", "h:x:h:1", "a"], .usage),
+        (["--pinnedpubkey", "sha256//x", "a"], .usage),
+        (["--tls-max", "1.2", "--tlsv1.3", "a"], .usage),
+        (["-f", "--fail-with-body", "a"], .usage),
+        (["-x", "p", "--socks5", "q", "a"], .usage),
+        (["--cert", "missing", "a"], .clientCertificate),
+        (["--cert", "ca", "a"], .clientCertificate),
+        (["-u", "a:b", "--negotiate", "a"], .notBuiltIn),
+        (["h/[1-"], .malformedURL),
         (["-o", "x", "-o", "y", "a"], .usage),
         (["-o", "x", "-O", "http://h/y"], .usage),
         (["-O", "http://h/"], .writeError),
@@ -159,25 +308,59 @@ import Testing
 
     @Test func settings() throws {
         let plain = try Self.plan(["a"])
-        #expect(plain.followsRedirects && !plain.failsOnHTTPError && plain.jobs == 1 && plain.maxTime == nil)
-        #expect(plain.trust == .system && plain.display == LoadPlan.Display())
+        #expect(plain.rules.followsRedirects && plain.rules.errorStatus == .isSuccess && plain.jobs == 1)
+        #expect(plain.rules.maximumTime == nil && plain.session.trust == .system && plain.display == LoadPlan.Display())
         let other = try Self.plan(["-sSfviLk", "--timing", "-m0.5", "-j8", "a"])
-        #expect(other.followsRedirects && other.failsOnHTTPError && other.jobs == 8 && other.maxTime == 0.5)
-        #expect(other.trust == .everyone)
+        #expect(other.rules.followsRedirects && other.rules.errorStatus == .fails && other.jobs == 8)
+        #expect(other.rules.maximumTime == 0.5 && other.session.trust == .everyone)
         let display = LoadPlan.Display(
             showsHead: true, isVerbose: true, showsTiming: true, showsErrors: true, showsProgress: false)
         #expect(other.display == display)
         #expect(try Self.plan(["-s", "a"]).display.showsErrors == false)
-        #expect(try Self.plan(["--no-follow", "-m", "0", "a"]).followsRedirects == false)
-        #expect(try Self.plan(["--cacert", "ca", "a"]).trust == .authorities(Self.pem))
+        #expect(try Self.plan(["--no-follow", "-m", "0", "a"]).rules.followsRedirects == false)
+        #expect(try Self.plan(["--cacert", "ca", "a"]).session.trust == .authorities(Self.pem))
+        #expect(try Self.plan(["-Z", "a"]).jobs == 50 && Self.plan(["-Z", "--parallel-max", "3", "a"]).jobs == 3)
+        let limits = try Self.plan(["--max-filesize", "2k", "--limit-rate", "1M", "--max-redirs", "3", "a"]).rules
+        #expect(try Self.plan(["--limit-rate", "999999999999999g", "a"]).rules.rate == 1_000_000_000_000_000_000)
+        #expect(limits.maximumSize == 2048 && limits.rate == 1 << 20 && limits.maximumRedirects == 3)
     }
 
     @Test func configuration() throws {
         let plain = try Self.plan(["a"]).configuration
-        #expect(plain.appTransportSecurity.allowsArbitraryLoads && plain.tlsVerifiesServer)
+        #expect(plain.appTransportSecurity.allowsArbitraryLoads && plain.tlsVerifiesServer && plain.allowsHTTP2)
         #expect(plain.tlsTrustRoots == .system && plain.httpMaximumConnectionsPerHost == 6)
-        let other = try Self.plan(["-k", "-m", "2", "-j", "20", "a"]).configuration
-        #expect(!other.tlsVerifiesServer && other.timeoutIntervalForResource == 2)
-        #expect(other.httpMaximumConnectionsPerHost == 20)
+        #expect(
+            plain.tlsMinimumSupportedProtocolVersion == .TLSv12 && plain.tlsMaximumSupportedProtocolVersion == .TLSv13)
+        let other = try Self.plan(["-k", "-m", "2", "-j", "20", "--http1.1", "--tlsv1.3", "a"]).configuration
+        #expect(!other.tlsVerifiesServer && other.timeoutIntervalForResource == 2 && !other.allowsHTTP2)
+        #expect(other.httpMaximumConnectionsPerHost == 20 && other.tlsMinimumSupportedProtocolVersion == .TLSv13)
+        #expect(try Self.plan(["--tls-max", "1.2", "a"]).configuration.tlsMaximumSupportedProtocolVersion == .TLSv12)
+        #expect(try Self.plan(["--http2-prior-knowledge", "a"]).configuration.assumesCleartextHTTP2)
+    }
+
+    /// Options of curl's that change nothing are accepted.
+    @Test(arguments: AcceptedOption.allCases) func accepted(_ option: AcceptedOption) throws {
+        let name = option == .http09 ? "http0.9" : option.rawValue
+        let words = name.reduce("") { $0 + ($1.isUppercase ? "-\($1.lowercased())" : "\($1)") }
+        #expect(try Self.plan(["--\(words)", "a"]).loads.count == 1)
+    }
+
+    /// Failures of an attempt, and the number of seconds until the next.
+    @Test func retryRule() {
+        let rule = RetryRule(count: 2, afterAll: false, afterRefusal: false, delay: nil, maximumTime: 100)
+        func delay(
+            _ rule: RetryRule, _ status: ToolStatus? = nil, code: Int? = nil, after: Double? = nil, attempt: Int = 0,
+            elapsed: Double = 0
+        ) -> Double? {
+            rule.delay(
+                after: status.map { ToolFailure($0, "") }, status: code, retryAfter: after, attempt: attempt,
+                elapsed: elapsed)
+        }
+        #expect(delay(rule, .timedOut) == 1 && delay(rule, code: 503, attempt: 1) == 2)
+        #expect(delay(rule, code: 503, attempt: 2) == nil && delay(rule, code: 429, after: 7) == 7)
+        #expect(delay(rule, code: 429, after: 70, elapsed: 40) == nil && delay(rule, code: 404) == nil)
+        #expect(delay(rule, .couldNotConnect) == nil && delay(rule) == nil)
+        let all = RetryRule(count: 1, afterAll: true, afterRefusal: true, delay: 3, maximumTime: nil)
+        #expect(delay(all, .couldNotConnect) == 3 && delay(all, .certificate) == 3 && delay(all, code: 200) == nil)
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import loadkit
 
-/// `loadkit new-handler`: what it makes of names and places, and what it refuses.
+/// `loadkit new-handler`: its arguments, and the package that it writes.
 @Suite struct NewHandlerTests {
     // MARK: Names
 
@@ -60,7 +60,7 @@ import Testing
         #expect(wrong == [])
     }
 
-    /// The list of schemes that LoadingKit has is that of its handlers.
+    /// The list of built-in schemes equals the schemes that the built-in handlers load.
     @Test func builtInSchemes() throws {
         let session = URLSession(configuration: .ephemeral)
         defer { session.invalidateAndCancel() }
@@ -72,7 +72,7 @@ import Testing
         #expect(try candidates.filter(isLoaded) == HandlerNames.builtInSchemes)
     }
 
-    // MARK: Where LoadingKit is
+    // MARK: LoadingKit's source
 
     @Test func sources() throws {
         let folder = try TemporaryFolder()
@@ -132,7 +132,7 @@ import Testing
         #expect(wrong == [])
     }
 
-    /// What a manifest says is what was meant, whatever a place has in it.
+    /// The manifest's values are correct, whatever characters the source's path contains.
     @Test(.timeLimit(.minutes(5))) func manifests() async throws {
         let names = try HandlerNames("my-notes")
         let rows: [(LoadingKitSource, [String])] = [
@@ -147,7 +147,8 @@ import Testing
             ),
         ]
         for (source, parts) in rows {
-            let dump = try await PackageDump(ManifestTemplate(names, source).text)
+            let manifest = HandlerPackage(names, source).files.first { $0.path == "Package.swift" }
+            let dump = try await PackageDump(try #require(manifest).text)
             #expect(dump.name == "MyNotesScheme" && dump.targets == ["MyNotesScheme", "MyNotesSchemeTests"])
             for part in parts { #expect(dump.dependencies.contains(part), "\(dump.dependencies)") }
         }
@@ -158,7 +159,7 @@ import Testing
     private static let generated = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("GeneratedPackage")
 
-    /// The package in `Tests/GeneratedPackage` is compiled and tested as a part of this one, and is what the tool writes.
+    /// The package in `Tests/GeneratedPackage` is compiled and tested as a part of this one. It equals the package that the tool writes.
     ///
     /// After a change of the templates: `LOADINGKIT_WRITE_GENERATED_PACKAGE=1 Scripts/test.sh --filter NewHandlerTests`.
     @Test func theCompiledPackageIsTheWrittenOne() throws {
@@ -178,7 +179,7 @@ import Testing
         }
     }
 
-    /// Sources are formatted, also where names are long, and sort before or behind those of other modules.
+    /// Sources are formatted, also where names are long, or sort before or after the other modules.
     @Test(.timeLimit(.minutes(5))) func format() async throws {
         let folder = try TemporaryFolder()
         for name in ["x", "ABC", "my-scheme", "Zz", "M" + String(repeating: "m", count: 31)] {
@@ -212,7 +213,7 @@ import Testing
         for file in HandlerPackage(try HandlerNames("Mem"), source).files {
             #expect(try String(contentsOf: folder.file("MemScheme/\(file.path)"), encoding: .utf8) == file.text)
         }
-        // An empty folder, one in others that are missing, and the repository that the tool was built in.
+        // An empty folder, a folder whose parents do not exist, and the repository in which the tool was built.
         try FileManager.default.createDirectory(at: folder.file("empty"), withIntermediateDirectories: false)
         for place in ["empty", "a/b/c"] {
             let run = try await ToolRun(
@@ -227,7 +228,7 @@ import Testing
         }
     }
 
-    /// What is there stays, and nothing is left of a package that cannot be written.
+    /// Existing files do not change, and no part remains of a package that cannot be written.
     @Test(.timeLimit(.minutes(5))) func overwritesNothing() async throws {
         let folder = try TemporaryFolder()
         try folder.write("mine", to: "taken/notes")

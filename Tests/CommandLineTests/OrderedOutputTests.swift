@@ -4,7 +4,7 @@ import Testing
 
 @testable import loadkit
 
-/// Several loads' bytes on one descriptor.
+/// The bytes of several loads on one descriptor.
 @Suite struct OrderedOutputTests {
     @Test func staysInOrder() throws {
         let folder = try TemporaryFolder()

@@ -1,13 +1,13 @@
 import Foundation
 import Testing
 
-/// A terminal that a test reads from.
+/// A terminal whose output a test reads.
 final class PseudoTerminal: Sendable {
     /// `TIOCSPTLCK` and `TIOCGPTN`: macros that Swift does not see, like the functions that use them.
     private static let (setLock, getNumber): (UInt, UInt) = (0x4004_5431, 0x8004_5430)
 
     private let near: Int32
-    /// The side for a program.
+    /// The program's side.
     let far: FileHandle
 
     /// A changed root may have no pseudo-terminals.
@@ -32,7 +32,13 @@ final class PseudoTerminal: Sendable {
         _ = ioctl(near, UInt(TIOCSWINSZ), &size)
     }
 
-    /// Blocks until the program has shown this; gives all that it has shown.
+    /// Sends what a user would type.
+    func type(_ text: String) throws {
+        let bytes = Array(text.utf8)
+        guard write(near, bytes, bytes.count) == bytes.count else { throw CocoaError(.fileWriteUnknown) }
+    }
+
+    /// Blocks until the program has written this text; returns all of its output.
     func read(until text: String) throws -> String {
         var shown = Data()
         var buffer = [UInt8](repeating: 0, count: 4096)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import loadkit
 
-/// Errors to curl's exit codes.
+/// Converts errors to curl's exit codes.
 @Suite struct ToolStatusTests {
     static let statuses: [(URLError.Code, Int32, Int32)] = [
         // The code, the status before a response, and the status after one.

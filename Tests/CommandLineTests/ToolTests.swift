@@ -5,7 +5,7 @@ import Testing
 
 @testable import loadkit
 
-/// The tool as a process, against a server.
+/// Runs the tool as a process that loads from a server.
 @Suite(.timeLimit(.minutes(5))) struct ToolTests {
     private static let large = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &>> 3) })
 
@@ -30,19 +30,19 @@ import Testing
         }
     }
 
-    /// Arguments (URLs begin with `/`), and what comes of them.
+    /// Arguments (URLs begin with `/`), and the expected result.
     struct Case: Sendable {
         var arguments: [String]
         var input = ""
         var status: Int32 = 0
         var output: String?
-        /// Part of what standard error has; nil for nothing at all.
+        /// A part of standard error; nil where it is empty.
         var errors: String?
     }
 
     private static let helloHead =
-        "HTTP/1.1 200 OK\r\nContent-Length: 6\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n"
-    private static let redirectHead = "HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: /hello\r\n\r\n"
+        "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 6\r\n\r\n"
+    private static let redirectHead = "HTTP/1.1 302 Found\r\nLocation: /hello\r\nContent-Length: 0\r\n\r\n"
 
     static let cases: [Case] = [
         Case(arguments: ["/hello"], output: "hello\n"),
@@ -85,14 +85,30 @@ import Testing
         Case(arguments: ["--cacert", "missing", "/hello"], status: 77, output: "", errors: "loadkit: (77)"),
         Case(
             arguments: ["schemes"],
-            output:
-                "http: https:  HTTPProtocolHandler\nfile:         FileHandler\ndata:         DataURLHandler\nws: wss:      WebSocketHandler\nftp: ftps:    FTPProtocolHandler\n"
-        ),
+            output: """
+                http+unix: https+unix: ws+unix: wss+unix:  interceptor UnixSocketURLs
+                zip:                                       factory of zip:
+                s3:                                        factory of s3:
+                http: https:                               HTTPProtocolHandler
+                file:                                      FileHandler
+                data:                                      DataURLHandler
+                ws: wss:                                   WebSocketHandler
+                ftp: ftps:                                 FTPProtocolHandler
+
+                """),
         Case(
             arguments: ["schemes", "data:,x"],
-            output:
-                "HTTPProtocolHandler: canInit(with:) is false\nFileHandler: canInit(with:) is false\nDataURLHandler: loads it\nWebSocketHandler: not asked\nFTPProtocolHandler: not asked\n"
-        ),
+            output: """
+                interceptor UnixSocketURLs: canIntercept(_:) is false
+                factory of zip:: the scheme is not zip:
+                factory of s3:: the scheme is not s3:
+                HTTPProtocolHandler: canInit(with:) is false
+                FileHandler: canInit(with:) is false
+                DataURLHandler: loads it
+                WebSocketHandler: not asked
+                FTPProtocolHandler: not asked
+
+                """),
         Case(arguments: ["--version"], output: "loadkit 0.1.0\n"),
     ]
 
@@ -164,7 +180,7 @@ import Testing
         let run = try await ToolRun(["-O", server.url("/short")], folder: folder)
         #expect(run.status == 18)
         #expect(try String(contentsOf: folder.file("short"), encoding: .utf8) == "12345")
-        // What fails before a body leaves what was there.
+        // A load that fails before its body does not change the existing file.
         let refused = try await ToolRun(["-f", "-o", "short", server.url("/404")], folder: folder)
         #expect(refused.status == 22)
         #expect(try String(contentsOf: folder.file("short"), encoding: .utf8) == "12345")
@@ -193,14 +209,14 @@ import Testing
         #expect(run.status == 35)
         let verbose = try await ToolRun(["-v", "--cacert", "ca.pem", url], folder: folder)
         let parts = [
-            "> GET /hello\n> Host: localhost:", "< HTTP/1.1 200 OK\n", "* connected to 127.0.0.1 port ",
+            "> GET /hello HTTP/1.1\n> Host: localhost:", "< HTTP/1.1 200 OK\n", "* connected to 127.0.0.1 port ",
             "* TLSv1.3, cipher TLS_", ", http/1.1\n",
         ]
         for part in parts { #expect(verbose.errors.contains(part), "\(part)") }
         #expect(verbose.text == "hello\n")
     }
 
-    /// The protocol that was agreed, and, asked for twice, its frames.
+    /// `-v` shows the negotiated protocol; `-vv` also its frames.
     @Test func http2() async throws {
         let authority = try CertificateAuthority()
         let tls = TLSServerOptions(try authority.issue(), applicationProtocols: ["h2"])
@@ -211,7 +227,7 @@ import Testing
         let url = server.url("/hello", host: "localhost")
         let run = try await ToolRun(["-v", "--cacert", "ca.pem", url], folder: folder)
         #expect(
-            run.text == "hello\n" && run.errors.contains(", h2\n") && run.errors.contains("< HTTP/2 200 OK\n")
+            run.text == "hello\n" && run.errors.contains(", h2\n") && run.errors.contains("< HTTP/2 200\n")
                 && !run.errors.contains("HTTP/2 >"))
         let frames = try await ToolRun(["-vv", "--cacert", "ca.pem", url], folder: folder)
         let parts = [
@@ -221,7 +237,7 @@ import Testing
         for part in parts { #expect(frames.errors.contains(part), "\(part): \(frames.errors)") }
     }
 
-    // MARK: What is shown
+    // MARK: Displays
 
     @Test func timing() async throws {
         let server = try LoopbackServer(route: Self.answer)
@@ -236,7 +252,7 @@ import Testing
         #expect(lines.allSatisfy { $0.count < 80 } && !run.errors.contains("\u{1b}"))
     }
 
-    /// On a terminal, once a load takes longer than half a second.
+    /// A terminal displays the progress of a load that takes longer than half a second.
     @Test(.enabled(if: PseudoTerminal.isAvailable, PseudoTerminal.missing)) func progress() async throws {
         let seen = Signal()
         let server = try LoopbackServer { _ in
@@ -271,7 +287,7 @@ import Testing
         #expect(other.status == 23 && other.errors.contains("No space left on device"))
     }
 
-    /// The second answer comes first, and is larger than what may wait: it is held back until its turn.
+    /// The second response comes first, and is larger than the limit for waiting bytes: its load is suspended until its turn.
     @Test func severalAtOnce() async throws {
         let second = Signal()
         let server = try LoopbackServer { request in

@@ -35,7 +35,7 @@
             }
         }
 
-        /// What has been flushed can be read before the rest comes.
+        /// Flushed bytes can be read before the rest arrives.
         @Test func flushedPieces() throws {
             let plain = [Self.text, [], Array(Self.long.prefix(40_000)), [1]]
             let decoder = try #require(ContentDecoder(contentEncoding: "br"))

@@ -2,7 +2,7 @@ import LoadingKitContentCoding
 import TestSupport
 import Testing
 
-/// What follows the end of a body's coding: one rule for all.
+/// Bytes behind the end of a body's coding: one rule for all codings.
 @Suite struct BytesBehindTests {
     private static let text = Array("What is behind the end is nothing of the body. ".utf8)
     private static let limit = 64 * 1024

@@ -1,6 +1,6 @@
 import LoadingKitContentCoding
 
-/// Decodes a body that comes in pieces, with room for so many bytes at a time.
+/// Decodes a body that arrives in pieces, with room for a number of bytes at a time.
 ///
 /// - Throws: the decoder's error; `DecodingFlaw` where the decoder breaks its own promises.
 func decoded(
@@ -61,7 +61,7 @@ func failure(_ body: [UInt8], _ contentEncoding: String) -> ContentCodingError.K
     failure([body[...]], contentEncoding)
 }
 
-/// What the decoder makes of more input, without the end of the body.
+/// The result of decoding more input, without the end of the body.
 func drained(_ decoder: ContentDecoder, _ input: [UInt8]) throws -> [UInt8] {
     var output: [UInt8] = []
     var room = [UInt8](repeating: 0, count: 4096)

@@ -87,7 +87,7 @@ import Testing
         #expect(count <= max(200 * (body.count + 1), 32 << 20) + 64 * 1024)
     }
 
-    /// What one layer expands and the next one ignores costs time as well.
+    /// Bytes that one layer expands and the next one ignores also cost time.
     @Test func whatALayerIgnoresIsBounded() throws {
         let padded = Coder.member(Array("text".utf8)) + [UInt8](repeating: 0, count: 64 << 20)
         let body = Coder.member(Coder.member(padded))

@@ -87,7 +87,7 @@
             }
         }
 
-        /// What has been flushed can be read before the rest comes.
+        /// Flushed bytes can be read before the rest arrives.
         @Test func flushedPieces() throws {
             let plain = [Self.text, [2], Array(Self.long.prefix(40_000)), [1]]
             let decoder = try #require(ContentDecoder(contentEncoding: "zstd"))

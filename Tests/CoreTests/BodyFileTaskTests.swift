@@ -25,7 +25,7 @@ struct BodyFileTaskTests {
         await file.firstBatch()
         while sent.count < 2 << 20 { await Task.yield() }
         #expect(sent.count < 8 << 20)
-        file.letGo()
+        file.releaseResources()
         #expect(await outcome.countAtEnd == 64 << 20)
     }
 
@@ -127,7 +127,7 @@ private final class RecordingFile: SpooledFile {
 
     func firstBatch() async { for await _ in begun { return } }
 
-    func letGo() { for _ in 0..<100_000 { gate?.signal() } }
+    func releaseResources() { for _ in 0..<100_000 { gate?.signal() } }
 
     func perform(_ operations: [SpoolOperation], expecting expected: Int64) throws -> Int64 {
         state.withLock { state in

@@ -13,7 +13,7 @@ import Testing
             host: "a", port: 1, protocol: nil, realm: nil, authenticationMethod: nil),
         proposedCredential: nil, previousFailureCount: 0, failureResponse: nil, error: nil)
 
-    private let events: [String: CustomLoad.Event] = [
+    private let events: [String: HandlerLoad.Event] = [
         "response": .response(Self.response, .notAllowed), "data": .data(Data([1])),
         "redirect": .redirect(URLRequest(url: Self.url), Self.response),
         "challenge": .challenge(Self.challenge) { _, _ in },
@@ -57,5 +57,21 @@ import Testing
         var breaches = Dictionary(uniqueKeysWithValues: Self.everyEvent.map { ($0, 10) })
         for name in ["returned", "thrown", "withdrawn"] { breaches[name] = nil }
         for path in Self.ended { try check(path, dropped: Self.everyEvent, breaches: breaches) }
+    }
+
+    /// What a handler gives after a load that it has not ended itself is no breach.
+    @Test func theHandlersOwnEndCounts() throws {
+        for path in Self.stages.map(\.path) + Self.ended {
+            var check = ContractCheck()
+            for step in path { _ = check.accept(try #require(events[step])) }
+            #expect(
+                check.isOver == (Self.ended.contains(path) || path == ["redirect"] || path == ["cached"]), "\(path)")
+        }
+    }
+
+    /// A handler that does not await `receive(_:)` is reported once, and not for each piece.
+    @Test func anOverlapIsNotedOnce() {
+        var check = ContractCheck()
+        #expect([check.noteOverlap(), check.noteOverlap()] == [true, false])
     }
 }

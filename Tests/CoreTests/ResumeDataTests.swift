@@ -30,6 +30,7 @@ import Testing
         (["ETag": "W/\"a\"", "Last-Modified": modified, "Date": modified], nil),
         (["Last-Modified": modified, "Date": modified], nil), (["Last-Modified": second, "Date": modified], nil),
         (["Last-Modified": modified, "Date": second], .lastModified(modified)),
+        (["Last-Modified": "Sun, 6 Nov 1994 08:49:37 UTC", "Date": second], nil),
     ]
 
     @Test func weakValidatorsAreNotUsed() throws {

@@ -105,13 +105,13 @@ struct URLCacheTests {
 
     @Test("is shared, and can be replaced")
     func shared() {
-        let original = URLCache.ofProgram
+        let original = URLCache.shared
         #expect(
-            original === URLCache.ofProgram && original.memoryCapacity == 4 << 20 && original.diskCapacity == 20 << 20)
+            original === URLCache.shared && original.memoryCapacity == 4 << 20 && original.diskCapacity == 20 << 20)
         let mine = URLCache(memoryCapacity: 1, diskCapacity: 1, diskPath: nil)
-        URLCache.ofProgram = mine
-        #expect(URLCache.ofProgram === mine)
-        URLCache.ofProgram = original
+        URLCache.shared = mine
+        #expect(URLCache.shared === mine)
+        URLCache.shared = original
     }
 
     @Test("is used from many threads at once")

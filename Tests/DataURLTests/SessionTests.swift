@@ -58,7 +58,7 @@ import Testing
         }
         #expect(error?.code == .badURL && error?.failingURL == url)
         let reason = (error?.userInfo[NSUnderlyingErrorKey] as? any Error)?.localizedDescription ?? ""
-        #expect(reason == "this is no data: URL: it has no comma, or its base64 is none")
+        #expect(reason == "this is not a valid data: URL: it has no comma, or its base64 is invalid")
     }
 
     /// Not what a browser gives, as Foundation's `URL(string:)` encodes more than the URL Standard: spaces, which

@@ -65,8 +65,8 @@ import Testing
 
     @Test func urlsThatNameNoFileHere() async throws {
         let cases = [
-            ("file://other.example/etc/hostname", "the file is said to be on another machine, other.example"),
-            ("file://127.0.0.1/etc/hostname", "the file is said to be on another machine, 127.0.0.1"),
+            ("file://other.example/etc/hostname", "the URL names a file on another host, other.example"),
+            ("file://127.0.0.1/etc/hostname", "the URL names a file on another host, 127.0.0.1"),
             ("file:///etc/host%00name", "the path has a NUL byte in it"),
             ("file:///%00", "the path has a NUL byte in it"),
             ("file:///%ff", "the path is not text in UTF-8"),

@@ -74,7 +74,7 @@ import Testing
         #expect(code == .networkConnectionLost && count > 0 && count < Self.size)
     }
 
-    /// What was promised with the response is what is given.
+    /// The delivered bytes are as many as the response announced.
     @Test func grownWhileItIsRead() async throws {
         try Self.resize(file, 5 << 20)
         let (count, code) = try await load { [file] _ in try? Self.resize(file, 10 << 20) }

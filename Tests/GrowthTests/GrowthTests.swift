@@ -3,7 +3,7 @@ import Testing
 
 /// Ten times as many of something cost ten times as much, or a little more than that where things are sorted: in
 /// instructions, as time says nothing where others use the machine.
-@Suite struct GrowthTests {
+@Suite(.usesPeers) struct GrowthTests {
     /// What n log n allows for the numbers below, with a little room; a square is 100.
     static let mostGrowth = 13.0
 

@@ -47,7 +47,9 @@ import Testing
             (0x09, 0xFF_FFEA, 24), (0xC7, 0x1FF_FFEC, 25), (0xC0, 0x3FF_FFE0, 26), (0xCB, 0x7FF_FFDE, 27),
             (0x02, 0xFFF_FFE2, 28), (0x0A, 0x3FFF_FFFC, 30), (0x16, 0x3FFF_FFFE, 30), (0xFF, 0x3FF_FFEE, 26),
         ]
-        for (byte, code, length) in cases { #expect(HuffmanTable.codes[Int(byte)] == code << 8 | length, "\(byte)") }
+        for (byte, code, length) in cases {
+            #expect(HuffmanTable.shared.pointee.codes[Int(byte)] == code << 8 | length, "\(byte)")
+        }
     }
 
     @Test func padding() {
@@ -95,11 +97,14 @@ import Testing
 
     private func encoded(_ string: [UInt8]) -> [UInt8] {
         var block = ByteBuilder()
-        string.withUnsafeBytes { HuffmanEncoder.append($0, count: HuffmanEncoder.count($0), to: &block) }
+        let codes = HuffmanTable.shared.pointee.codes
+        string.withUnsafeBytes {
+            HuffmanEncoder.append($0, codes, count: HuffmanEncoder.count($0, codes), to: &block)
+        }
         return Array(block.bytes)
     }
 
-    /// What follows a string in its block can be read, and changes nothing.
+    /// The bytes that follow a string in its block can be read, and change nothing.
     @Test func whatFollowsIsNoPartOfTheString() {
         var generator = SeededGenerator(seed: 11)
         for count in 0..<40 {
@@ -127,7 +132,8 @@ import Testing
         return block.withUnsafeBytes { bytes in
             output.withUnsafeMutableBytes {
                 HuffmanDecoder.decode(
-                    UnsafeRawBufferPointer(rebasing: bytes[..<count]), followedBy: block.count - count, to: $0)
+                    UnsafeRawBufferPointer(rebasing: bytes[..<count]), HuffmanTable.shared,
+                    followedBy: block.count - count, to: $0)
             }
         }.map { Array(output.prefix($0)) }
     }

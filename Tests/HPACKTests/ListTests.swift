@@ -1,7 +1,7 @@
 import LoadingKitHPACK
 import Testing
 
-/// What a list says about the rules of RFC 9113 §8, and its limits.
+/// The errors of a list by the rules of RFC 9113 §8, and its limits.
 @Suite struct ListTests {
     private func literal(_ name: String, _ value: String) -> [UInt8] {
         [0x00, UInt8(name.utf8.count)] + Array(name.utf8) + [UInt8(value.utf8.count)] + Array(value.utf8)

@@ -48,7 +48,7 @@ func fields(_ pairs: KeyValuePairs<String, String>) -> HTTPFields {
     return fields
 }
 
-/// What decoding a block throws, or nil.
+/// The error of decoding a block, or nil.
 func failure(_ decoder: inout HPACKDecoder, _ block: [UInt8]) -> HPACKError.Kind? {
     do throws(HPACKError) {
         _ = try decoder.decode(block)
@@ -58,7 +58,7 @@ func failure(_ decoder: inout HPACKDecoder, _ block: [UInt8]) -> HPACKError.Kind
     }
 }
 
-/// What decoding a block with a new decoder throws, or nil.
+/// The error of decoding a block with a new decoder, or nil.
 func failure(_ block: [UInt8]) -> HPACKError.Kind? {
     var decoder = HPACKDecoder()
     return failure(&decoder, block)

@@ -199,6 +199,38 @@ import Testing
     }
 }
 
+extension ClientConnectionTests {
+    /// They go before the others, and count with them.
+    @Test func fieldsThatGoFirst() throws {
+        func fields(_ pairs: [(String, String)]) -> HTTPFields {
+            pairs.reduce(into: HTTPFields()) { $0.append(name: $1.0, value: $1.1) }
+        }
+        let cases: [(String, String?, Bool)] = [
+            ("keep-alive", nil, true), ("close", nil, false), ("keep-alive", "close", false),
+        ]
+        for (first, rest, isKept) in cases {
+            for isAhead in [false, true] {
+                var connection = ClientConnection()
+                let before = fields([("Host", "h"), ("Connection", first)])
+                let after = fields([("A", "b")] + (rest.map { [("Connection", $0)] } ?? []))
+                var output: [UInt8] = []
+                if isAhead {
+                    try connection.sendAhead(method: "GET", target: "/", first: before, fields: after, into: &output)
+                } else {
+                    try connection.sendRequest(
+                        method: "GET", target: "/", first: before, fields: after, framing: .none, into: &output)
+                    try connection.finishBody(into: &output)
+                }
+                let head = "GET / HTTP/1.1\r\nHost: h\r\nConnection: \(first)\r\nA: b\r\n"
+                #expect(String(decoding: output, as: UTF8.self).hasPrefix(head))
+                _ = try ClientConnectionPairTests.receive(
+                    "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", with: &connection)
+                #expect(connection.canCarryAnotherRequest == isKept, "\(first) \(rest ?? "") \(isAhead)")
+            }
+        }
+    }
+}
+
 // MARK: - Requests sent ahead of answers (RFC 9112 §9.3.2)
 
 extension ClientConnectionTests {

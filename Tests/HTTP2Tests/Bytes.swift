@@ -8,7 +8,7 @@ enum Bytes {
         return stride(from: 0, to: digits.count - 1, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
     }
 
-    /// What a writer appends to nothing.
+    /// The bytes that a writer appends to an empty array.
     static func written(_ write: (inout [UInt8]) -> Void) -> [UInt8] {
         var output: [UInt8] = []
         write(&output)

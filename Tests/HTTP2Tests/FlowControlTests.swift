@@ -175,7 +175,7 @@ import Testing
             "a stream that has ended needs no window")
     }
 
-    /// What comes for a stream that was reset still counts for the connection, and is given back.
+    /// Bytes for a stream that was reset still count for the connection's window, and are returned to it.
     @Test func dataOnResetStreamsIsGivenBack() throws {
         var client = Peer.connected(.client)
         _ = try client.request()
@@ -230,7 +230,7 @@ import Testing
         #expect(client.events.last == .streamFailed(stream: 1, HTTP2Error(.windowExceeded, .stream(1))))
     }
 
-    /// What was under way on a stream that this side has reset is no flood, however much it is.
+    /// Bytes that were on their way to a stream that this side has reset are not a flood, however many there are.
     @Test func lateDataIsNoFlood() throws {
         var client = Peer.connected(.client)
         _ = try client.request()

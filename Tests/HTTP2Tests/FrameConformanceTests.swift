@@ -77,7 +77,7 @@ import Testing
         (payload.settings ?? []).map { HTTP2Setting(.init(rawValue: UInt16($0[0])), $0[1]) }
     }
 
-    /// What the decoder has to give; nil where the frame does not complete a header block.
+    /// The expected result of the decoder; nil if the frame does not complete a header block.
     private static func expected(_ frame: Case.Frame) -> WholeFrame? {
         let payload = frame.frame_payload
         let stream = HTTP2StreamID(rawValue: frame.stream_identifier)

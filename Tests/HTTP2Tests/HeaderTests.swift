@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    /// What the peer says that it takes is asked before anything is sent.
+    /// The limit that the peer announced is checked before anything is sent.
     @Test func headsThatThePeerDoesNotTake() throws {
         var settings = HTTP2Settings()
         settings.maxHeaderListSize = 300

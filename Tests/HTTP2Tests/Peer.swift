@@ -42,7 +42,7 @@ struct Peer {
         }
     }
 
-    /// What waits to be sent.
+    /// The bytes that wait to be sent.
     mutating func takeOutput() -> [UInt8] {
         machine.drainControlBytes(into: &output)
         defer { output = [] }

@@ -76,7 +76,7 @@ import Testing
         return peer
     }
 
-    /// What the RFC asks for; a client's where the roles differ.
+    /// The behaviour that the RFC requires, of a client if the roles differ.
     private static func expected(_ frame: Frame, _ state: State, _ role: HTTP2Role) -> Outcome {
         switch frame {
         case .pushPromise: return .connection(.pushRefused)
@@ -153,7 +153,7 @@ import Testing
         }
     }
 
-    /// What this side may send in each state.
+    /// The frames that this side may send in each state.
     @Test func everySendInEveryState() throws {
         typealias Send = (String, (inout Peer) throws -> Void, allowed: [State], head: HTTP2Error.Kind)
         let sends: [Send] = [
@@ -225,7 +225,7 @@ import Testing
         }
     }
 
-    /// What cannot be sent, and leaves no trace.
+    /// Calls that are refused, and change nothing.
     @Test func requestsThatCannotBeSent() throws {
         let bad: [(HTTP2RequestHead, HTTP2Error.Kind)] = [
             (.init(method: "", scheme: "https", authority: "a", path: "/"), .invalidValue),

@@ -1,11 +1,11 @@
 import LoadingKitHTTP2
 
-/// What came of bytes: events as text, and how the connection ended.
+/// The results of received bytes: events as text, and the end of the connection.
 struct Transcript: Equatable {
     var events: [String] = []
     var error: HTTP2ErrorCode?
 
-    /// Feeds bytes, in pieces of so many.
+    /// Feeds bytes in pieces of a size.
     mutating func feed(_ bytes: [UInt8], to connection: inout HTTP2ConnectionStateMachine, pieces: Int = .max) {
         var rest = bytes[...]
         while !rest.isEmpty, error == nil {

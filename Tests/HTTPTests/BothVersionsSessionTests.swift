@@ -5,7 +5,7 @@ import LoadingKitTransport
 import TestSupport
 import Testing
 
-/// What a session does with responses is the same over HTTP/1.1 and HTTP/2: one body of each test runs over both.
+/// A session treats responses alike over HTTP/1.1 and HTTP/2: one body of each test runs over both.
 @Suite struct BothVersionsSessionTests {
     @Sendable private static func answer(_ request: ServerRequest) throws -> ServerResponse {
         switch request.path {
@@ -105,7 +105,7 @@ import Testing
 
         func all() async -> [String] { await upTo("complete") }
 
-        /// What was recorded once there is an event that begins so.
+        /// The record once an event begins with these words.
         @discardableResult
         func upTo(_ beginning: String) async -> [String] {
             var index = 0

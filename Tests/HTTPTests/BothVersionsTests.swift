@@ -5,7 +5,7 @@ import LoadingKitPrimitives
 import TestSupport
 import Testing
 
-/// What a server answers comes out the same over HTTP/1.1 and HTTP/2: one body of each test runs over both.
+/// A server's response has the same result over HTTP/1.1 and HTTP/2: one body of each test runs over both.
 @Suite struct BothVersionsTests {
     private static let long = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
 
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    /// What would be read as something else is refused before anything of it is sent.
+    /// A field that would be read as another is refused before anything is sent.
     @Test(arguments: BothVersions.all) func requestsThatCannotBeSent(version: String) async throws {
         try await withServer(version) { session, server in
             for value in ["a\r\nb: c", "a\nb", "a\0b"] {
@@ -134,6 +134,27 @@ import Testing
                 bytes.task.cancel()
                 let request = try BothVersions.request(server, "/text")
                 #expect(await session.outcome(request) == .ok("hello"))
+            }
+        }
+    }
+
+    private static let hosts: [(ofSession: String?, ofRequest: String?)] = [
+        (nil, nil), ("session.example", nil), (nil, "own.example"), ("a.example", "b.example"),
+    ]
+
+    /// A request has one host: its own, the session's, or the URL's. Over HTTP/2 it is `:authority`.
+    @Test(arguments: BothVersions.all) func aProgramsOwnHostIsSentOnce(version: String) async throws {
+        for (ofSession, ofRequest) in Self.hosts {
+            try await BothVersions.withServer(
+                version, { .text($0.fields.values(named: "host").joined(separator: "|")) },
+                { $0.httpAdditionalHeaders = ofSession.map { ["Host": $0, "Connection": "close"] } }
+            ) { session, server in
+                var request = try BothVersions.request(server, "/")
+                request.setValue(ofRequest, forHTTPHeaderField: "Host")
+                let port = try #require(request.url?.port)
+                let expected = ofRequest ?? ofSession ?? "localhost:\(port)"
+                for _ in 0..<2 { #expect(await session.outcome(request) == .ok(expected)) }
+                #expect(Set(server.requests.snapshot.map(\.connection)).count == 1)
             }
         }
     }

@@ -5,7 +5,7 @@ import Testing
 
 /// Certificates made on the spot, judged by OpenSSL's own verification in a handshake.
 @Suite struct CertificateTests {
-    /// What a client that trusts `trusted` and asks for `name` makes of `identity`.
+    /// The verdict on `identity` of a client that trusts `trusted` and expects `name`.
     private struct Handshake: Sendable {
         var what: String
         var identity: ServerIdentity
@@ -129,7 +129,7 @@ import Testing
         #expect(withoutProtocol == [])
     }
 
-    /// What the server's side agreed on each of so many connections, made one after another; failures are left out.
+    /// The protocols that the server's side agreed on, for connections made one after another; failures are left out.
     private func facts(
         _ options: TLSServerOptions, trusting authority: CertificateAuthority, identity: ServerIdentity? = nil,
         connections: Int = 1

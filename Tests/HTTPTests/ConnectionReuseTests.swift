@@ -133,7 +133,8 @@ import Testing
         }
     }
 
-    /// An idle connection on which bytes come is closed, though the request is sent before the loop looks at it again.
+    /// An idle connection on which bytes come is closed, though a blocked loop sends the request before it looks at its
+    /// sockets again.
     @Test(arguments: [false, true]) func bytesOnAnIdleConnection(isSecure: Bool) async throws {
         let (idle, sent) = (Signal(), Signal())
         let loop = EventLoop(name: "idle")
@@ -153,6 +154,8 @@ import Testing
             loop.execute {
                 idle.fire()
                 sent.waitBlocking()
+                // The loop relies on its events for a millisecond.
+                usleep(2000)
                 task.resume()
             }
             #expect(await outcomes.element(at: 0) == .ok("honest"))
@@ -183,6 +186,7 @@ import Testing
             loop.execute {
                 goesOn.fire()
                 isSent.waitBlocking()
+                usleep(2000)
                 task.resume()
             }
             var count = 0

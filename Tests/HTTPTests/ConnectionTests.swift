@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    /// What was needed to connect, too: it knows the session's credentials.
+    /// The objects of an attempt to connect are released, too: they know the session's credentials.
     @Test(.timeLimit(.minutes(5)), arguments: [false, true])
     func nothingIsLeftOfASession(throughProxy: Bool) async throws {
         let peer = try ScriptedPeer([.forever([.expectRequest, .respond("a")])])
@@ -198,7 +198,7 @@ import Testing
         try await withTimeout {
             let session = makeSession(on: loop)
             let pass = { (seconds: Double) in
-                // What the loop has begun is over, and the connection idle; then the loop has the new time.
+                // The loop's current work is over, and the connection is idle. Then the loop has the new time.
                 _ = await session.allTasks
                 time.advance(by: .seconds(seconds))
                 _ = await session.allTasks

@@ -8,7 +8,7 @@ import Testing
 @Suite struct ExitTests {
     private static let ways = ["return", "exit", "handler", "thread"]
 
-    /// What OpenSSL frees at a process's end its threads still use: about one of a hundred programs ended by a signal.
+    /// OpenSSL frees memory at a process's end that its threads still use: about one of a hundred programs ended by a signal.
     @Test func programsThatEndInMidWorkEndInOrder() async throws {
         let authority = try CertificateAuthority()
         let server = try LoopbackServer(tls: try authority.issue()) { request in

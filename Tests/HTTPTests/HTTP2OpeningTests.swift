@@ -2,7 +2,7 @@ import Testing
 
 @testable import LoadingKitHTTP
 
-/// What is known of an HTTP/2 connection that has begun: each input in each state.
+/// The beginning of an HTTP/2 connection: each input in each state.
 @Suite struct HTTP2OpeningTests {
     @Test(
         arguments: [

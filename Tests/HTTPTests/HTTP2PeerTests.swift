@@ -48,7 +48,7 @@ import Testing
 
     private struct Case: CustomTestStringConvertible, Sendable {
         var testDescription: String
-        /// What the server sends once it has read something.
+        /// The server's bytes after it has read something.
         var answer: [UInt8]
         var outcome: Outcome
         var ending = ScriptedPeer.Step.close
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    /// What the server says it did not look at is asked again on another connection, whatever the method.
+    /// A request that the server reports as not processed is sent again on another connection, whatever its method.
     @Test(arguments: [reset(1, .refusedStream) + goAway(1), goAway(0)])
     private func whatWasNotLookedAtIsSentAgain(refusal: [UInt8]) async throws {
         let peer = try ScriptedPeer(scripts: [
@@ -236,7 +236,7 @@ import Testing
             await answered.wait()
             #expect(bytes.task.countOfBytesReceived < 200 * 16_384)
             var iterator = bytes.makeAsyncIterator()
-            // What was held back is there still. To read all of it byte by byte would take longer than the connection waits
+            // The bytes that were held back are still there. Reading all of them singly would take longer than the connection waits
             // for a word of a server that answers no PING itself.
             for _ in 0..<100_000 {
                 let byte = try await iterator.next()

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// HTTP/2 to servers that others wrote, beside nginx: ``HTTP2LoadTests``.
-@Suite struct HTTP2ServersTests {
+@Suite(.usesPeers) struct HTTP2ServersTests {
     private static let long = (0..<3_000_001).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
     private static let text = Array(
         (0..<30_000).map { "line \($0) \(UInt32(truncatingIfNeeded: $0 &* 2_654_435_761))\n" }.joined().utf8)

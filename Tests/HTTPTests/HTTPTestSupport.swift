@@ -32,7 +32,7 @@ extension ScriptedPeer {
     }
 }
 
-/// What came of a load: comparable, and readable in a failed test's output.
+/// The result of a load: comparable, and readable in a failed test's output.
 enum Outcome: Equatable, Sendable {
     case loaded(status: Int, body: String)
     case failed(URLError.Code)

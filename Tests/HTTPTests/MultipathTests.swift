@@ -9,7 +9,7 @@ import Testing
 @Suite struct MultipathTests {
     private typealias Service = URLSessionConfiguration.MultipathServiceType
 
-    /// What the metrics of one request say.
+    /// The metrics of one request.
     private static func metrics(_ url: String, _ service: Service) async throws -> URLSessionTaskTransactionMetrics {
         let session = makeSession { $0.multipathServiceType = service }
         let recorder = TransferRecorder()

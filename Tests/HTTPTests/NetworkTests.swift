@@ -6,12 +6,12 @@ import TestSupport
 import Testing
 
 @Suite struct NetworkTests {
-    /// What the probe prints in a network namespace of its own, where nothing but a loopback is, which is down at first.
+    /// The probe's output in a network namespace of its own, which has nothing but a loopback, which is down at first.
     private static func probe(_ mode: String) async throws -> [String] {
         try await run(Namespaces.ofUser + ["--net", try ProgramRun.executable("NetworkProbe"), mode])
     }
 
-    /// What a command prints that `unshare` starts.
+    /// The output of a command that `unshare` starts.
     private static func run(_ arguments: [String]) async throws -> [String] {
         return try await onThread {
             var pipes: [Int32] = [0, 0]
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    /// What the probe prints with a name server of its own.
+    /// The probe's output with a name server of its own.
     private static func names(_ settings: String) async throws -> [String] {
         let folder = try TemporaryFolder()
         try folder.write("nameserver 127.0.0.1\n\(settings)\n", to: "resolv.conf")

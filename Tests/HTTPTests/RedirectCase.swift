@@ -1,6 +1,6 @@
 import Testing
 
-/// What a redirect makes of a request's method and body, as the fetch standard has it.
+/// The request's method and body after a redirect, by the Fetch standard.
 struct RedirectCase: CustomTestStringConvertible, Sendable {
     let status: Int
     let method: String

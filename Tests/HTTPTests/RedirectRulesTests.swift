@@ -4,7 +4,7 @@ import LoadingKitLoopbackServer
 import TestSupport
 import Testing
 
-/// What redirects may lead to, what goes along, and what the program has a say in, over both versions of HTTP.
+/// The targets of redirects, the fields that go along, and the program's decision, over both versions of HTTP.
 @Suite struct RedirectRulesTests {
     /// Says of each redirect what it is asked about, and decides.
     private final class Guide: NSObject, URLSessionTaskDelegate, @unchecked Sendable {  // constants
@@ -226,7 +226,7 @@ import Testing
         }
     }
 
-    /// What is for one origin alone stays there: another port is another origin.
+    /// Fields for one origin stay there: another port is another origin.
     @Test(arguments: BothVersions.all) func originsOwn(version: String) async throws {
         let other = try LoopbackServer { request in
             .text(

@@ -4,7 +4,7 @@ import LoadingKitTransport
 import TestSupport
 import Testing
 
-/// What is sent.
+/// The requests that are sent.
 @Suite struct RequestTests {
     private static func sent(
         _ configure: (URLSessionConfiguration) -> Void = { _ in }, path: String = "/",

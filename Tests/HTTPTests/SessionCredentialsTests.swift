@@ -26,7 +26,7 @@ import Testing
         server.url(path, host: "localhost")
     }
 
-    /// What `via` redirects to.
+    /// The target of the redirect at `via`.
     private static func go(_ via: LoopbackServer, _ url: String) -> String {
         Self.url(via, "/go?" + (url.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""))
     }
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    /// What a handler's redirect still carries of the request that was loaded, and what the handler has set.
+    /// The fields of the loaded request that a handler's redirect still has, and those that the handler has set.
     @Test func redirectsOfHandlers() async throws {
         let there = Box("")
         try await Self.withServers(configure: {
@@ -216,7 +216,7 @@ import Testing
         }
     }
 
-    /// What is resumed is loaded from where the first load was led to.
+    /// A resumed download is loaded from the URL to which the first load was redirected.
     @Test func resumedDownloads() async throws {
         let resource = RangedResource(RangedResource.bytes(300_000))
         try await Self.withServers(other: { resource.answer($0) }) { session, server, other in

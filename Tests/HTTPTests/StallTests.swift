@@ -8,7 +8,7 @@ import Testing
 @testable import LoadingKit
 @testable import LoadingKitCore
 
-/// What counts as a sign of life, and what the error of a timeout says was waited for. On a clock that the tests move.
+/// The events that restart a timeout, and the awaited event that its error names. On a clock that the tests move.
 @Suite struct StallTests {
     private static func session(
         _ time: ManualTime, _ configure: (URLSessionConfiguration) -> Void = { _ in }
@@ -74,7 +74,7 @@ import Testing
         }
     #endif
 
-    /// What decodes to nothing, and goes on for ever, is none.
+    /// Bytes that decode to nothing, without an end, do not restart it.
     @Test func whatDecodesToNothingIsNone() async throws {
         // Blocks of deflate without a byte, stored.
         let nothing = (0..<60_000).flatMap { _ in [0, 0, 0, 0xff, 0xff] as [UInt8] }

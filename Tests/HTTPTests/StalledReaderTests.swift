@@ -33,7 +33,7 @@ import Testing
             var output: [UInt8] = []
             machine.sendPreface(to: &output)
             try socket.write(output)
-            /// What is left of each body.
+            /// The rest of each body.
             var bodies: [HTTP2StreamID: Int] = [:]
             while true {
                 let bytes = try socket.read()
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    /// What the first window and the feed of a `bytes(for:)` sequence may hold for each reader.
+    /// The bytes that the first window and the feed of a `bytes(for:)` sequence may hold for each reader.
     private static let share = (128 + 512 + 64) << 10
 
     private static func run(
@@ -155,13 +155,19 @@ import Testing
         try await Self.run(limit: 4 << 20) { session, server in
             let bytes = try await session.bytes(for: try Self.request(server, "/endless")).0
             var chunks = bytes.chunks.makeAsyncIterator()
-            _ = try await chunks.next()
-            try await Self.exchange(session, server)
+            let first = try await chunks.next()?.count ?? 0
+            // The windows are used up when more than the reader's 256 KiB have arrived.
+            var sent = 0
+            repeat {
+                sent = server.sent.value
+                try await Self.exchange(session, server)
+            } while sent < first + (256 << 10) || server.sent.value != sent
             var count = 0
             while count < 256 << 10, let chunk = try await chunks.next() {
                 #expect(chunk.count <= 64 << 10)
                 count += chunk.count
             }
+            #expect(count >= 256 << 10)
         }
     }
 

@@ -45,7 +45,7 @@ import Testing
         ]
     }
 
-    /// What could not be read once may be there the next time: nothing of it is remembered for the session's life.
+    /// A file that could not be read once may be there the next time: no failure is remembered for the session's life.
     @Test func trustedCertificatesThatComeLater() async throws {
         let authority = try CertificateAuthority()
         let server = try LoopbackServer(tls: try authority.issue()) { _ in .text("a") }
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    /// What a session's metrics say of connections made one after another.
+    /// The session's metrics of connections that are made one after another.
     private func connections(
         _ count: Int, to options: TLSServerOptions, _ configure: @escaping @Sendable (URLSessionConfiguration) -> Void
     ) async throws -> [TLSFacts] {

@@ -76,7 +76,7 @@ import Testing
         Case("Content-Encoding: gzip\r\nTransfer-Encoding: gzip, chunked", chunked(twice), content),
         Case("Content-Encoding: deflate\r\nTransfer-Encoding: gzip", (try? Gzip.compress(deflate)) ?? [], content),
         Case("Content-Encoding: rot13\r\nTransfer-Encoding: gzip, chunked", chunked(gzip), content),
-        // What cannot be undone.
+        // Codings that cannot be decoded.
         Case("Transfer-Encoding: rot13, chunked", chunked(plain), undecodable),
         Case("Transfer-Encoding: rot13", plain, undecodable),
         Case("Transfer-Encoding: compress, chunked", chunked(plain), undecodable),

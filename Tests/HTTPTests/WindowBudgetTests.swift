@@ -2,7 +2,7 @@ import Testing
 
 @testable import LoadingKitHTTP
 
-/// What streams get beyond their first windows.
+/// The windows of streams beyond their first ones.
 @Suite struct WindowBudgetTests {
     @Test func eachGetsHalfOfWhatIsLeftAtMost() {
         let budget = WindowBudget()

@@ -1,7 +1,7 @@
 import Foundation
 import LoadingKitLoopbackServer
 
-/// Writes archives, right and wrong ones.
+/// Writes valid and invalid archives.
 struct ArchiveBuilder {
     struct Member {
         var name: [UInt8]
@@ -53,7 +53,7 @@ struct ArchiveBuilder {
 
     init(_ members: Member...) { self.members = members }
 
-    /// Raw deflate: what gzip has between its header of ten bytes and its trailer of eight.
+    /// Raw deflate: the bytes between gzip's header of ten bytes and its trailer of eight.
     static func deflate(_ content: [UInt8]) throws -> [UInt8] {
         guard case .bytes(let coded) = try ServerResponse.gzip(content).body else { return [] }
         return Array(coded.dropFirst(10).dropLast(8))
@@ -126,7 +126,7 @@ struct ArchiveBuilder {
     }
 }
 
-/// Bit by bit, as a check of the one that is fast.
+/// Computed bit by bit, to check the fast implementation.
 func slowCRC32(_ bytes: [UInt8]) -> UInt32 {
     var value: UInt32 = .max
     for byte in bytes {

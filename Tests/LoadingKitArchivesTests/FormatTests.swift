@@ -38,7 +38,7 @@ import Testing
         #expect(try found(ArchiveBuilder())?.entryCount == 0)
     }
 
-    /// From any number of last bytes the search either finds the same, or asks for bytes that are before these.
+    /// With any number of last bytes, the search finds the same location, or requests earlier bytes.
     @Test func anyTail() throws {
         var wrong: [String] = []
         for isZip64 in [false, true] {
@@ -136,12 +136,12 @@ import Testing
         #expect(entries.map(\.isDirectory) == [false, true] + Array(repeating: false, count: 9))
         #expect(entries[5].modified == Date(timeIntervalSince1970: 1_700_000_000))
         #expect(written(entries[0].modified) == "2024-01-01T12:00:00Z")
-        // By its text, by its bytes, and the last of two.
+        // By its text, by its bytes, and the last of two with the same name.
         #expect(directory.member(named: Array("éö".utf8))?.entry.checksum == slowCRC32(Array("2".utf8)))
         #expect(directory.member(named: [0x82, 0x94])?.entry.checksum == slowCRC32(Array("2".utf8)))
         #expect(directory.member(named: Array("plain.txt".utf8))?.entry.checksum == slowCRC32(Array("again".utf8)))
         #expect(directory.member(named: Array("plain".utf8)) == nil)
-        // The next thing in the file.
+        // The next record in the file.
         #expect(directory.member(named: Array("../up".utf8))?.end == entries[8].headerOffset)
         #expect(directory.member(named: Array("plain.txt".utf8))?.end == entries[9].headerOffset)
         #expect(directory.member(named: [0x81])?.end == directory.location.directory.lowerBound)
@@ -200,7 +200,7 @@ import Testing
                 try header.check(against: entry)
             }
         }
-        // Sizes behind the data, and in a zip64 field.
+        // Sizes after the data, and in a zip64 field.
         var described = file
         described[6] |= 8
         for offset in 14..<26 { described[offset] = 0 }

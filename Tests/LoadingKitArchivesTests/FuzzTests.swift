@@ -36,7 +36,7 @@ import Testing
         return file
     }
 
-    /// Reads all of it, as a load does.
+    /// Reads the whole archive, as a load does.
     private func read(_ file: [UInt8]) throws(ArchiveError) -> Int {
         guard case .found(let location) = try EndOfCentralDirectory.search(tail: file, total: Int64(file.count)) else {
             return 0

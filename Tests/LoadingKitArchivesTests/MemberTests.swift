@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    /// However far a member expands, nothing beyond its stated size is given, and no piece is large.
+    /// A member's content never exceeds its stated size, and no piece is large.
     @Test func aBombIsCutAtItsStatedSize() throws {
         let zeros = ArchiveBuilder.Member("a", [UInt8](repeating: 0, count: 5_000_000), method: 8)
         let builder = ArchiveBuilder(zeros.with { $0.size = 100_000 })
@@ -136,7 +136,7 @@ import Testing
     }
 
     @Test func firstRanges() throws {
-        // With what is between the members where that is little; else with some room for the header.
+        // Includes a small gap between the members; otherwise some room for the header.
         #expect(try plan(size: 100, end: 131 + 5000).first == 0..<5131)
         #expect(try plan(size: 100, end: 1_000_000).first == 0..<31 + 64 + 100)
         #expect(try plan(size: 1_000_000, end: 1_000_031, part: 10..<20).first == 0..<31 + 64 + 20)
@@ -185,7 +185,13 @@ import Testing
 
     @Test func namesAsJSON() throws {
         let text = "a\"\\\n\u{0}\u{7F}é☃/"
-        #expect(try JSONDecoder().decode([String].self, from: Data("[\(ListingWriter.quoted(text))]".utf8)) == [text])
+        let builder = ArchiveBuilder(.init(text).with { $0.flags = 1 << 11 })
+        let archive = try #require(URL(string: "http://u:p@host/a.zip"))
+        var writer = ListingWriter(try CentralDirectoryTests.directory(builder), prefix: "", archive: archive)
+        var listing = Data()
+        while let piece = writer.next() { listing += piece }
+        let parsed = try JSONDecoder().decode(ArchiveListing.self, from: listing)
+        #expect(parsed.members.map(\.name) == [text] && parsed.archive == "http://host/a.zip")
     }
 }
 
@@ -205,7 +211,7 @@ import Testing
         #expect(cache.entry(for: try key("a")) != nil)
         #expect(cache.entry(for: try key("a", ["cookie": "x"])) == nil)
         cache.store(entry, for: try key("c"))
-        // The one that was not used since goes.
+        // The least recently used one was removed.
         #expect(cache.count == 2 && cache.size == 100)
         #expect(cache.entry(for: try key("a")) != nil)
         #expect(cache.entry(for: try key("b")) == nil)

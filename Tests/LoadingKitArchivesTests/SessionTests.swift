@@ -170,7 +170,7 @@ import Testing
             let server = try RangeServer(builder.make())
             let (session, url) = (makeSession(), try server.url(name))
             let first = await session.archiveError(url)
-            // From the kept directory it is the same.
+            // The result with the cached directory is the same.
             #expect(await session.archiveError(url) == first)
             return first
         }
@@ -200,7 +200,7 @@ import Testing
         #expect(await makeSession(limits).archiveError(try large.url("a")) == .directoryTooLarge(size: 47))
     }
 
-    /// What a directory says of sizes is not believed before the bytes are there, and never allocated.
+    /// Memory for a size in the directory is not allocated before the bytes have arrived.
     @Test func hostileSizes() async throws {
         var builder = ArchiveBuilder(.init("a", "hello", method: 8))
         builder.members[0].size = .max - 1
@@ -218,7 +218,7 @@ import Testing
         }
     }
 
-    /// A member that expands far is bounded as a body with a content coding is, before what it says of itself is all there.
+    /// The expansion of a member is limited like that of a body with a content coding, before all of its content was decoded.
     @Test func membersThatExpandFar() async throws {
         let size = (32 << 20) + (8 << 20)
         let server = try RangeServer(
@@ -278,7 +278,7 @@ import Testing
             let url = try #require(ArchiveURL(archive: file, member: "dir/deflated.json").url)
             #expect(String(decoding: try await session.load(url).0, as: UTF8.self) == Self.text)
             let small = try folder.write(ArchiveBuilder(.init("a", "new")).make(), to: "a b.zip")
-            // The directory of a file is not kept.
+            // The directory of a file is not cached.
             let next = try #require(ArchiveURL(archive: small, member: "a").url)
             #expect(try await session.load(next).0 == Data("new".utf8))
         }

@@ -15,7 +15,7 @@ final class RangeServer: Sendable {
         var answersUnknownLength = false
         /// Called before each answer, with the number of requests before.
         var willAnswer: (@Sendable (inout State, Int, ServerRequest) -> ServerResponse?)?
-        /// After so many bytes of a response the connection ends.
+        /// The number of bytes of a response after which the connection ends.
         var breaksAfter: Int?
     }
 

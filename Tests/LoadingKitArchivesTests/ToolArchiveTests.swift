@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Archives by Python's zipfile and by Info-ZIP, from nginx.
-@Suite(.timeLimit(.minutes(5))) struct ToolArchiveTests {
+@Suite(.usesPeers, .timeLimit(.minutes(5))) struct ToolArchiveTests {
     private static let python = """
         import zipfile, random, sys
         random.seed(1)
@@ -146,7 +146,7 @@ import Testing
     }
 }
 
-/// Passes on what a client and a server send, and counts bytes in both directions, and requests without bodies.
+/// Forwards the bytes between a client and a server, and counts them, and requests without bodies.
 final class CountingRelay: Sendable {
     struct Counts: Sendable {
         var requests = 0

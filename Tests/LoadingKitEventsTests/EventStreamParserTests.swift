@@ -62,7 +62,7 @@ import Testing
         Case("retry:1500\ndata:x\n\n", [ServerSentEvent(data: "x", retry: 1500)], retry: 1500),
         Case("retry: 10\n", [], retry: 10), Case("retry:1.5\nretry:-1\nretry:1a\nretry:\nretry: ٣\n", []),
         Case("retry:007\nretry:x\n\n", [], retry: 7), Case("retry:99999999999999999999999\n\n", [], retry: .max),
-        // What is not complete.
+        // Incomplete events.
         Case("", []), Case("data:x", []), Case("data:x\n", []), Case("data:x\r", []), Case("\n\n\r\r\n", []),
     ]
 

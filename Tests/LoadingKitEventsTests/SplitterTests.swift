@@ -6,7 +6,8 @@ import Testing
 
 /// Lines and records of bodies that a server sends in pieces, cut in every place.
 @Suite(.timeLimit(.minutes(5))) struct SplitterTests {
-    /// A server whose body is the query's bytes in hexadecimal digits, of which so many come first.
+    /// A server that sends the bytes of the query, in two pieces. The query has them in hexadecimal digits, and the size of
+    /// the first piece.
     private static func serve(
         _ body: @Sendable (URLSession, (_ bytes: [UInt8], _ cut: Int) -> URL?) async throws -> Void
     )

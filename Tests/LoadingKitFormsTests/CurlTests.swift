@@ -2,6 +2,7 @@ import Foundation
 import LoadingKit
 import LoadingKitForms
 import LoadingKitLoopbackServer
+import TestSupport
 import Testing
 
 /// Commands are run by a shell, with a function in curl's place that prints its arguments.
@@ -139,8 +140,8 @@ import Testing
     }
 
     /// curl itself sends what LoadingKit sends.
-    @Test(.enabled(if: find("curl") != nil, "curl is not installed: sudo apt-get install -y curl"))
-    func curlSendsTheSame() async throws {
+    @Test(.usesPeers) func curlSendsTheSame() async throws {
+        if find("curl") == nil { throw MissingProgram(program: "curl", aptPackage: "curl") }
         let server = try LoopbackServer { _ in .text("ok") }
         defer { server.stop() }
         var request = try request(server.url("/a%20b?x=1&y=%27"), "PUT")

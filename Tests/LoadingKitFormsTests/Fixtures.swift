@@ -73,7 +73,7 @@ func pieces(_ texts: String...) -> AsyncStream<Data> {
     }
 }
 
-/// What a program gives when it has ended.
+/// The result of a program that has ended.
 struct ProcessResult {
     var status: Int32
     var output: Data
@@ -99,7 +99,7 @@ func run(_ path: String, _ arguments: [String], input: Data = Data(), environmen
     return ProcessResult(status: process.terminationStatus, output: try Data(contentsOf: outputFile))
 }
 
-/// Where a program is, by PATH; nil where it is not installed.
+/// The path of a program in PATH; nil where it is not installed.
 func find(_ program: String) -> String? {
     let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
     return path.split(separator: ":").map { "\($0)/\(program)" }

@@ -230,7 +230,7 @@ import Testing
         }
     }
 
-    /// A sequence that gives nothing does not outlive the upload that waits for it.
+    /// A sequence without pieces does not outlive the upload that waits for it.
     @Test func cancellingEndsASequenceThatIsWaitedFor() async throws {
         let server = try LoopbackServer { _ in .text("whole") }
         defer { server.stop() }
@@ -312,7 +312,7 @@ import Testing
     }
 }
 
-/// Where this process reads a file, as Linux lists it; nil where it has not opened it.
+/// The position at which this process reads a file; nil where the file is not open.
 private func readPosition(in file: URL) -> Int? {
     let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
     for descriptor in descriptors {

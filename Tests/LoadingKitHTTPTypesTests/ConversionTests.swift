@@ -63,7 +63,7 @@
                 (Parts(authority: "h.example:port"), .invalidURL("https://h.example:port/")),
                 (Parts(path: ""), .invalidPath("")),
                 (Parts(path: "*"), .invalidPath("*")),
-                // Put together with the authority, these would be other hosts.
+                // Joined to the authority, these would be other hosts.
                 (Parts(path: ".evil.example/"), .invalidPath(".evil.example/")),
                 (Parts(path: "@evil.example/"), .invalidPath("@evil.example/")),
                 (Parts(path: ":8080/"), .invalidPath(":8080/")),

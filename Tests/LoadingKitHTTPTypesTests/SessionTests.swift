@@ -116,7 +116,7 @@
             await #expect(throws: HTTPTypeConversionError.notHTTPResponse) { try await session.data(for: request) }
             await #expect(throws: HTTPTypeConversionError.notHTTPResponse) { try await session.bytes(for: request) }
             await #expect(throws: HTTPTypeConversionError.notHTTPResponse) { try await session.download(for: request) }
-            // The downloaded file is not left behind, as the caller has no name for it: there is the resource alone.
+            // The downloaded file is removed, because the caller does not get its name: only the resource remains.
             #expect(copies(of: content).map(\.lastPathComponent) == ["resource"])
         }
 

@@ -3,13 +3,13 @@ import LoadingKitLoopbackServer
 import TestSupport
 import Testing
 
-/// Negotiate with a server that shows what its GSS-API has found out: MIT's Kerberos, and gss-ntlmssp.
-@Suite struct NegotiateAcceptorTests {
-    /// What a user gets from the server.
+/// Negotiate with a server that reports the results of its GSS-API: MIT's Kerberos, and gss-ntlmssp.
+@Suite(.usesPeers) struct NegotiateAcceptorTests {
+    /// The server's answers to a user.
     ///
     /// - Parameters:
     ///   - ticket: `kinit`'s options; nil for no ticket.
-    ///   - plan: what is loaded from the server's URL.
+    ///   - plan: the loads from the server's URL.
     private static func report(
         ticket: [String]? = [], _ plan: @escaping @Sendable (String) -> ProbePlan = { ProbePlan([$0]) },
         server makeServer: @escaping @Sendable (KerberosRealm, ServerIdentity) throws -> GSSAcceptorServer = {
@@ -29,7 +29,7 @@ import Testing
         return (report, server.output)
     }
 
-    /// RFC 5929. The server says whether the token was bound to what it has itself.
+    /// RFC 5929. The server reports whether the token was bound to its certificate.
     @Test func theTokenIsBoundToTheCertificate() async throws {
         let (report, output) = try await Self.report()
         #expect(report.bodies == ["alice@LK.TEST bound"], "\(output)")
@@ -45,7 +45,7 @@ import Testing
         #expect(output.localizedLowercase.contains("channel bindings"))
     }
 
-    /// A ticket goes on where the program has named the host, and the ticket allows it.
+    /// A ticket is forwarded to hosts that the program has named, if the ticket permits it.
     @Test(arguments: [true, false], [true, false])
     func delegation(_ isNamed: Bool, _ isForwardable: Bool) async throws {
         let (report, output) = try await Self.report(ticket: isForwardable ? ["-f"] : []) { url in
@@ -57,7 +57,7 @@ import Testing
         #expect(report.bodies == ["alice@LK.TEST bound\(delegated)"], "\(output)")
     }
 
-    /// The server's clock is an hour ahead: it says so, and is not asked again and again.
+    /// The server's clock is an hour ahead: it reports that, and gets no further tokens.
     @Test func clocksThatDiffer() async throws {
         let (report, output) = try await Self.report(server: {
             try GSSAcceptorServer($0, tls: $1, clock: "+1h")
@@ -67,7 +67,7 @@ import Testing
         #expect(report.failures.count == 1 && report.failures.allSatisfy { $0.contains("Clock skew") }, "\(report)")
     }
 
-    /// The next scheme, which is LoadingKit's own NTLM. That of the system's GSS-API is not used in its place.
+    /// The next scheme is LoadingKit's own NTLM, and not that of the system's GSS-API.
     @Test func withoutATicketThereIsNTLM() async throws {
         let (report, output) = try await Self.report(
             ticket: nil,

@@ -3,9 +3,9 @@ import LoadingKitLoopbackServer
 import TestSupport
 import Testing
 
-/// Servers that answer a ticket as they should not.
-@Suite struct NegotiateAnswersTests {
-    /// What a server answers to a request with a token.
+/// Servers with invalid answers to a ticket.
+@Suite(.usesPeers) struct NegotiateAnswersTests {
+    /// A server's answer to a request with a token.
     private static func report(
         requiresMutual: Bool = true, _ answer: @escaping @Sendable () -> (status: Int, challenge: String?)
     ) async throws -> (report: ProbeReport, tokens: Int) {
@@ -36,7 +36,7 @@ import Testing
         return (report, tokens.count)
     }
 
-    /// A token that only the holder of the service's key can make, made by somebody else.
+    /// A token that was made without the service's key.
     @Test(arguments: ["Negotiate \(Data(repeating: 7, count: 100).base64EncodedString())", "Negotiate oQcwBaADCgEA"])
     func aFalseProof(_ challenge: String) async throws {
         for requiresMutual in [true, false] {
@@ -53,7 +53,7 @@ import Testing
         #expect(try await Self.report(requiresMutual: false) { (200, nil) }.report.statuses == [200])
     }
 
-    /// A server that wants another token each time gets no more of them than the mechanism has.
+    /// A server that always requires another token gets no more tokens than the mechanism has.
     @Test(arguments: ["Negotiate oQcwBaADCgEB", "Negotiate AAAA", "Negotiate ===="])
     func anotherChallengeEachTime(_ challenge: String) async throws {
         let (report, tokens) = try await Self.report { (401, challenge) }
@@ -77,7 +77,7 @@ import Testing
         #expect(tokens == 1)
     }
 
-    /// Tokens authenticate connections of HTTP/1.1 alone.
+    /// Tokens authenticate only connections of HTTP/1.1.
     @Test func aServerOfHTTP2() async throws {
         let realm = try await onThread { try KerberosRealm() }
         defer { realm.stop() }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Negotiate with MIT's KDC and Apache's `mod_auth_gssapi`.
-@Suite struct NegotiateApacheTests {
+@Suite(.usesPeers) struct NegotiateApacheTests {
     /// One challenge, one ticket, and one message for each request after the first, whether the server authenticates
     /// requests or connections.
     @Test(arguments: ["/request/", "/bound/"], [false, true])
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    /// The next strongest scheme has its turn.
+    /// The next strongest scheme is used.
     @Test func withoutATicketThereIsBasic() async throws {
         try await NegotiateSite.with { site in
             let url = site.apache.url("/either/", isSecure: true)
@@ -73,12 +73,12 @@ import Testing
         }
     }
 
-    /// A ticket is used for as long as it lives, and not thereafter.
+    /// A ticket is used until it expires.
     @Test func anExpiredTicket() async throws {
         try await NegotiateSite.with(clockSkew: 1) { site in
             let url = site.apache.url("/request/", isSecure: true)
             let cache = try await site.ticket(of: "alice", ["-l", "2s"])
-            // Nothing tells when it has expired but that it is of no use.
+            // Its expiry shows only when it is refused.
             var report = try await site.run(ProbePlan([url]), cache: cache)
             while report.statuses == [200] { report = try await site.run(ProbePlan([url]), cache: cache) }
             #expect(report.statuses == [401])
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    /// A KDC that takes the request and never answers holds up the load that needs it, up to its time-out, and no other.
+    /// A KDC that never answers delays only the load that needs it, up to its timeout.
     @Test func aSilentKDCHoldsUpNoOtherLoad() async throws {
         try await NegotiateSite.with { site in
             let silent = try ListeningSocket(.ipv4())
@@ -140,7 +140,7 @@ import Testing
         }
     }
 
-    /// A connection that was authenticated for one user serves no other.
+    /// A connection that was authenticated for one user is used for no other user.
     @Test(arguments: ["/request/", "/bound/"])
     func twoUsers(_ path: String) async throws {
         try await NegotiateSite.with { site in
@@ -166,7 +166,7 @@ import Testing
         }
     }
 
-    /// The server gets a body once, and the client sends it once where it knows the server.
+    /// The server gets a body once; the client sends it once to a server that it knows.
     @Test(arguments: [false, true])
     func bodies(_ isStreamed: Bool) async throws {
         try await NegotiateSite.with { site in
@@ -178,7 +178,7 @@ import Testing
             #expect(report.sent == [2, 1, 1])
             // With the sizes of a stream's pieces.
             #expect(report.responses.dropFirst().allSatisfy { 100_000..<100_100 ~= $0.bodyBytes })
-            // The first of all goes without its login.
+            // The first request is sent without its login.
             let first = try await site.run(ProbePlan([post]), cache: try await site.ticket(of: "alice"))
             #expect(first.bodies == ["alice@LK.TEST POST 100000"])
             #expect(site.passed.snapshot.count { $0.hasSuffix(" 100000") } == 3)

@@ -8,13 +8,13 @@ final class NegotiateSite: Sendable {
     let apache: ApacheGSSServer
     let backend: LoopbackServer
     let authority: CertificateAuthority
-    /// The requests that have passed: `user method path body's size`.
+    /// The forwarded requests: `user method path body's size`.
     let passed: Recorder<String>
 
     /// - Parameters:
     ///   - hosts: those that have the service.
     ///   - clockSkew: in seconds, by which clocks may differ.
-    ///   - serversRealm: the realm that Apache has its key of, where it is another one than the client's.
+    ///   - serversRealm: the realm of Apache's key; nil: the client's.
     init(
         hosts: [String] = ["localhost", "127.0.0.1"], clockSkew: Int = 300, serversRealm: KerberosRealm? = nil
     ) throws {
@@ -42,7 +42,7 @@ final class NegotiateSite: Sendable {
     ///
     /// - Parameters:
     ///   - cache: the file with the user's tickets; nil for none.
-    ///   - configuration: of Kerberos, where it is another one than the realm's.
+    ///   - configuration: Kerberos's configuration; nil: the realm's.
     func run(_ plan: ProbePlan, cache: String? = nil, configuration: String? = nil) async throws -> ProbeReport {
         var plan = plan
         plan.authority = plan.authority ?? authority.certificatePEM
@@ -65,7 +65,7 @@ final class NegotiateSite: Sendable {
     }
 }
 
-/// What the probe is to do; the counterpart of its `Plan`.
+/// The probe's task; the counterpart of its `Plan`.
 struct ProbePlan: Encodable {
     struct Request: Encodable {
         var method = "GET"
@@ -109,7 +109,7 @@ struct ProbeError: Error {
     let text: String
 }
 
-/// What has come of it; the counterpart of the probe's `Report`.
+/// The probe's result; the counterpart of its `Report`.
 struct ProbeReport: Decodable, Sendable {
     struct Response: Decodable, Sendable {
         let url: String

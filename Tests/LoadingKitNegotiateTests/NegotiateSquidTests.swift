@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Negotiate with squid and its Kerberos helper.
-@Suite struct NegotiateSquidTests {
+@Suite(.usesPeers) struct NegotiateSquidTests {
     private static func with(
         _ body: @escaping @Sendable (NegotiateSite, SquidLoginProxy) async throws -> Void
     ) async throws {
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    /// Both want a token with the same request.
+    /// Proxy and server require a token for the same request.
     @Test func theProxyAndTheServer() async throws {
         try await Self.with { site, squid in
             let url = site.apache.url("/request/")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LoadingKitNegotiate
 
-/// Which servers may have a token.
+/// The servers that may get a token.
 @Suite struct PermissionTests {
     private static func request(
         _ host: String, isSecure: Bool = true, isProxy: Bool = false

@@ -5,7 +5,7 @@ import LoadingKitResilience
 import LoadingKitTesting
 import Testing
 
-/// Behind a stack, loads keep the contract of handlers.
+/// Loads with interceptors keep the contract of handlers.
 @Suite(.timeLimit(.minutes(5))) struct ContractTests {
     @Test(arguments: ["forwarders", "retries", "single-flight"])
     func keeps(_ stack: String) async throws {
@@ -25,16 +25,16 @@ import Testing
         let report = await HandlerConformance([
             .resource(try url("/whole")), .upload(upload), .redirect(try url("/redirect")),
             .failure(try url("/failure")),
-        ]) { Self.make(stack).install(in: $0) }.run()
+        ]) { $0.interceptors = Self.make(stack) }.run()
         #expect(report.findings.isEmpty, "\(report)")
         #expect(report.checks.count > 30)
     }
 
-    @Sendable private static func make(_ name: String) -> ResilienceStack {
+    @Sendable private static func make(_ name: String) -> [any LoadInterceptor] {
         switch name {
-        case "retries": ResilienceStack([Retries()])
-        case "single-flight": ResilienceStack([SingleFlight()])
-        default: ResilienceStack([Forwarder(), Forwarder(), Forwarder()])
+        case "retries": [Retries()]
+        case "single-flight": [SingleFlight()]
+        default: [Forwarder(), Forwarder(), Forwarder()]
         }
     }
 }

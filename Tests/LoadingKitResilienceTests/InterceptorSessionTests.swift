@@ -231,7 +231,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct BearerTokensTests {
     private struct Refusal: Error {}
 
-    /// Accepts one token alone.
+    /// Accepts only one token.
     private func server(_ accepted: Box<String>) throws -> LoopbackServer {
         try LoopbackServer { request in
             let field = request.fields[name: "Authorization"] ?? "none"
@@ -382,7 +382,7 @@ import Testing
         #expect(texts == ["a", "b", "b"])
     }
 
-    /// Each has credentials of its own, which the requests do not show.
+    /// Each session has its own credentials, which the requests do not show.
     @Test func sessionsOfOneConfigurationDoNotShare() async throws {
         let release = Signal()
         let server = try LoopbackServer { request in
@@ -392,7 +392,7 @@ import Testing
         defer { server.stop() }
         let flights = SingleFlight()
         let configuration = URLSessionConfiguration.ephemeral
-        ResilienceStack([flights]).install(in: configuration)
+        configuration.interceptors = [flights]
         let sessions = try ["a=1", "a=2"].map { cookie in
             configuration.httpCookieStorage = URLSessionConfiguration.ephemeral.httpCookieStorage
             let url = try #require(URL(string: server.url()))
@@ -408,7 +408,7 @@ import Testing
         #expect(try await [first, second] == ["a=1", "a=2"])
     }
 
-    @Test func codedAndDecodedBodiesAreNotShared() async throws {
+    @Test func requestsWithOtherRulesAreNotShared() async throws {
         let release = Signal()
         let server = try LoopbackServer { request in
             try request.exchange.wait(for: release)
@@ -417,13 +417,16 @@ import Testing
         defer { server.stop() }
         let flights = SingleFlight()
         let session = URLSession.with(flights)
-        let tasks = try [true, false].map { keeps in
+        let changes: [(inout URLRequest) -> Void] = [
+            { _ in }, { $0.keepsContentCodings = true }, { $0.followsRedirects = false },
+        ]
+        let tasks = try changes.map { change in
             var request = try server.request()
-            request.keepsContentCodings = keeps
+            change(&request)
             return Task { [request] in try await session.data(for: request).0 }
         }
-        await until { flights.callerCount == 2 }
-        #expect(flights.flightCount == 2)
+        await until { flights.callerCount == 3 }
+        #expect(flights.flightCount == 3)
         release.fire()
         for task in tasks { #expect(try await task.value == Data("x".utf8)) }
     }
@@ -531,20 +534,28 @@ import Testing
     }
 
     @Test func aCallerThatDoesNotReadIsLetGoOf() async throws {
-        let server = try LoopbackServer { _ in .bytes([UInt8](repeating: 1, count: 8 << 20)) }
+        let release = Signal()
+        let server = try LoopbackServer { request in
+            try request.exchange.wait(for: release)
+            return .bytes([UInt8](repeating: 1, count: 8 << 20))
+        }
         defer { server.stop() }
         let clock = ManualClock()
         let hold = Signal()
+        let flights = SingleFlight(
+            ignoredFields: ["X-Slow"], bufferLimit: 2 << 20, maximumStall: 5, clock: clock.clock)
         let session = URLSession.with(
-            ClosureInterceptor { request, next in
-                let loaded = try await next.load(request)
-                if request.value(forHTTPHeaderField: "X-Slow") != nil { await hold.wait() }
-                return loaded
-            }, SingleFlight(ignoredFields: ["X-Slow"], bufferLimit: 64 << 10, maximumStall: 5, clock: clock.clock))
+            ClosureInterceptor { load in
+                let loaded = try await load.next.load(load.request)
+                if load.request.value(forHTTPHeaderField: "X-Slow") != nil { await hold.wait() }
+                try await load.receive(loaded)
+            }, flights)
         let slowRequest = try server.request(fields: ["X-Slow": "1"])
         let slow = Task { try await session.data(for: slowRequest).0 }
-        _ = await server.requests.count(reaches: 1)
         let fast = Task { try await session.data(for: server.request()).0 }
+        // The slow caller takes some of the body without being read: after that nobody may join.
+        await until { flights.callerCount == 2 }
+        release.fire()
         #expect(await clock.sleeps.element(at: 0) == 5)
         clock.advance(by: 5)
         #expect(try await fast.value.count == 8 << 20)

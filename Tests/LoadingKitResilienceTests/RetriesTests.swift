@@ -222,9 +222,9 @@ import Testing
         defer { server.stop() }
         let seen = Recorder<String>()
         let session = URLSession.with(
-            ClosureInterceptor { request, next in
-                seen.append(request.url?.path ?? "")
-                return try await next.load(request)
+            ClosureInterceptor { load in
+                seen.append(load.url.path)
+                try await load.receive(load.next.load(load.request))
             }, retries(ManualClock(passesAtOnce: true)))
         #expect(try await session.text(server.url("/old")) == "new")
         #expect(seen.snapshot == ["/old", "/new"])

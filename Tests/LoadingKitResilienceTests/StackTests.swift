@@ -9,18 +9,18 @@ import Testing
         let server = try LoopbackServer { request in .text(request.fields[name: "X-Order"] ?? "") }
         defer { server.stop() }
         let order = { (name: String) in
-            ClosureInterceptor { request, next in
-                var request = request
+            ClosureInterceptor { load in
+                var request = load.request
                 request.addValue(name, forHTTPHeaderField: "X-Order")
-                return try await next.load(request)
+                try await load.receive(load.next.load(request))
             }
         }
         let session = URLSession.with(order("a"), order("b"), order("c"))
         #expect(try await session.text(server.url()) == "a,b,c")
     }
 
-    /// Adds its name where the path, or what the interceptors before it have added, contains a letter.
-    private struct Concerned: Interceptor {
+    /// Adds its name where the path, or a name that an earlier interceptor has added, contains a letter.
+    private struct Concerned: LoadInterceptor {
         let name: String
         let letter: String
 
@@ -29,14 +29,14 @@ import Testing
                 || (request.value(forHTTPHeaderField: "X-Order") ?? "").contains(letter)
         }
 
-        func load(_ request: URLRequest, _ next: NextInterceptors) async throws -> InterceptedResponse {
-            var request = request
+        func load(_ load: LoadContext) async throws {
+            var request = load.request
             request.addValue(name, forHTTPHeaderField: "X-Order")
-            return try await next.load(request)
+            try await load.receive(load.next.load(request))
         }
     }
 
-    /// A request that concerns nobody does not pass through the stack.
+    /// A request that concerns no interceptor goes to the handler directly.
     @Test(arguments: [("/", ""), ("/a", "a,d"), ("/b", "b"), ("/c", "c"), ("/ac", "a,c,d"), ("/cab", "a,b,c,d")])
     func thoseThatAreNotConcernedArePassedOver(_ path: String, _ expected: String) async throws {
         let server = try LoopbackServer { request in .text(request.fields[name: "X-Order"] ?? "") }
@@ -49,7 +49,7 @@ import Testing
         #expect(isHandledDirectly == expected.isEmpty)
     }
 
-    /// What each of the plugin's own interceptors says of a request.
+    /// The plugin's interceptors handle only requests that concern them.
     @Test func whichRequestsConcernThem() throws {
         func request(_ url: String, _ method: String = "GET", authorization: String? = nil) throws -> URLRequest {
             var request = URLRequest(url: try #require(URL(string: url)))
@@ -65,16 +65,17 @@ import Testing
         let hedging = Hedging()
         #expect(hedging.canIntercept(try request("https://api.example.org/x")))
         #expect(!hedging.canIntercept(try request("https://api.example.org/x", "POST")))
-        #expect(Retries().canIntercept(try request("https://api.example.org/x", "POST")))
+        #expect(Retries().canIntercept(try request("HTTPS://api.example.org/x", "POST")))
+        #expect(!Retries().canIntercept(try request("file:///x")))
     }
 
     @Test func anInterceptorMayAnswerItself() async throws {
         let session = URLSession.with(
-            ClosureInterceptor { request, _ in
-                let url = try #require(request.url)
+            ClosureInterceptor { load in
                 let response = try #require(
-                    HTTPURLResponse(url: url, statusCode: 299, httpVersion: nil, headerFields: nil))
-                return InterceptedResponse(response: response, body: InterceptedBody(Data("own".utf8)))
+                    HTTPURLResponse(url: load.url, statusCode: 299, httpVersion: nil, headerFields: nil))
+                try await load.receive(response)
+                try await load.receive(Data("own".utf8))
             })
         #expect(try await session.text("http://127.0.0.1:1/") == "own")
         #expect(try await session.status("http://127.0.0.1:1/") == 299)
@@ -84,7 +85,7 @@ import Testing
         let server = try LoopbackServer { _ in .text("hello") }
         defer { server.stop() }
         let configuration = URLSessionConfiguration.ephemeral
-        ResilienceStack([Forwarder(), Retries(), Forwarder()]).install(in: configuration)
+        configuration.interceptors += [Forwarder(), Retries(), Forwarder()]
         let delegate = Collector()
         let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
         session.dataTask(with: try server.request()).resume()
@@ -100,7 +101,7 @@ import Testing
         }
         defer { server.stop() }
         let configuration = URLSessionConfiguration.ephemeral
-        ResilienceStack([Forwarder(), Forwarder()]).install(in: configuration)
+        configuration.interceptors += [Forwarder(), Forwarder()]
         let delegate = Collector(cancelsAtData: true)
         let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
         session.dataTask(with: try server.request()).resume()
@@ -118,7 +119,7 @@ import Testing
         #expect(try Data(contentsOf: file).count == 1 << 20)
     }
 
-    /// The server counts what it could send while nothing is read: buffers of the system, and of the stack.
+    /// The server counts the bytes that it could send while nothing is read.
     @Test func backpressurePassesThroughThreeInterceptors() async throws {
         let size = 64 << 20
         let sent = Box(0)
@@ -137,7 +138,7 @@ import Testing
         let (bytes, _) = try await session.bytes(from: try #require(URL(string: server.url())))
         var iterator = bytes.makeAsyncIterator()
         #expect(try await iterator.next() == 1)
-        // What the server has sent and the program has not read is in buffers: of the system, and of the stack.
+        // Bytes that the server has sent and the program has not read are in buffers: the system's, and the interceptors'.
         var (count, ahead) = (1, 0)
         while try await iterator.next() != nil {
             count += 1
@@ -147,19 +148,19 @@ import Testing
         #expect(ahead < size / 4)
     }
 
-    @Test func twoInstallationsOfOneConfigurationAddUp() async throws {
+    @Test func interceptorsThatAreAddedLaterAreBehind() async throws {
         let server = try LoopbackServer { request in .text(request.fields[name: "X-Stack"] ?? "") }
         defer { server.stop() }
         let mark = { (name: String) in
-            ClosureInterceptor { request, next in
-                var request = request
+            ClosureInterceptor { load in
+                var request = load.request
                 request.addValue(name, forHTTPHeaderField: "X-Stack")
-                return try await next.load(request)
+                try await load.receive(load.next.load(request))
             }
         }
         let configuration = URLSessionConfiguration.ephemeral
-        ResilienceStack([mark("one")]).install(in: configuration)
-        ResilienceStack([mark("two")]).install(in: configuration)
+        configuration.interceptors += [mark("one")]
+        configuration.interceptors += [mark("two")]
         #expect(try await URLSession(configuration: configuration).text(server.url()) == "one,two")
     }
 

@@ -5,11 +5,11 @@ import LoadingKitResilience
 import Testing
 
 extension URLSession {
-    /// A session of its own with a stack of these interceptors.
-    static func with(_ interceptors: any Interceptor...) -> URLSession {
+    /// A session of its own with these interceptors.
+    static func with(_ interceptors: any LoadInterceptor...) -> URLSession {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpMaximumConnectionsPerHost = 64
-        ResilienceStack(interceptors).install(in: configuration)
+        configuration.interceptors = interceptors
         return URLSession(configuration: configuration)
     }
 
@@ -36,26 +36,20 @@ extension LoopbackServer {
 }
 
 /// An interceptor that is a closure.
-struct ClosureInterceptor: Interceptor {
-    let body: @Sendable (URLRequest, NextInterceptors) async throws -> InterceptedResponse
+struct ClosureInterceptor: ResilienceInterceptor {
+    let body: @Sendable (LoadContext) async throws -> Void
 
-    init(_ body: @escaping @Sendable (URLRequest, NextInterceptors) async throws -> InterceptedResponse) {
-        self.body = body
-    }
+    init(_ body: @escaping @Sendable (LoadContext) async throws -> Void) { self.body = body }
 
-    func load(_ request: URLRequest, _ next: NextInterceptors) async throws -> InterceptedResponse {
-        try await body(request, next)
-    }
+    func load(_ load: LoadContext) async throws { try await body(load) }
 }
 
 /// Forwards, and changes nothing.
-struct Forwarder: Interceptor {
-    func load(_ request: URLRequest, _ next: NextInterceptors) async throws -> InterceptedResponse {
-        try await next.load(request)
-    }
+struct Forwarder: ResilienceInterceptor {
+    func load(_ load: LoadContext) async throws { try await load.receive(load.next.load(load.request)) }
 }
 
-/// Waits until a condition holds, which another task brings about.
+/// Waits until another task has made a condition true.
 func until(_ condition: () -> Bool) async {
     while !condition() { await Task.yield() }
 }

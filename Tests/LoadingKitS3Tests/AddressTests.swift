@@ -35,7 +35,7 @@ import Testing
         #expect(!"\(S3AddressError.hasUserOrPort)".contains("secret"))
     }
 
-    /// Every byte of a key comes back.
+    /// A key with any bytes is unchanged after the round trip through a URL.
     @Test func everyByte() throws {
         let key = (0...255).map { UInt8($0) }
         let address = try S3Address(bucket: "bucket", keyBytes: key)
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    /// Signature and token go to the endpoint's own hosts alone.
+    /// Signature and token are sent only to the endpoint's own hosts.
     @Test func redirects() throws {
         let amazon = S3Endpoint(addressing: .automatic, usesDualStack: false)
         let custom = try S3Endpoint(try #require(URL(string: "http://127.0.0.1:9000")), addressing: .automatic)

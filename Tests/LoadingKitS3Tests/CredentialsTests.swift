@@ -82,7 +82,7 @@ import Testing
             }
             #expect(error?.isNotConfigured != sample.isInUse && error?.description.contains(sample.text) == true)
         }
-        // The region of the profile is the client's, unless the options have one.
+        // The client uses the profile's region, unless the options have one.
         var options = S3Options()
         options.environment = home
         #expect(try S3Client(options: options).settings().region == "eu-west-1")
@@ -197,19 +197,19 @@ import Testing
         let environment = [
             "AWS_CONTAINER_CREDENTIALS_FULL_URI": server.url("/role"), "AWS_CONTAINER_AUTHORIZATION_TOKEN": "token",
         ]
-        // The proxy of the environment, if there is one, is not used: it would be asked, and not the server.
+        // The environment's proxy is not used: the request reaches the server directly.
         let source = S3ContainerCredentials(environment: environment, timeout: 30)
         #expect(try await source.credentials() == Self.documented)
         let refused = S3ContainerCredentials(
             environment: environment.merging(["AWS_CONTAINER_AUTHORIZATION_TOKEN": "x"]) { $1 }, timeout: 30)
         await #expect(
-            throws: S3CredentialsError.failed(source: "the container's endpoint", reason: "it answers with status 401")
+            throws: S3CredentialsError.failed(source: "the container's endpoint", reason: "it answered with status 401")
         ) {
             try await refused.credentials()
         }
     }
 
-    /// The token is not sent to where the endpoint redirects, and a long answer is not read.
+    /// The token is not sent to the target of a redirect, and a long answer is not read.
     @Test func aContainerThatMisbehaves() async throws {
         let other = try LoopbackServer { _ in .text(Self.document) }
         defer { other.stop() }
@@ -271,7 +271,7 @@ import Testing
             environment: endpoint.merging(["AWS_ACCESS_KEY_ID": "A", "AWS_SECRET_ACCESS_KEY": "s"]) { $1 }
         ).credentials()
         #expect(first.accessKeyID == "A")
-        // What is in use and wrong ends the chain.
+        // A source that is in use and malformed ends the chain.
         await #expect(throws: S3CredentialsError.self) {
             try await S3CredentialsChain(environment: endpoint.merging(["AWS_ACCESS_KEY_ID": "A"]) { $1 }).credentials()
         }
@@ -319,7 +319,7 @@ import Testing
         #expect(rejected.next(at: start) == .use(old, begins: false))
     }
 
-    /// Gives credentials when the test says so, and counts.
+    /// Returns credentials when the test permits it, and counts the calls.
     private final class SlowSource: S3CredentialsProvider {
         let calls = Recorder<Int>()
         let gate = Signal()
@@ -345,7 +345,7 @@ import Testing
                     do { return .success(try await cached.credentials()) } catch { return .failure(error) }
                 }
             }
-            // One that is cancelled leaves the others waiting.
+            // The others still wait after one caller was cancelled.
             let cancelled = Task { try await cached.credentials() }
             while cached.waitingCount < 51 { await Task.yield() }
             cancelled.cancel()

@@ -9,11 +9,7 @@ import Testing
 @testable import LoadingKitS3
 
 /// Against moto, which was written for Amazon's own client.
-@Suite(
-    .enabled(
-        if: MotoServer.isInstalled,
-        "moto is not installed: sudo apt-get install -y pipx && pipx install 'moto[s3,iam,server]'"),
-    .timeLimit(.minutes(5)))
+@Suite(.usesPeers, .timeLimit(.minutes(5)))
 struct MotoTests {
     private static func session(_ server: MotoServer) async throws -> URLSession {
         let session = try URLSession.s3(server.url)
@@ -82,7 +78,7 @@ struct MotoTests {
         await #expect(throws: S3AddressError.self) { for try await _ in s3.objects(in: "no/bucket") {} }
     }
 
-    /// moto computes each signature anew with Amazon's own code, and refuses what differs.
+    /// moto computes each signature with Amazon's own code, and refuses another one.
     @Test func signatures() async throws {
         let server = try MotoServer()
         let plain = URLSession(configuration: .ephemeral)
@@ -140,7 +136,7 @@ struct MotoTests {
         #expect(!url.absoluteString.contains("the-secret") && url.absoluteString.contains("the-token"))
     }
 
-    /// A stream of unknown length goes out in parts; a short one in one request.
+    /// A stream of unknown length is sent in parts; a short one in one request.
     @Test func streams() async throws {
         let server = try MotoServer()
         let session = try URLSession.s3(server.url, change: { $0.partSize = 5 << 20 })
@@ -159,7 +155,7 @@ struct MotoTests {
         }
     }
 
-    /// An upload of a file breaks in its middle, is stored as JSON, and goes on in another session.
+    /// An upload of a file is interrupted, stored as JSON, and continued in another session.
     @Test func filesThatAreResumed() async throws {
         let server = try MotoServer()
         let session = try await Self.session(server)
@@ -180,7 +176,7 @@ struct MotoTests {
         let running = Task { try await S3(session).upload(fromFile: file, to: url, options: first) }
         await task.wait()
         running.cancel()
-        // It may have been over before it was cancelled; then there is nothing to go on with.
+        // It may have ended before it was cancelled; then there is nothing to continue.
         let interrupted = await running.result
         guard case .failure(let error) = interrupted, case S3UploadError.interrupted(let upload, _) = error else {
             Issue.record("the upload was not interrupted: \(interrupted)")

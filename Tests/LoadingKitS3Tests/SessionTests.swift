@@ -8,7 +8,7 @@ import Testing
 
 @testable import LoadingKitS3
 
-/// Against servers that answer as a test says.
+/// Against servers whose answers a test determines.
 @Suite(.timeLimit(.minutes(5))) struct SessionTests {
     private static func error(_ code: String, _ status: Int, more: String = "") -> ServerResponse {
         let body = "<Error><Code>\(code)</Code><Message>m</Message>\(more)<RequestId>R</RequestId></Error>"
@@ -21,7 +21,7 @@ import Testing
 
     // MARK: What is sent
 
-    /// The path is sent as the key is, and what is signed is what is sent.
+    /// The path is the unchanged key, and the sent request is the signed one.
     @Test func targets() async throws {
         let server = try LoopbackServer { _ in .text("") }
         defer { server.stop() }
@@ -38,7 +38,7 @@ import Testing
         #expect(server.requests.snapshot.map(\.target) == cases.map(\.1))
     }
 
-    /// Nothing of the program's own stands in for the signature, and the fields are those of the request.
+    /// The program's own fields do not replace those of the signature.
     @Test func fields() async throws {
         let server = try LoopbackServer { _ in .text("") }
         defer { server.stop() }
@@ -106,7 +106,7 @@ import Testing
 
     // MARK: Corrections
 
-    /// A server whose clock is 20 minutes ahead says so once; the next request is right from the start.
+    /// A server whose clock is 20 minutes ahead refuses one request; the next one has the corrected date.
     @Test func clockSkew() async throws {
         let server = try LoopbackServer { request in
             guard request.fields[name: "X-Amz-Date"] == "20150830T125600Z" else {
@@ -132,7 +132,7 @@ import Testing
         #expect(server.requests.count == 2)
     }
 
-    /// Each of these says the region in its way; the next request to the bucket is signed for it from the start.
+    /// Each of these answers contains the region; the next request to the bucket is signed for it at once.
     @Test(arguments: ["301", "301 to HEAD", "400"]) func otherRegion(kind: String) async throws {
         let server = try LoopbackServer { request in
             if Self.region(request) == "eu-west-1" || request.path == "/other/k" { return .text("") }
@@ -152,7 +152,7 @@ import Testing
             server.requests.snapshot.compactMap(Self.region) == ["us-east-1", "eu-west-1", "eu-west-1", "us-east-1"])
     }
 
-    /// A 307 with a `Location` at the endpoint is signed anew; one to another host gets nothing.
+    /// A 307 with a `Location` at the endpoint is signed again; no request is sent to another host.
     @Test func redirects() async throws {
         let other = try LoopbackServer { _ in .text("stolen") }
         defer { other.stop() }
@@ -176,7 +176,7 @@ import Testing
         #expect(other.requests.count == 0)
     }
 
-    /// Gives other credentials each time.
+    /// Returns other credentials each time.
     private final class Rotating: S3CredentialsProvider {
         let count = Mutex(0)
         func credentials() async throws -> S3Credentials {
@@ -234,7 +234,7 @@ import Testing
 
     // MARK: Uploads
 
-    /// A server of multipart uploads. Parts fail as `fails` says.
+    /// A server of multipart uploads. `fails` determines which parts fail.
     private static func multipartServer(
         fails: @escaping @Sendable (_ part: Int, _ request: ServerRequest) -> ServerResponse? = { _, _ in nil },
         completion: String = "<CompleteMultipartUploadResult><ETag>\"whole\"</ETag></CompleteMultipartUploadResult>"
@@ -281,7 +281,7 @@ import Testing
         #expect(requests.last?.bodyText.contains("<PartNumber>3</PartNumber><ETag>&quot;p3&quot;</ETag>") == true)
     }
 
-    /// A part that fails is sent again, as the clock says; then the upload fails, and is aborted.
+    /// A failed part is sent again after a wait; then the upload fails, and is aborted.
     @Test func partsThatFail() async throws {
         let failures = Box(0)
         let server = try Self.multipartServer(fails: { number, request in
@@ -324,7 +324,7 @@ import Testing
         try await withTimeout { while !server.requests.snapshot.contains(where: Self.isAbort) { await Task.yield() } }
     }
 
-    /// The status is 200, and nothing says that the object is there.
+    /// The status is 200, but the answer does not confirm that the object is stored.
     @Test(arguments: ["", " \n", "<html/>", "<CompleteMultipartUploadResult>", "<a></b>"])
     func aCompletionThatSaysNothing(_ completion: String) async throws {
         let server = try Self.multipartServer(completion: completion)
@@ -364,7 +364,7 @@ import Testing
         try await withTimeout { while !server.requests.snapshot.contains(where: Self.isAbort) { await Task.yield() } }
     }
 
-    /// A stream that never ends is read no further than two parts ahead of what the server takes.
+    /// An endless stream is read at most two parts ahead of the server.
     @Test func atMostTwoParts() async throws {
         let arrived = Signal()
         let goOn = Signal()
@@ -392,7 +392,7 @@ import Testing
         #expect(bytesRead.value == 1_000_000)
     }
 
-    /// Over TLS a stream of known length is sent as it is, and not signed; data is signed.
+    /// Over TLS, a stream of known length is sent unsigned in one request; data is signed.
     @Test func streamsOverTLS() async throws {
         let authority = try CertificateAuthority()
         let server = try LoopbackServer(tls: try authority.issue()) { _ in ServerResponse().adding("ETag", "\"e\"") }
@@ -481,14 +481,14 @@ import Testing
         #expect(
             tooLong?.localizedDescription.contains("s3://too-long/: the server's answer has more than 16777216 bytes")
                 == true)
-        // Each page has another token, and nothing for the program.
+        // Each page has another token, and no entries.
         for bucket in ["empty-pages", "prefixes"] {
             numbers.value = 0
             let error = await #expect(throws: S3ListingError.self) { for try await _ in s3.objects(in: bucket) {} }
             #expect(error == .emptyPages(100) && numbers.value == 100)
             #expect(error?.localizedDescription.contains("it may never end") == true)
         }
-        // A program sees what there is, however many pages.
+        // A program gets all entries, regardless of the number of pages.
         numbers.value = 0
         var count = 0
         for try await _ in s3.entries(in: "prefixes", delimiter: "/") {
@@ -536,7 +536,7 @@ extension Result {
     fileprivate var failure: Failure? { if case .failure(let error) = self { error } else { nil } }
 }
 
-/// Gives zeros, and counts them.
+/// A stream of zeros, which counts them.
 private final class CountingStream: InputStream {
     private let count: Int
     private let bytesRead: Box<Int>

@@ -1,8 +1,9 @@
 import Foundation
+import LoadingKit
 @_spi(LoadingKitPlugins) import LoadingKitTransport
 import Testing
 
-@testable import LoadingKitS3
+@_spi(LoadingKitPlugins) @testable import LoadingKitS3
 
 /// The published cases: AWS's *Signature Version 4 test suite*, and the examples of *Authenticating Requests* in Amazon's S3
 /// API reference. The suite's cases of normalized paths do not hold for S3, which takes paths as they are.
@@ -121,6 +122,32 @@ import Testing
                 + "Signature=5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31")
     }
 
+    /// A request of any service: of the suite, and with a path that is encoded.
+    @Test func signedRequests() throws {
+        let date = Date(timeIntervalSince1970: 1_440_938_160)
+        func signature(_ path: String, form: String? = nil, service: String = "service") throws -> String {
+            var request = URLRequest(url: try #require(URL(string: "https://example.amazonaws.com:443\(path)")))
+            if form != nil {
+                request.httpMethod = "POST"
+                request.setValue("application/x-www-form-urlencoded", forHTTPHeaderField: "Content-Type")
+            }
+            request.sign(
+                Self.suiteSigner.credentials, region: "us-east-1", service: service, body: Data((form ?? "").utf8),
+                at: date)
+            #expect((request.value(forHTTPHeaderField: "X-Amz-Content-Sha256") != nil) == (service == "s3"))
+            return request.value(forHTTPHeaderField: "Authorization")?.components(separatedBy: "Signature=").last ?? ""
+        }
+        #expect(try signature("/") == "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31")
+        let form = try signature("/", form: "Param1=value1")
+        #expect(form == "ff11897932ad3f4e8b18135d722051e5ac45fc38421b1da7b9d196a0fe09473a")
+        let again = CanonicalRequest(
+            method: "GET", path: "/a%2520b", query: [],
+            fields: [.init("Host", "example.amazonaws.com"), .init("X-Amz-Date", "20150830T123600Z")],
+            payload: Digest.ofNothing)
+        #expect(try signature("/a%20b") == Self.suiteSigner.signature(of: again))
+        #expect(try signature("/a%20b", service: "s3") != signature("/a%20b"))
+    }
+
     /// The examples with `Authorization`.
     @Test func theExamplesOfS3() {
         let host = "examplebucket.s3.amazonaws.com"
@@ -179,11 +206,12 @@ import Testing
         }
     }
 
-    @Test func digestsInPieces() throws {
+    @Test func digestsInPieces() {
         let data = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0) })
         var digest = SHA256()
         for start in stride(from: 0, to: data.count, by: 7_777) { digest.update(data.dropFirst(start).prefix(7_777)) }
-        #expect(try Digest.hex(digest) == Digest.hex(of: data))
+        let inPieces = Digest.hex(digest)
+        #expect(inPieces == Digest.hex(of: data))
         #expect(Digest.ofNothing == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
     }
 

@@ -7,8 +7,6 @@ import Testing
 
 /// moto, a server that behaves as Amazon's, on a free loopback port.
 final class MotoServer: Sendable {
-    static let isInstalled = ServerProcess.find("moto_server") != nil
-
     private let process: ServerProcess
 
     init() throws {
@@ -23,7 +21,7 @@ final class MotoServer: Sendable {
 }
 
 extension S3Options {
-    /// For a server of a test's, with nothing of this machine's environment.
+    /// For a test's server, without this machine's environment.
     static func forServer(_ url: String) throws -> S3Options {
         let endpoint = try #require(URL(string: url))
         var options = S3Options(region: "us-east-1", endpoint: endpoint)
@@ -38,7 +36,7 @@ extension S3Credentials {
 }
 
 extension URLSession {
-    /// A session of its own with a client for a server.
+    /// A separate session with a client for a server.
     static func s3(
         _ url: String, _ credentials: any S3CredentialsProvider = S3Credentials.ofTests,
         change: (inout S3Options) -> Void = { _ in }, configure: (URLSessionConfiguration) -> Void = { _ in }

@@ -16,7 +16,7 @@ import Testing
         #expect(
             root.name == "Error" && root["Code"] == "NoSuchKey" && root["Message"] == "a & b <c>" && root["Empty"] == ""
         )
-        #expect(XMLText.escaped("a<b>&\"") == "a&lt;b&gt;&amp;&quot;")
+        #expect(XMLElement.escaped("a<b>&\"") == "a&lt;b&gt;&amp;&quot;")
     }
 
     @Test(arguments: [
@@ -305,7 +305,7 @@ import Testing
         #expect(body.contains("<Part><PartNumber>1</PartNumber><ETag>&quot;b&quot;</ETag></Part><Part><PartNumber>3"))
     }
 
-    /// What a stored upload says may be anything.
+    /// A stored upload may contain any numbers.
     @Test func uploadsFromElsewhere() throws {
         let text = """
             {"url": "s3://bucket/k", "uploadID": "u", "size": -5, "partSize": 0, "parts": [{"number": 0, "eTag": "", "size": -1}]}
@@ -323,7 +323,7 @@ import Testing
         }
     }
 
-    /// What a server says of stored parts may be anything, too.
+    /// A server's list of parts may contain any numbers.
     @Test func partsFromElsewhere() throws {
         func parts(_ text: String) throws -> (parts: [S3Upload.Part], next: Int?) {
             let text = "<ListPartsResult><UploadId>u</UploadId>\(text)</ListPartsResult>"

@@ -1,11 +1,12 @@
 import Foundation
 import LoadingKit
+import TestSupport
 import Testing
 
 @testable import LoadingKitSystemProxies
 
-/// What scripts and libproxy say, without either.
-@Suite struct AnswerTests {
+/// The results of scripts and of libproxy, without running either.
+@Suite(.usesPeers) struct AnswerTests {
     private static let four = ProxyChoice(.http, host: "p", port: 80)
 
     @Test(arguments: [
@@ -27,7 +28,7 @@ import Testing
         #expect(throws: SystemProxyError.unusableChoices(text)) { try ScriptAnswer.choices(text) }
     }
 
-    /// What libproxy's command writes for settings, by version.
+    /// The output of libproxy's command for settings, by version.
     enum Version: String, CaseIterable, Sendable {
         case four = "0.4", five = "0.5"
 
@@ -53,15 +54,15 @@ import Testing
         let answer = "http://u:p%40@P:1 socks://[::1]:2 https://q socks4://r quic://s direct://\n"
         #expect(
             try LibproxySettings(version.output(["http://u:p%40@P:1"], answer))
-                == .ways([
+                == .routes([
                     ProxyChoice(.http, host: "p", port: 1, user: "u", password: "p@"),
                     ProxyChoice(.socks5, host: "::1", port: 2), ProxyChoice(.https, host: "q", port: 443),
                     ProxyChoice(.socks4, host: "r", port: 1080), .direct,
                 ]))
-        #expect(try LibproxySettings(version.output([], "direct://\n")) == .ways([.direct]))
+        #expect(try LibproxySettings(version.output([], "direct://\n")) == .routes([.direct]))
     }
 
-    /// libproxy says `direct://` where it cannot load or run a script: it is not asked to.
+    /// libproxy returns `direct://` where it cannot load or run a script: it is ended before it does.
     @Test(arguments: Version.allCases) func scriptsAreNotLeftToLibproxy(_ version: Version) throws {
         let url = try #require(URL(string: "http://s/p.pac"))
         #expect(try LibproxySettings(version.output(["pac+http://s/p.pac"], "direct://\n")) == .script(url))
@@ -70,13 +71,13 @@ import Testing
         #expect(try LibproxySettings(version.output(["wpad://"], "")) == .autoDiscovery)
     }
 
-    /// It is not believed where it is not known what the settings are.
+    /// Output without the settings is not used.
     @Test func whatIsNotKnownIsAnError() {
         let cases: [(CommandOutput, String)] = [
-            (CommandOutput(text: "direct://\n", status: 0), "a version that is not known"),
+            (CommandOutput(text: "direct://\n", status: 0), "the version is not known"),
             (
                 CommandOutput(text: "http://p:1\n", errors: "some other text\n", status: 0),
-                "a version that is not known"
+                "the version is not known"
             ),
             (CommandOutput(text: "\n", status: 0), "it ended with status 0"),
             (Version.four.output(["quic://s"], "quic://s\n"), "quic://s"),
@@ -93,7 +94,7 @@ import Testing
         }
     }
 
-    /// Each line is looked at once, however it arrives.
+    /// Each line is decoded once, regardless of the pieces in which it arrives.
     @Test(arguments: [1, 2, 7, 1000]) func linesComeInPieces(_ count: Int) {
         var lines = WrittenLines()
         var found: [String] = []
@@ -105,7 +106,7 @@ import Testing
         #expect(found == ["one", "", "three"] && lines.all == "one\n\nthree\nfour")
     }
 
-    /// What a web server's client sends as `Proxy` is not taken for a proxy.
+    /// A request's `Proxy` field does not become a proxy.
     @Test func aRequestDoesNotChooseTheProxy() {
         let served = LibproxyEnvironment.forSettings(["REQUEST_METHOD": "GET", "HTTP_PROXY": "evil", "http_proxy": "p"])
         #expect(served["HTTP_PROXY"] == nil && served["http_proxy"] == "p")

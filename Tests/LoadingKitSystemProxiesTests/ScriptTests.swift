@@ -6,8 +6,8 @@ import Testing
 
 @testable import LoadingKitSystemProxies
 
-/// Scripts that libproxy runs in a process of its own.
-@Suite struct ScriptTests {
+/// Scripts that libproxy runs in a separate process.
+@Suite(.usesPeers) struct ScriptTests {
     private static func script(_ body: String) -> String { "function FindProxyForURL(url, host) { \(body) }" }
 
     @Test func aScriptNamesWaysInItsOrder() async throws {
@@ -19,13 +19,14 @@ import Testing
             ])
     }
 
-    /// As browsers give it, and without the path.
+    /// The URL in a browser's form, without the path.
     @Test(arguments: [
         ("http://h.example:80", "http://h.example/|h.example"),
         ("https://h.example:443", "https://h.example/|h.example"),
         ("https://h.example:8443", "https://h.example:8443/|h.example"),
     ]) func aScriptIsGivenTheServer(_ url: String, _ expected: String) async throws {
         let script = Self.script("throw url + '|' + host;")
+        _ = try Libproxy.options()
         await #expect(throws: SystemProxyError.scriptFailed(expected)) { try await Libproxy.run(script, url) }
     }
 
@@ -51,7 +52,7 @@ import Testing
         #expect(try await Libproxy.run(script) == [.direct])
     }
 
-    /// libproxy itself says `direct://` for all of these.
+    /// libproxy itself returns `direct://` for all of these.
     @Test(arguments: [
         ("throw new Error('no idea');", "Error: no idea"), ("throw 'é';", "?"),
         ("undefinedFunction();", "undefinedFunction"),
@@ -69,11 +70,13 @@ import Testing
 
     @Test(arguments: ["", "1 +", "var x = 1;", "throw 1; function FindProxyForURL() { return 'DIRECT' }"])
     func aTextThatIsNoScriptIsAnError(_ script: String) async throws {
+        _ = try Libproxy.options()
         await #expect(throws: SystemProxyError.self) { try await Libproxy.run(script) }
     }
 
     @Test(arguments: ["return null;", "return 7;", "return {};", "return 'PROXY';", "return 'QUIC q:1';"])
     func anAnswerThatNamesNoWayIsAnError(_ body: String) async throws {
+        _ = try Libproxy.options()
         await #expect(throws: SystemProxyError.self) { try await Libproxy.run(Self.script(body)) }
     }
 
@@ -88,7 +91,7 @@ import Testing
         }
     }
 
-    /// It is ended when its time is over, and when nobody waits for it any more.
+    /// It is ended when its time is over, and when its load is cancelled.
     @Test func aScriptThatNeverEndsIsEnded() async throws {
         var options = try Libproxy.options()
         options.timeLimit = 0.3
@@ -118,7 +121,7 @@ import Testing
         #expect(SystemProxyError.commandNotFound([]).description.contains("apt-get install -y libproxy-tools"))
     }
 
-    /// As libproxy does now and then, by a signal or a status.
+    /// libproxy occasionally ends by a signal or with a status.
     @Test(arguments: ["kill -SEGV $$", "exit 1"])
     func aCommandThatEndsWithoutAWordIsRunAgain(_ end: String) async throws {
         let folder = try TemporaryFolder()
@@ -137,7 +140,7 @@ import Testing
         #expect(try await SystemProxies(options).proxies(for: query) == [.direct])
     }
 
-    /// As the script's program gives an answer to this process.
+    /// A script's result in the form in which the script program returns it.
     private static func coded(_ answer: String) -> String {
         answer.utf8.map { String(UInt16($0) + 0x100, radix: 16).dropFirst() }.joined()
     }
@@ -161,7 +164,7 @@ import Testing
 }
 
 enum Processes {
-    /// How many processes that this one has started run a program.
+    /// The number of processes of a program that this process has started.
     static func children(_ path: String) throws -> Int {
         let own = "\(getpid())"
         return try FileManager.default.contentsOfDirectory(atPath: "/proc").filter { Int($0) != nil }.count { process in

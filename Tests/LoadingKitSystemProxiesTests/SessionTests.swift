@@ -5,8 +5,8 @@ import LoadingKitSystemProxies
 import TestSupport
 import Testing
 
-/// Sessions whose proxies a script finds that a server has.
-@Suite struct SessionTests {
+/// Sessions whose proxies a script from a server determines.
+@Suite(.usesPeers) struct SessionTests {
     private static func session(_ script: String, _ options: SystemProxies.Options) -> URLSession {
         makeSession {
             $0.proxyResolver = SystemProxies(options)
@@ -63,7 +63,7 @@ import Testing
         let cases = [
             (server.url("/gone"), "404"), (server.url("/long"), "more than 2097152 bytes"),
             (server.url("/throws"), "no idea"),
-            ("http://127.0.0.1:\(gone)/p.pac", "nothing listens"), ("file:///no/such/file", "file"),
+            ("http://127.0.0.1:\(gone)/p.pac", "no server listens"), ("file:///no/such/file", "file"),
         ]
         for (script, text) in cases {
             try await withTimeout {

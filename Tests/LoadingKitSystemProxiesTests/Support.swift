@@ -5,9 +5,9 @@ import LoadingKitSystemProxies
 import TestSupport
 import Testing
 
-/// What the tests need of the system.
+/// The system's programs that the tests need.
 enum Libproxy {
-    /// - Throws: ``MissingProgram`` where libproxy, or what runs its scripts, is not installed.
+    /// - Throws: ``MissingProgram`` where libproxy, or its module for scripts, is not installed.
     static func options(_ environment: [String: String] = [:]) throws -> SystemProxies.Options {
         var options = SystemProxies.Options()
         guard options.commandPaths.contains(where: FileManager.default.isExecutableFile) else {
@@ -24,7 +24,7 @@ enum Libproxy {
         ProxyQuery(url: try #require(URL(string: url)), script: script)
     }
 
-    /// What a script gives for a server.
+    /// The routes that a script returns for a server.
     static func run(_ script: String, _ url: String = "http://h.example:80") async throws -> [ProxyChoice] {
         try await SystemProxies(try options()).proxies(for: query(url, .javaScript(script)))
     }

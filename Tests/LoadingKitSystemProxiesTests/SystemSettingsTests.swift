@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The desktop's settings, and the environment's, as libproxy finds them.
-@Suite struct SystemSettingsTests {
+@Suite(.usesPeers) struct SystemSettingsTests {
     private static let one = ProxyChoice(.http, host: "one.example", port: 3128)
 
     @Test func theEnvironmentNamesProxies() async throws {
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    /// KDE's file of settings, in a home folder of the test's.
+    /// KDE's file of settings, in a temporary home folder.
     @Test func theDesktopsSettingsNameProxies() async throws {
         let home = try TemporaryFolder()
         let environment = ["HOME": home.path, "XDG_CONFIG_HOME": home.path, "KDE_FULL_SESSION": "true"]
@@ -50,7 +50,7 @@ import Testing
         // The user changes them.
         try home.write("[Proxy Settings]\nProxyType=0\n", to: "kioslaverc")
         #expect(try await proxies.proxies(for: Libproxy.query()) == [.direct])
-        // "Automatic" is what the network offers, which nobody has asked for.
+        // "Automatic" stands for a script that the network offers, which the program has not permitted.
         try home.write("[Proxy Settings]\nProxyType=3\n", to: "kioslaverc")
         #expect(try await proxies.proxies(for: Libproxy.query()) == [.direct])
         let script = "function FindProxyForURL() { return \"PROXY one.example:3128; DIRECT\"; }"
@@ -58,14 +58,14 @@ import Testing
         defer { server.stop() }
         try home.write("[Proxy Settings]\nProxyType=2\nProxy Config Script=\(server.url("/p.pac"))\n", to: "kioslaverc")
         #expect(try await proxies.proxies(for: Libproxy.query()) == [Self.one, .direct])
-        // The script's server is gone: libproxy says `direct://`.
+        // The script's server has ended: libproxy returns `direct://`.
         server.stop()
         await #expect(throws: URLError.self) {
             try await proxies.proxies(for: Libproxy.query())
         }
     }
 
-    /// GNOME's settings, in a file of the test's.
+    /// GNOME's settings, in a temporary file.
     @Test func gnomesSettingsNameProxies() async throws {
         let schemas = "/usr/share/glib-2.0/schemas/gschemas.compiled"
         guard FileManager.default.fileExists(atPath: schemas) else {
@@ -97,7 +97,7 @@ import Testing
         #expect(try await proxies.proxies(for: Libproxy.query()) == [Self.one, .direct])
     }
 
-    /// What the network offers is used neither by the environment's wish.
+    /// A script that the network offers is not used for the environment's settings either.
     @Test func autoDiscoveryIsOff() async throws {
         let options = try Libproxy.options(["http_proxy": "wpad://"])
         #expect(try await SystemProxies(options).proxies(for: Libproxy.query()) == [.direct])
@@ -138,7 +138,7 @@ import Testing
         #expect(try await SystemProxies(none).proxies(for: Libproxy.query()) == [.direct])
     }
 
-    /// What the network offers is not used; nor is it looked for.
+    /// A script that the network offers is neither used nor searched for.
     @Test func libproxy05DoesNotDiscover() async throws {
         let folder = try TemporaryFolder()
         let options = try Self.options05(["wpad://"], "http://evil:1", in: folder)

@@ -6,7 +6,7 @@
     import LoadingKitTesting
     import Testing
 
-    /// Behind telemetry, loads keep the contract of handlers.
+    /// Loads with telemetry keep the contract of handlers.
     @Suite(.timeLimit(.minutes(5))) struct ContractTests {
         @Test(arguments: [1, 3]) func keeps(_ count: Int) async throws {
             let whole = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }

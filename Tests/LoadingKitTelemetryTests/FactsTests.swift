@@ -90,7 +90,7 @@
             #expect(AttemptMeters.nanoseconds(.seconds(Int64.max / 2)) == .max)
         }
 
-        /// Tasks that are gone are forgotten, however many there were.
+        /// Entries of released tasks are removed.
         @Test func tasksAreNotKept() {
             let traces = TaskTraces()
             for _ in 0..<10_000 { traces.setParent(.topLevel, of: URLSessionTask()) }

@@ -8,7 +8,7 @@
     import Tracing
 
     @Suite(.timeLimit(.minutes(5))) struct FailureTests {
-        /// What the span of a load that fails has, beside its error's type.
+        /// The attributes of a failed load's span besides `error.type`.
         private func check(
             _ observed: Observed, _ type: String, status: Int? = nil, sourceLocation: SourceLocation = #_sourceLocation
         ) async throws {
@@ -43,7 +43,7 @@
         @Test func aPortAtWhichNoServerListens() async throws {
             let observed = Observed()
             defer { observed.end() }
-            // The port of tcpmux; one that was just let go could be given to another test.
+            // The port of tcpmux; a port that was just released could be used by another test.
             await #expect(throws: URLError.self) { try await observed.load("http://127.0.0.1:1/") }
             try await check(observed, "URLError.cannotConnectToHost")
         }

@@ -78,7 +78,7 @@
                 return fails ? .text("bad", status: 503) : .text("good")
             }
             defer { server.stop() }
-            let observed = Observed(configure: { retries.install(in: $0) })
+            let observed = Observed(configure: { $0.interceptors.append(retries) })
             defer { observed.end() }
             let (data, _) = try await observed.load(server.url())
             #expect(data == Data("good".utf8))
@@ -102,7 +102,7 @@
                 return fails ? .text("bad", status: 503) : .text("good")
             }
             defer { server.stop() }
-            let observed = Observed(behind: { retries.install(in: $0) })
+            let observed = Observed(behind: { $0.interceptors.append(retries) })
             defer { observed.end() }
             try await observed.load(server.url())
             let spans = await observed.spans(1)
@@ -139,8 +139,8 @@
     }
 
     /// Retries that do not wait.
-    private var retries: ResilienceStack {
+    private var retries: Retries {
         let clock = ResilienceClock(now: { 0 }, date: { Date() }, sleep: { _ in })
-        return ResilienceStack([Retries(RetryPolicy(), clock: clock)])
+        return Retries(RetryPolicy(), clock: clock)
     }
 #endif

@@ -6,7 +6,7 @@ import Testing
     import FoundationXML
 #endif
 
-/// The examples of `Migrating.md`, compiled: each stands here word for word, and a test sees to it.
+/// What the examples of `Migrating.md` do; `SnippetTests` compiles them as they stand.
 @Suite struct MigratingExamplesTests {
     private func allowing() -> URLSessionConfiguration {
         let configuration = URLSessionConfiguration.default
@@ -25,14 +25,6 @@ import Testing
         override class func canInit(with request: URLRequest) -> Bool { request.url?.scheme == "mine" }
         override func startLoading() { client?.urlProtocolDidFinishLoading(self) }
         override func stopLoading() {}
-    }
-
-    private func reconnect(_ task: URLSessionWebSocketTask, _ reconnect: () -> Void) {
-        switch task.closeCode {
-        case .normalClosure, .goingAway: break
-        case .abnormalClosure: reconnect()
-        default: print("closed with code \(task.closeCode.rawValue)")
-        }
     }
 
     final class GreetingHandler: URLProtocolHandler, @unchecked Sendable {
@@ -61,21 +53,4 @@ import Testing
         let foreign = try #require(URL(string: "greeting://anyone"))
         #expect(throws: (any Error).self) { try Data(contentsOf: foreign) }
     }
-
-    @Test func thePageHasWhatIsCompiledHere() throws {
-        let here = URL(fileURLWithPath: #filePath)
-        let page = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-            .appendingPathComponent("Sources/LoadingKit/LoadingKit/LoadingKit.docc/Migrating.md")
-        let source = Self.words(try String(contentsOf: here, encoding: .utf8))
-        let blocks = try String(contentsOf: page, encoding: .utf8).components(separatedBy: "```swift\n").dropFirst()
-        #expect(blocks.count == 5)
-        for block in blocks {
-            let code = Self.words(block.components(separatedBy: "```")[0])
-            let isHere = source.contains(code)
-            #expect(isHere, "\(block)")
-        }
-    }
-
-    /// Without white space, which may differ.
-    private static func words(_ text: String) -> String { text.filter { !$0.isWhitespace } }
 }

@@ -3,6 +3,7 @@ import LoadingKit
 import LoadingKitCore
 import LoadingKitLoopbackServer
 import LoadingKitPrimitives
+import LoadingKitTransport
 import MatrixPaths
 import TestSupport
 import Testing
@@ -144,6 +145,29 @@ extension Row {
                 }
             }
             .not(MatrixPath.background, "It is code of the program's, which transfers go on without."),
+        .setting("connectSubstitution", "where the tool's connections lead")
+            .on(MatrixPath.data + [.webSocket, .resumedDownload, .resumedUpload, .ftp]) { path in
+                let seen = try await path.run {
+                    $0.configure = { configuration in
+                        configuration.settings.connectSubstitution = ConnectSubstitution { _ in
+                            .tcp(host: "127.0.0.1", port: 1)
+                        }
+                    }
+                }
+                #expect(seen.outcome?.code == .cannotConnectToHost && seen.requests.isEmpty)
+            }
+            .not([.stream], "The tool has no stream tasks.")
+            .not(MatrixPath.background, "The tool loads in its own process."),
+        .setting("omittedFields", "fields that the tool's user does not want")
+            .on(MatrixPath.data + [.webSocket, .resumedDownload, .resumedUpload]) { path in
+                let seen = try await path.run {
+                    $0.configure = { $0.settings.omittedFields = ["user-agent"] }
+                }
+                #expect(!seen.requests.isEmpty && seen.values("User-Agent").allSatisfy { $0 == nil })
+            }
+            .not([.ftp], Reason.ftpFields)
+            .not([.stream], Reason.streamFields)
+            .not(MatrixPath.background, "The tool loads in its own process."),
         .setting("proxyEnvironment", "the environment's proxies")
             .elsewhere { path in
                 try await goesThroughProxy(path) { configuration, proxy in
@@ -153,20 +177,6 @@ extension Row {
                     ])
                 }
             },
-        .setting("streamConnections", "what connects stream tasks")
-            .on([.stream]) { path in
-                let proxy = try ProxyPeer()
-                defer { proxy.stop() }
-                let seen = try await path.run {
-                    $0.configure = { configuration in
-                        configuration.connectionProxyDictionary = proxy.dictionary
-                        configuration.settings.streamConnections = nil
-                    }
-                }
-                // Nothing else knows of proxies.
-                #expect(seen.outcome?.text == "hello" && seen.connections == 1 && proxy.connections == 0)
-            }
-            .elsewhere("Of stream tasks alone."),
     ]
 }
 

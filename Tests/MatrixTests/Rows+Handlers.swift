@@ -52,7 +52,18 @@ extension Row {
                 let seen = try await path.run { $0.configure = { $0.settings.builtInHandlers = [] } }
                 #expect(seen.outcome?.code == .unsupportedURL && seen.requests.isEmpty && seen.commands.isEmpty)
             }
-            .not([.stream], noHandlers)
+            .on([.stream]) { path in
+                let proxy = try ProxyPeer()
+                defer { proxy.stop() }
+                let seen = try await path.run {
+                    $0.configure = { configuration in
+                        configuration.connectionProxyDictionary = proxy.dictionary
+                        configuration.settings.builtInHandlers = []
+                    }
+                }
+                // The module with the handlers of http has the proxies of stream tasks.
+                #expect(seen.outcome?.text == "hello" && seen.connections == 1 && proxy.connections == 0)
+            }
             .not(MatrixPath.background, "Transfers are of the built-in schemes."),
         .setting("ownLogger", "logger")
             .on([.http2, .interceptor, .forwarded]) { path in

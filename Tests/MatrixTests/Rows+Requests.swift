@@ -74,6 +74,21 @@ extension Row {
                 #expect(seen.commands.contains { $0.hasPrefix("AUTH") })
             }
             .not([.stream], Reason.streamFields),
+        .property("followsRedirects")
+            .on([.redirect]) { path in
+                let seen = try await path.run { $0.change = { $0.followsRedirects = false } }
+                #expect(seen.requests.isEmpty && seen.outcome?.status == 307)
+            }
+            .on(MatrixPath.all(but: [.redirect, .ftp, .stream])) { path in
+                let seen = try await path.run {
+                    $0.change = { $0.followsRedirects = false }
+                    $0.answer = { $0.path == "/elsewhere" ? .text("there") : .redirect(to: "/elsewhere") }
+                }
+                #expect(!seen.requests.isEmpty && seen.requests.allSatisfy { $0.path != "/elsewhere" })
+                if MatrixPath.data.contains(path) { #expect(seen.outcome?.status == 302) }
+            }
+            .not([.ftp], "FTP has no redirects.")
+            .not([.stream], Reason.streamFields),
         .property("body", "httpBody, httpBodyStream")
             .on(MatrixPath.data + MatrixPath.background) { path in
                 let seen = try await path.run {

@@ -3,6 +3,7 @@ import LoadingKit
 import LoadingKitCore
 import LoadingKitLoopbackServer
 import MatrixPaths
+import TestSupport
 import Testing
 
 /// Whom a connection with TLS is made to.

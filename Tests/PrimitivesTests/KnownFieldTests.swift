@@ -11,6 +11,13 @@ import Testing
         #expect(KnownField.other.name.isEmpty)
     }
 
+    /// Names and cases are two lists in the same order.
+    @Test func everyCaseHasItsName() {
+        for known in KnownField.allCases where known != .other {
+            #expect(known.name.lowercased().filter { $0 != "-" } == "\(known)".lowercased())
+        }
+    }
+
     @Test func namesAreDistinct() {
         #expect(Set(KnownField.allCases.map { $0.name.lowercased() }).count == KnownField.allCases.count)
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LoadingKitProxies
 
-/// What is asked of a resolver, as a value: one question for all that wait, and no more than may be asked at a time.
+/// The look-ups of a resolver, as a value: one look-up for all loads that wait for it, and a limit on their number.
 @Suite struct ProxyQuestionsTests {
     private static let way = Proxy(kind: .http, host: "p", port: 1, credential: nil)
 

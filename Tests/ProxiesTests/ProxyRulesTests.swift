@@ -47,7 +47,7 @@ import Testing
         environment(["http_proxy": "", "https_proxy": "", "all_proxy": "b"], b, b, b),
         environment(["ALL_PROXY": "socks5h://s"], "socks5h://s:1080", "socks5h://s:1080", "socks5h://s:1080"),
         environment(["all_proxy": "b", "NO_PROXY": "example"], "direct", "direct", "direct"),
-        // What names no proxy is never none.
+        // A setting that names no valid proxy does not mean a direct connection.
         environment(["http_proxy": "htp://a"], "error http_proxy", "direct", "direct"),
         environment(["https_proxy": "a:99999", "all_proxy": "b"], b, "error https_proxy", b),
         environment(["all_proxy": "quic://a"], "error all_proxy", "error all_proxy", "error all_proxy"),
@@ -71,7 +71,7 @@ import Testing
             "socks4a://s:9050", "socks4a://s:9050"),
         dictionary(#"{"ExceptionsList": ["*.example"], \#(socks)}"#, "direct", "direct", "direct"),
         dictionary(#"{"ExcludeSimpleHostnames": 1, \#(socks)}"#, "direct", "direct", "direct", host: "printer"),
-        // What is enabled and names no proxy is never none.
+        // An enabled setting that names no valid proxy does not mean a direct connection.
         dictionary(#"{"HTTPEnable": 1, "HTTPProxy": "a", "HTTPPort": 70000}"#, "error HTTPPort", "direct", "direct"),
         dictionary(#"{"HTTPEnable": 1, "HTTPProxy": "a", "HTTPPort": "x"}"#, "error HTTPPort", "direct", "direct"),
         dictionary(#"{"HTTPSEnable": 1}"#, "direct", "error HTTPSProxy", "direct"),

@@ -11,7 +11,7 @@ import Testing
         case challenged
     }
 
-    /// What is sent, and the outcome: nil where more bytes are needed.
+    /// The sent bytes, and the outcome; nil if more bytes are needed.
     private struct Transcript: Equatable {
         var sent: [UInt8] = []
         var result: Result<Ending, ProxyError.Cause>?
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    /// What a message says where the proxy takes too long.
+    /// The message of a timeout names the message that the proxy did not send.
     @Test func whatIsWaitedFor() throws {
         var five = SOCKS5Handshake(Self.name, Proxy.Credential(user: "me", password: "pw"))
         _ = try five.begin()

@@ -96,7 +96,7 @@ private final class DelayLine: Sendable {
         }
     }
 
-    /// What may still come is taken and dropped.
+    /// Reads and drops bytes that still arrive.
     private func end(_ socket: StreamSocket) {
         socket.halfClose()
         room.value = .max / 2

@@ -1,6 +1,6 @@
 import LoadingKitLoopbackServer
 
-// What tests use of the loopback server's module, so that `import TestSupport` is enough.
+// The types of the loopback server's module that tests use, so that `import TestSupport` is enough.
 package typealias Box = LoadingKitLoopbackServer.Box
 package typealias CertificateAuthority = LoadingKitLoopbackServer.CertificateAuthority
 package typealias CertificateTemplate = LoadingKitLoopbackServer.CertificateTemplate

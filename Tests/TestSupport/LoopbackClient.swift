@@ -1,11 +1,11 @@
 import LoadingKitLoopbackServer
 
-/// A blocking client with no HTTP in it, to test servers without the library under test. One thread's at a time.
+/// A blocking client with no HTTP in it, to test servers without the library under test. Used by one thread at a time.
 package final class LoopbackClient {
     private let socket: StreamSocket
     private var unread: ArraySlice<UInt8> = []
 
-    /// What the handshake agreed, for a TLS connection.
+    /// The result of the TLS handshake; nil for a plain connection.
     package var tls: TLSFacts? { socket.tlsFacts }
 
     package var receivedCloseNotify: Bool { socket.receivedCloseNotify }
@@ -14,7 +14,7 @@ package final class LoopbackClient {
         socket = try StreamSocket(connectingTo: address)
     }
 
-    /// With TLS over it.
+    /// Connects with TLS.
     package convenience init(
         _ address: LoopbackAddress, tls context: TLSClientContext, serverName: String? = "localhost"
     ) throws {
@@ -30,7 +30,7 @@ package final class LoopbackClient {
 
     package func send(_ bytes: [UInt8]) throws { try socket.write(bytes) }
 
-    /// Up to and with this text; less when the server ends the connection first.
+    /// Returns the bytes up to the end of this text; fewer when the server ends the connection first.
     package func receive(through end: String) throws -> String {
         let end = Array(end.utf8)
         var text: [UInt8] = []
@@ -41,7 +41,7 @@ package final class LoopbackClient {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// So many bytes; fewer when the server ends the connection first.
+    /// Returns `count` bytes; fewer when the server ends the connection first.
     package func receive(_ count: Int) throws -> [UInt8] {
         while unread.count < count {
             let bytes = try socket.read()
@@ -52,7 +52,7 @@ package final class LoopbackClient {
         return Array(unread.prefix(count))
     }
 
-    /// All until the server ends the connection.
+    /// Returns all bytes up to the end of the connection.
     package func receiveAll() throws -> String {
         while true {
             let bytes = try socket.read()

@@ -1,10 +1,10 @@
 import LoadingKitLoopbackServer
 
-/// A proxy that leads to this machine alone: whatever name a client asks for, it connects to the port on 127.0.0.1. It notes
-/// the destinations, so that a test sees that a client has used it; a name that does not exist is one that no client reaches
-/// without it.
+/// A proxy that connects to this machine only: for any name that a client requests, it connects to the port on 127.0.0.1.
+/// It records the destinations, so that a test sees that a client has used it: no client can reach a name that does not
+/// exist without it.
 package final class RelayProxy: Sendable {
-    /// What is spoken with it.
+    /// The proxy's protocol.
     package enum Kind: String, Sendable, CaseIterable {
         case http, https, socks4, socks5
 
@@ -20,7 +20,7 @@ package final class RelayProxy: Sendable {
     private let listener: Listener
     private let asked: Recorder<String>
 
-    /// Where clients wanted to go, as `host:port`; the whole URL of a request in absolute form, which the proxy answers with
+    /// The requested destinations, as `host:port`; the whole URL of a request in absolute form, which the proxy answers with
     /// the text `forwarded`.
     package var destinations: [String] { asked.snapshot }
 
@@ -43,7 +43,7 @@ package final class RelayProxy: Sendable {
 
     /// - Parameters:
     ///   - identity: of an `https` proxy.
-    ///   - credential: whom an HTTP proxy lets in alone: the value of `Proxy-Authorization`.
+    ///   - credential: the only credential that an HTTP proxy accepts: the value of `Proxy-Authorization`.
     package init(_ kind: Kind, tls identity: ServerIdentity? = nil, credential: String? = nil) throws {
         self.kind = kind
         let asked = Recorder<String>()

@@ -42,7 +42,7 @@ import Testing
     @Test func whatIsInTheWayIsRefused() throws {
         let place = DaemonPlace(folder: folder.path + "/loadkit")
         try folder.write("", to: "loadkit")
-        #expect(Self.problem { try place.prepare() }.contains("no folder"))
+        #expect(Self.problem { try place.prepare() }.contains("is not a folder"))
         try FileManager.default.removeItem(atPath: place.folder)
         try FileManager.default.createSymbolicLink(atPath: place.folder, withDestinationPath: folder.path)
         #expect(Self.problem { try place.prepare() }.contains("symbolic link"))

@@ -86,7 +86,7 @@ import Testing
                 let program = try PlainProgram(server.place)
                 #expect(try program.greet() != nil)
                 program.write(try MessageFrame(message).bytes)
-                #expect(program.readAll().last?.contains("not expected") == true)
+                #expect(program.readAll().last?.contains("an unexpected message") == true)
             }
         }
     }

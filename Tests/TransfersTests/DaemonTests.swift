@@ -78,7 +78,7 @@ import Testing
             let url = try fixture.folder.write("twelve bytes", to: "upload")
             let file = try FileHandle(forReadingFrom: url)
             try FileManager.default.removeItem(at: url)
-            let descriptor = try OwnedDescriptor.duplicating(file.fileDescriptor).get()
+            let descriptor = OwnedDescriptor(dup(file.fileDescriptor))
             #expect(await session.perform(.begin(fixture.transfer(1)), descriptors: [descriptor]) == nil)
             guard case .didResume(1, offset: 12, expected: 1)? = await session.event(2) else {
                 Issue.record("the daemon could not read the file")

@@ -98,7 +98,7 @@ import Testing
             _ = other
             try await one.start()
             let file = try Self.file("sent")
-            let copy = try OwnedDescriptor.duplicating(file.fileDescriptor).get()
+            let copy = OwnedDescriptor(dup(file.fileDescriptor))
             try await one.run { link in
                 try link.send(Self.hello)
                 try link.send(.command(number: 1, .suspend(1)), [copy])

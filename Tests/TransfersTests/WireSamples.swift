@@ -35,7 +35,7 @@ enum WireSamples {
         return session
     }()
 
-    static let end = TransferStanding(
+    static let end = TransferStatus(
         error: TransferError(.timedOut, "It took too long.", url: "https://example.org/"), file: "/file")
 
     static let commands: [TransferCommand] = [
@@ -55,7 +55,7 @@ enum WireSamples {
 
     static let overview: SessionOverview = {
         var waiting = transfer
-        (waiting.stage, waiting.standing.error) = (.backingOff, end.error)
+        (waiting.stage, waiting.status.error) = (.backingOff, end.error)
         return SessionOverview(identifier: "a", program: "/bin/program", isAttached: true, transfers: [waiting])
     }()
 

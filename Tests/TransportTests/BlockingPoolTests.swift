@@ -30,12 +30,10 @@ import Testing
         }
     }
 
-    private func pool(_ limits: BlockingPool.Limits, time: TimeSource = .system) -> BlockingPool {
-        BlockingPool(name: "test", limits, time: time)
-    }
+    private func pool(_ limits: BlockingPool.Limits) -> BlockingPool { BlockingPool(name: "test", limits) }
 
     @Test(arguments: [1, 3, 600]) func itRunsAllAndGrowsToItsBound(bound: Int) {
-        let (pool, held) = (pool(.init(usualThreads: bound)), Held())
+        let (pool, held) = (pool(.init(threads: bound)), Held())
         let count = bound * 2
         let accepted = (0..<count).map { _ in pool.run(BlockingPool.Work { held.run() }) }
         for _ in 0..<bound { #expect(held.begun.wait(seconds: 120)) }
@@ -46,7 +44,7 @@ import Testing
     }
 
     @Test func whatWaitsCanBeTakenBack() {
-        let (pool, held) = (pool(.init(usualThreads: 1)), Held())
+        let (pool, held) = (pool(.init(threads: 1)), Held())
         pool.run { held.run() }
         #expect(held.begun.wait(seconds: 120))
         let done = Guarded<[Int]>([])
@@ -68,7 +66,7 @@ import Testing
     }
 
     @Test func moreThanMayWaitIsRefused() {
-        var limits = BlockingPool.Limits(usualThreads: 2)
+        var limits = BlockingPool.Limits(threads: 2)
         limits.maximumWaiting = 3
         let (pool, held) = (pool(limits), Held())
         let refused = Guarded<[BlockingPool.Refusal]>([])
@@ -82,29 +80,8 @@ import Testing
         held.release(1)
     }
 
-    /// Slow work does not count: others begin beside it, up to another bound.
-    @Test func slowWorkMakesRoom() {
-        let time = ManualTime()
-        let limits = BlockingPool.Limits(usualThreads: 2, maximumThreads: 5, slowAfter: 1000)
-        let (pool, held) = (pool(limits, time: .manual(time)), Held())
-        for _ in 0..<8 { pool.run { held.run() } }
-        for _ in 0..<2 { #expect(held.begun.wait(seconds: 120)) }
-        #expect(pool.lookAfterWaiting() && pool.threadCount == 2)
-        time.advance(byNanoseconds: 1000)
-        #expect(pool.lookAfterWaiting() && pool.threadCount == 4)
-        for _ in 0..<2 { #expect(held.begun.wait(seconds: 120)) }
-        #expect(pool.lookAfterWaiting() && pool.threadCount == 4)
-        time.advance(byNanoseconds: 1000)
-        #expect(pool.lookAfterWaiting() && pool.threadCount == 5)
-        #expect(held.begun.wait(seconds: 120))
-        time.advance(byNanoseconds: 1000)
-        #expect(pool.lookAfterWaiting() && pool.threadCount == 5 && pool.waitingCount == 3)
-        held.release(8)
-        #expect(held.most == 5 && !pool.lookAfterWaiting())
-    }
-
     @Test func idleThreadsEnd() {
-        var limits = BlockingPool.Limits(usualThreads: 20)
+        var limits = BlockingPool.Limits(threads: 20)
         limits.idleTime = 1_000_000
         let (pool, held) = (pool(limits), Held())
         for _ in 0..<20 { pool.run { held.run() } }
@@ -119,7 +96,7 @@ import Testing
     /// What the pool does where the system has no thread to give.
     @Test(arguments: [true, false]) func threadsThatCannotBeHad(endsByItself: Bool) {
         let plan = FaultPlan(.createThread, .from(2), .fail(EAGAIN))
-        let (pool, held) = (pool(.init(usualThreads: 4, endsByItself: endsByItself)), Held())
+        let (pool, held) = (pool(.init(threads: 4, endsByItself: endsByItself)), Held())
         let refused = Guarded<[BlockingPool.Refusal]>([])
         let more = BlockingPool.Work({ held.run() }) { refusal in refused.withLock { $0.append(refusal) } }
         plan.run {
@@ -137,7 +114,7 @@ import Testing
 
     @Test func withoutAnyThread() {
         let plan = FaultPlan(.createThread, .nth(1), .fail(EAGAIN))
-        let pool = pool(.init(usualThreads: 4))
+        let pool = pool(.init(threads: 4))
         let refused = Guarded(false)
         plan.run { _ = pool.run(BlockingPool.Work({}) { _ in refused.withLock { $0 = true } }) }
         #expect(refused.withLock { $0 } && pool.threadCount == 0 && pool.waitingCount == 0)

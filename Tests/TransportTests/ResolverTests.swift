@@ -175,9 +175,9 @@ import Testing
     }
 
     @Test(arguments: [4, 40]) func silentNamesHoldUpNobodyElse(count: Int) async {
-        let (time, silence) = (ManualTime(), Silence())
-        let resolver = Resolver(time: .manual(time), lookup: silence.lookup)
-        await withLoop(.manual(time)) { loop in
+        let silence = Silence()
+        let resolver = Resolver(lookup: silence.lookup)
+        await withLoop { loop in
             let unanswered = Semaphore()
             var requests: [OnLoop<Resolver.Request>] = []
             // Several ask for each of them.
@@ -192,12 +192,8 @@ import Testing
                     }
                 }
             }
-            while loud.withLock({ $0 }) < 100 {
-                time.advance(byNanoseconds: Resolver.interval)
-                await loop.run {}
-            }
-            // More than two for each silent name, where the machine is slow to run the others.
-            #expect(resolver.threadCount <= Resolver.limits.maximumThreads)
+            while loud.withLock({ $0 }) < 100 { await loop.run {} }
+            #expect(resolver.threadCount <= Resolver.limits.threads)
             #expect(resolver.waitingCount == 0)
             #expect((0..<count).allSatisfy { silence.asks("silent\($0).test") == 2 })
             silence.end()
@@ -208,26 +204,19 @@ import Testing
 
     /// At the bound lookups wait in order; more are refused; those that nobody wants any more make room.
     @Test func lookupsWaitAtTheBound() async {
-        let (time, silence) = (ManualTime(), Silence())
-        let limits = BlockingPool.Limits(
-            usualThreads: 2, maximumThreads: 6, slowAfter: Resolver.interval, maximumWaiting: 4)
-        let resolver = Resolver(limits: limits, time: .manual(time), lookup: silence.lookup)
-        await withLoop(.manual(time)) { loop in
+        let silence = Silence()
+        let limits = BlockingPool.Limits(threads: 6, maximumWaiting: 4)
+        let resolver = Resolver(limits: limits, lookup: silence.lookup)
+        await withLoop { loop in
             let (unanswered, answered) = (Semaphore(), Semaphore())
             var requests: [OnLoop<Resolver.Request>] = []
             for number in 0..<3 {
                 requests.append(await begin("silent\(number).test", resolver, loop, unanswered))
-                while resolver.waitingCount > 0 {
-                    time.advance(byNanoseconds: Resolver.interval)
-                    await loop.run {}
-                }
             }
             #expect(resolver.threadCount == 6)
             let first = await begin("first.test", resolver, loop, answered)
             let second = await begin("second.test", resolver, loop, answered)
             let again = await begin("FIRST.test", resolver, loop, answered)
-            time.advance(byNanoseconds: Resolver.interval)
-            await loop.run {}
             #expect(resolver.waitingCount == 4 && resolver.threadCount == 6)
             let refused = await resolveFailing("third.test", resolver, loop)
             #expect(refused == .failed("the lookup cannot begin: 4 others wait already"))
@@ -258,6 +247,23 @@ import Testing
             #expect("\(failure)".contains("the system has no thread for it (Resource temporarily unavailable)"))
             loop.attach(nil)
             #expect(await resolve("a.test", resolver, loop) == Answers(v4: [.v4(7)], v6: [.loopback6]))
+        }
+    }
+
+    /// It does not wait for the silent server of another name.
+    @Test func withoutAFurtherThreadALookupFails() async {
+        let (silence, unanswered) = (Silence(), Semaphore())
+        let resolver = Resolver(lookup: silence.lookup)
+        await withLoop { loop in
+            let silent = await begin("silent.test", resolver, loop, unanswered)
+            loop.attach(FaultPlan(.createThread, .from(1), .fail(EAGAIN)))
+            let failure = await resolveFailing("a.test", resolver, loop)
+            #expect("\(failure)".contains("the system has no thread for it"))
+            loop.attach(nil)
+            #expect(await resolve("a.test", resolver, loop) == Answers(v4: [.v4(7)], v6: [.loopback6]))
+            silence.end()
+            for _ in 0..<2 { #expect(unanswered.wait(seconds: 120)) }
+            withExtendedLifetime(silent) {}
         }
     }
 

@@ -194,6 +194,34 @@ import Testing
         }
     }
 
+    /// The loop has just asked the system for events: a second question would tell nothing new.
+    @Test func aQuietStreamIsKnownWithoutASystemCall() async throws {
+        let over = Gate()
+        let peer = try Peer { connection in
+            try connection.write("x")
+            _ = try connection.read(exactly: 1)
+            try connection.write("unasked")
+            over.wait()
+        }
+        defer { peer.stop() }
+        await withLoop { loop in
+            let client = Client(loop)
+            #expect(await client.connect(peer.endpoint) == nil)
+            #expect(await client.read(1).1 == nil)
+            let calls = FaultPlan([])
+            loop.attach(calls)
+            #expect(await !client.isDead)
+            let first = calls.count(of: .recv)
+            for _ in 0..<10 { #expect(await !client.isDead) }
+            #expect(calls.count(of: .recv) == first)
+            #expect(await client.write("y") == nil)
+            while await !client.isDead { await Task.yield() }
+            #expect(calls.count(of: .recv) > first)
+            over.open()
+            await client.close()
+        }
+    }
+
     @Test func afterCloseNothingIsHeardAndNothingTraps() async throws {
         let peer = try Peer { try $0.write(try $0.readToEnd()) }
         defer { peer.stop() }

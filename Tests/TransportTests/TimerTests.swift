@@ -71,9 +71,8 @@ import Testing
                 let moved = loop.schedule(at: start.advanced(byNanoseconds: 10)) { log.value.append("moved") }
                 let earlier = loop.schedule(at: start.advanced(byNanoseconds: 100)) { log.value.append("earlier") }
                 cancelled.cancel()
-                cancelled.reschedule(at: start)
-                moved.reschedule(at: start.advanced(byNanoseconds: 50))
-                earlier.reschedule(at: start.advanced(byNanoseconds: 20))
+                loop.schedule(moved, at: start.advanced(byNanoseconds: 50))
+                loop.schedule(earlier, at: start.advanced(byNanoseconds: 20))
                 #expect(!cancelled.isScheduled && moved.isScheduled)
             }
             time.advance(byNanoseconds: 40)
@@ -83,21 +82,26 @@ import Testing
         }
     }
 
-    @Test func aTimerRepeatsWhenItsWorkSetsItAgain() async {
+    private final class Repeating: LoopDeadline {
+        var work: () -> Void = {}
+
+        override func deadlineDidPass() { work() }
+    }
+
+    @Test func aDeadlineRepeatsWhenItsWorkSetsItAgain() async {
         let time = ManualTime()
         await withLoop(.manual(time)) { loop in
             let log = OnLoop<[UInt64]>([])
-            let timer = OnLoop<LoopTimer?>(nil)
             let start = time.now
             await loop.run {
-                timer.value = loop.schedule(at: start.advanced(byNanoseconds: 10)) {
+                let deadline = Repeating()
+                deadline.work = { [unowned deadline] in
                     log.value.append(loop.now.nanoseconds(since: start))
-                    if log.value.count < 3 { timer.value?.reschedule(at: loop.now.advanced(byNanoseconds: 10)) }
+                    if log.value.count < 3 { loop.schedule(deadline, at: loop.now.advanced(byNanoseconds: 10)) }
                 }
+                loop.schedule(deadline, at: start.advanced(byNanoseconds: 10))
             }
             time.advance(byNanoseconds: 1000)
-            #expect(await loop.run { log.value } == [10, 20, 30])
-            await loop.run { timer.value?.reschedule(at: loop.now) }
             #expect(await loop.run { log.value } == [10, 20, 30])
         }
     }
@@ -122,7 +126,7 @@ import Testing
                     case (1, let pick?):
                         model[pick].time = delay
                         model[pick].order = step
-                        timers[model[pick].id]?.reschedule(at: at)
+                        if let timer = timers[model[pick].id] { loop.schedule(timer, at: at) }
                     case _:
                         timers[step] = loop.schedule(at: at) { fired.value.append(step) }
                         model.append((step, delay, step))

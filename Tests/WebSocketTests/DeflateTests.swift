@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    /// What cannot be compressed is sent as it is, and what follows does not refer to it.
+    /// A message that cannot be compressed is sent uncompressed, and later messages do not refer to it.
     @Test func whatSavesNothingIsNotCompressed() throws {
         var generator = SystemRandomNumberGenerator()
         let noise = (0..<300_000).map { _ in UInt8.random(in: 0...255, using: &generator) }
@@ -110,7 +110,7 @@ import Testing
         #expect(events == [.failed(.messageTooBig(limit: 10))])
     }
 
-    /// What is done for a message is in proportion to it: each of 5,000 had 16 KiB of memory.
+    /// The memory for a message is in proportion to its size: each of 5,000 messages once took 16 KiB.
     @Test func shortMessagesTakeLittleMemory() throws {
         let payload: [UInt8] = [0xf2, 0x48, 0xcd, 0xc9, 0xc9, 0x07, 0x00]
         let bytes = (0..<5_000).flatMap { _ in frame(.binary, payload, isCompressed: true) }

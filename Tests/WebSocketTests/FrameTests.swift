@@ -120,7 +120,7 @@ import Testing
     @Test func closeCodesThatMayBeSent() {
         for code: UInt16 in [1000, 1001, 1002, 1003, 1007, 1011, 1014, 3000, 3999, 4000, 4999] {
             let bytes = frame(.close, [UInt8(code >> 8), UInt8(code & 0xff)] + Array("ok".utf8))
-            // What comes behind it is passed over.
+            // The bytes behind it are ignored.
             #expect(Feeder().receiveAnyhow(bytes + [0xff, 0xff, 0xff]) == [.close(code, "ok")])
         }
         #expect(Feeder().receiveAnyhow(frame(.close)) == [.close(1005, "")])

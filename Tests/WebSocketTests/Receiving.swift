@@ -1,6 +1,6 @@
 import LoadingKitWebSocket
 
-/// What a codec made of bytes: comparable, and readable in a failed test's output.
+/// The results of a codec, comparable, and readable in a failed test's output.
 enum Received: Equatable, Sendable {
     case text(String)
     case binary([UInt8])

@@ -13,16 +13,9 @@
             version: "loadkit 0.1.0",
             subcommands: [
                 LoadCommand.self, SchemesCommand.self, NewHandlerCommand.self, BackgroundCommand.self, DemoCommand.self,
-            ] + hidden,
+                BackgroundDemoCommand.self,
+            ],
             defaultSubcommand: LoadCommand.self)
-
-        private static var hidden: [any ParsableCommand.Type] {
-            #if Persistence
-                [BackgroundDemoCommand.self]
-            #else
-                []
-            #endif
-        }
 
         static func main() async {
             // `LOADKITD` may name this program, as in the demo. Other programs do not start it by default.
@@ -30,12 +23,17 @@
             // Where the reader of a pipe has closed it, a write fails with EPIPE, which has an exit code, and does not
             // kill this process.
             signal(SIGPIPE, SIG_IGN)
-            let arguments = ShortOptions.expanded(Array(CommandLine.arguments.dropFirst()))
-            if arguments == ["--help"] || arguments == ["-h"] {
-                StandardOutput.write(helpMessage(for: LoadCommand.self) + "\n")
-                return
-            }
             do {
+                let requests = try Arguments(Array(CommandLine.arguments.dropFirst())).requests
+                var arguments = requests.first ?? []
+                if arguments.first == "load" { arguments.removeFirst() }
+                if arguments == ["--help"] || arguments == ["-h"] {
+                    return StandardOutput.write(helpMessage(for: LoadCommand.self) + "\n")
+                }
+                if !concernRoot(arguments) {
+                    let options = try ([arguments] + requests.dropFirst()).map { try LoadCommand.parse($0) }
+                    return try await LoadCommand.run(options)
+                }
                 var command = try parseAsRoot(arguments)
                 if var command = command as? any AsyncParsableCommand {
                     try await command.run()
@@ -45,6 +43,14 @@
             } catch {
                 Foundation.exit(report(error))
             }
+        }
+
+        /// Whether the parser needs more than the options of a load. They are many, and it is slow.
+        private static func concernRoot(_ arguments: [String]) -> Bool {
+            guard let first = arguments.first else { return false }
+            let names = configuration.subcommands.compactMap { $0.configuration.commandName }
+            return ["help", "--version"].contains(first) || names.contains(first) || first.contains("-help")
+                || first.hasPrefix("--generate-")
         }
 
         /// Reports the reason why the process ends, on one line, and returns its exit code.

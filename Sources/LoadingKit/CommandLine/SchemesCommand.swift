@@ -12,7 +12,9 @@
         var url: String?
 
         func run() async throws {
-            let session = URLSession(configuration: .default)
+            let configuration = URLSessionConfiguration.default
+            configuration.installPlugins()
+            let session = URLSession(configuration: configuration)
             defer { session.finishTasksAndInvalidate() }
             guard let url else { return StandardOutput.write(SchemeTable(session.registry).text) }
             let explanation = session.registry.explain(URLRequest(url: try URLArgument(url).url))
@@ -27,23 +29,23 @@
     struct SchemeTable {
         /// A handler decides about requests, and does not list its schemes: it is tried with a request for each of
         /// these.
-        private static let candidates = ["http", "https", "file", "data", "ftp", "ftps", "ws", "wss", "about", "blob"]
+        private static let candidates = [
+            "http", "https", "file", "data", "ftp", "ftps", "ws", "wss", "zip", "s3", "http+unix", "https+unix",
+            "ws+unix",
+            "wss+unix", "about", "blob",
+        ]
 
         let text: String
 
         init(_ registry: URLProtocolRegistry) {
             let owners = Self.candidates.map { scheme in
-                (scheme: scheme, handler: URL(string: "\(scheme)://host/").flatMap { Self.handler(of: $0, registry) })
+                (scheme, URL(string: "\(scheme)://host/").flatMap { registry.explain(URLRequest(url: $0)).handler })
             }
             let rows = registry.handlerNames.map { name in
-                (owners.filter { $0.handler == name }.map { "\($0.scheme):" }.joined(separator: " "), name)
+                (owners.filter { $0.1 == name }.map { "\($0.0):" }.joined(separator: " "), name)
             }
             let width = rows.map(\.0.count).max() ?? 0
-            text = rows.map { $0.padding(toLength: width, withPad: " ", startingAt: 0) + "  \($1)\n" }.joined()
-        }
-
-        private static func handler(of url: URL, _ registry: URLProtocolRegistry) -> String? {
-            registry.explain(URLRequest(url: url)).handler
+            text = rows.map { PlainText.left($0, width) + "  \($1)\n" }.joined()
         }
     }
 #endif

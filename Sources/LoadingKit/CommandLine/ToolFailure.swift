@@ -16,8 +16,20 @@ struct ToolFailure: Error, Hashable {
     /// The failure of a load.
     init(_ error: any Error, hadResponse: Bool) {
         let error = error as? URLError ?? URLError(.unknown, userInfo: [NSUnderlyingErrorKey: error])
-        self.init(ToolStatus(error, hadResponse: hadResponse), error.localizedDescription)
+        self.init(
+            ToolStatus(error, hadResponse: hadResponse),
+            Self.words.reduce(error.localizedDescription) {
+                $0.replacingOccurrences(of: $1.key, with: $1.value)
+            })
     }
+
+    /// The tool's words for the advice that the library gives to programs.
+    private static let words = [
+        "configuration.tlsTrustRoots": "--cacert",
+        "answer the challenge NSURLAuthenticationMethodClientCertificate with "
+            + "URLCredential(identity:certificates:persistence:)": "give one with --cert",
+        "configuration.allowsHTTP2 = false": "--http1.1",
+    ]
 
     /// The line for standard error; empty where nothing is reported.
     var line: String {
@@ -26,83 +38,63 @@ struct ToolFailure: Error, Hashable {
 }
 
 /// The exit status of the process: curl's number where the cause is the same.
-struct ToolStatus: RawRepresentable, Hashable, Sendable {
-    let rawValue: Int32
-
-    static let success = ToolStatus(rawValue: 0)
-    static let unsupportedProtocol = ToolStatus(rawValue: 1)
-    static let usage = ToolStatus(rawValue: 2)
-    static let malformedURL = ToolStatus(rawValue: 3)
-    static let couldNotResolve = ToolStatus(rawValue: 6)
-    static let couldNotConnect = ToolStatus(rawValue: 7)
-    static let weirdReply = ToolStatus(rawValue: 8)
-    static let partialFile = ToolStatus(rawValue: 18)
-    static let httpError = ToolStatus(rawValue: 22)
-    static let writeError = ToolStatus(rawValue: 23)
-    static let readError = ToolStatus(rawValue: 26)
-    static let timedOut = ToolStatus(rawValue: 28)
-    static let rangeError = ToolStatus(rawValue: 33)
-    static let tlsHandshake = ToolStatus(rawValue: 35)
-    static let couldNotReadFile = ToolStatus(rawValue: 37)
-    static let aborted = ToolStatus(rawValue: 42)
-    static let tooManyRedirects = ToolStatus(rawValue: 47)
-    static let gotNothing = ToolStatus(rawValue: 52)
-    static let receiveFailure = ToolStatus(rawValue: 56)
-    static let clientCertificate = ToolStatus(rawValue: 58)
-    static let certificate = ToolStatus(rawValue: 60)
-    static let badContentEncoding = ToolStatus(rawValue: 61)
-    static let tooLarge = ToolStatus(rawValue: 63)
-    static let bodyCannotRewind = ToolStatus(rawValue: 65)
-    static let loginDenied = ToolStatus(rawValue: 67)
-    static let badAuthorityFile = ToolStatus(rawValue: 77)
-}
-
-extension ToolStatus {
-    private static let statuses: [URLError.Code: ToolStatus] = [
-        .unsupportedURL: .unsupportedProtocol,
-        .badURL: .malformedURL,
-        .redirectToNonExistentLocation: .unsupportedProtocol,
-        .appTransportSecurityRequiresSecureConnection: .unsupportedProtocol,
-        .cannotFindHost: .couldNotResolve,
-        .dnsLookupFailed: .couldNotResolve,
-        .cannotConnectToHost: .couldNotConnect,
-        .notConnectedToInternet: .couldNotConnect,
-        .timedOut: .timedOut,
-        .cancelled: .aborted,
-        .httpTooManyRedirects: .tooManyRedirects,
-        .secureConnectionFailed: .tlsHandshake,
-        .serverCertificateHasBadDate: .certificate,
-        .serverCertificateNotYetValid: .certificate,
-        .serverCertificateHasUnknownRoot: .certificate,
-        .serverCertificateUntrusted: .certificate,
-        .clientCertificateRejected: .clientCertificate,
-        .clientCertificateRequired: .clientCertificate,
-        .cannotDecodeContentData: .badContentEncoding,
-        .cannotDecodeRawData: .badContentEncoding,
-        .dataLengthExceedsMaximum: .tooLarge,
-        .requestBodyStreamExhausted: .bodyCannotRewind,
-        .userAuthenticationRequired: .loginDenied,
-        .userCancelledAuthentication: .loginDenied,
-        .badServerResponse: .weirdReply,
-        .resourceUnavailable: .rangeError,
-        .zeroByteResource: .gotNothing,
-        .fileDoesNotExist: .couldNotReadFile,
-        .fileIsDirectory: .couldNotReadFile,
-        .noPermissionsToReadFile: .couldNotReadFile,
-        .cannotOpenFile: .couldNotReadFile,
-    ]
+enum ToolStatus: Int32, Sendable {
+    case success = 0
+    case unsupportedProtocol, usage, malformedURL
+    case notBuiltIn = 4
+    case couldNotResolve = 6
+    case couldNotConnect, weirdReply
+    case partialFile = 18
+    case httpError = 22
+    case writeError
+    case readError = 26
+    case timedOut = 28
+    case rangeError = 33
+    case tlsHandshake = 35
+    case couldNotReadFile = 37
+    case aborted = 42
+    case tooManyRedirects = 47
+    case gotNothing = 52
+    case receiveFailure = 56
+    case clientCertificate = 58
+    case certificate = 60
+    case badContentEncoding
+    case tooLarge = 63
+    case bodyCannotRewind = 65
+    case loginDenied = 67
+    case badAuthorityFile = 77
+    case pinnedKey = 90
 
     /// - Parameter hadResponse: whether the response's head had arrived. A later interruption leaves a partial body.
     init(_ error: URLError, hadResponse: Bool) {
-        if let status = Self.statuses[error.code] {
-            self = status
-        } else if error.code == .networkConnectionLost {
-            self = hadResponse ? .partialFile : Self.isReset(error) ? .receiveFailure : .gotNothing
-        } else if error.code == .cannotParseResponse {
-            self = hadResponse ? .receiveFailure : .weirdReply
-        } else {
-            self = .receiveFailure
-        }
+        self =
+            switch error.code {
+            case .unsupportedURL, .redirectToNonExistentLocation, .appTransportSecurityRequiresSecureConnection:
+                .unsupportedProtocol
+            case .badURL: .malformedURL
+            case .cannotFindHost, .dnsLookupFailed: .couldNotResolve
+            case .cannotConnectToHost, .notConnectedToInternet: .couldNotConnect
+            case .timedOut: .timedOut
+            case .cancelled: .aborted
+            case .httpTooManyRedirects: .tooManyRedirects
+            case .secureConnectionFailed: .tlsHandshake
+            case .serverCertificateHasBadDate, .serverCertificateNotYetValid, .serverCertificateHasUnknownRoot,
+                .serverCertificateUntrusted:
+                .certificate
+            case .clientCertificateRejected, .clientCertificateRequired: .clientCertificate
+            case .cannotDecodeContentData, .cannotDecodeRawData: .badContentEncoding
+            case .dataLengthExceedsMaximum: .tooLarge
+            case .requestBodyStreamExhausted: .bodyCannotRewind
+            case .userAuthenticationRequired, .userCancelledAuthentication: .loginDenied
+            case .badServerResponse: .weirdReply
+            case .resourceUnavailable: .rangeError
+            case .zeroByteResource: .gotNothing
+            case .fileDoesNotExist, .fileIsDirectory, .noPermissionsToReadFile, .cannotOpenFile: .couldNotReadFile
+            case .networkConnectionLost:
+                hadResponse ? .partialFile : Self.isReset(error) ? .receiveFailure : .gotNothing
+            case .cannotParseResponse: hadResponse ? .receiveFailure : .weirdReply
+            default: .receiveFailure
+            }
     }
 
     /// A reset connection and a closed one have the same code, and differ in the system's error.

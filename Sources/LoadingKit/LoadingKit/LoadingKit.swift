@@ -1,6 +1,5 @@
 @_exported import LoadingKitCore
 import LoadingKitDataURL
-import LoadingKitFTPHandler
 import LoadingKitFile
 import LoadingKitHTTP
 import LoadingKitPersistence
@@ -8,14 +7,12 @@ import LoadingKitPersistence
 extension URLSessionConfiguration {
     /// The handlers of the schemes that come with LoadingKit, in the order in which they are tried.
     static let builtInHandlers: [URLProtocolHandler.Type] = [
-        HTTPProtocolHandler.self, FileHandler.self, DataURLHandler.self, WebSocketHandler.self,
-        FTPProtocolHandler.self,
+        HTTPProtocolHandler.self, FileHandler.self, DataURLHandler.self, WebSocketHandler.self, FTPHandler.self,
     ]
 
     /// A new configuration with the default settings.
     public class var `default`: URLSessionConfiguration {
         let configuration = URLSessionConfiguration(builtIn: builtInHandlers, cache: .shared)
-        configuration.settings.streamConnections = { StreamConnections.of($0) }
         configuration.httpCookieStorage = .shared
         configuration.urlCredentialStorage = .shared
         configuration.settings.hsts = .shared
@@ -28,11 +25,8 @@ extension URLSessionConfiguration {
     /// The sessions of one configuration, and of its copies, share these stores. They are cleared when the last of
     /// these sessions is invalidated.
     public class var ephemeral: URLSessionConfiguration {
-        URLCache.handOverDiskStores()
         let configuration = URLSessionConfiguration(
-            builtIn: builtInHandlers,
-            cache: URLCache(memoryCapacity: URLCache.defaultMemoryCapacity))
-        configuration.settings.streamConnections = { StreamConnections.of($0) }
+            builtIn: builtInHandlers, cache: URLCache(memoryCapacity: URLCache.defaultMemoryCapacity))
         configuration.httpCookieStorage = HTTPCookieStorage()
         configuration.urlCredentialStorage = URLCredentialStorage()
         configuration.settings.ownStores()

@@ -1,5 +1,10 @@
+import Foundation
+import Glibc
 import LoadingKitPersistence
-import LoadingKitTransfers
+
+#if Background
+    import LoadingKitTransfers
+#endif
 
 /// The process that performs the transfers of background sessions, so that they continue when the program ends: the
 /// daemon `loadkitd`. Each user has one.
@@ -19,14 +24,32 @@ public enum LoadingKitBackground {
     ///
     /// In a process that was started as the daemon, the call does not return. Otherwise it returns at once, and the
     /// program's background sessions start the program's own executable as the daemon when no daemon is running.
-    public static func runIfDaemon() { DaemonMain.runIfStarted(makePerformer) }
+    public static func runIfDaemon() {
+        #if Background
+            DaemonMain.runIfStarted(makePerformer)
+        #else
+            if ProcessInfo.processInfo.environment["LOADKIT_DAEMON_STAGE"] != nil { runDaemon() }
+        #endif
+    }
 
     /// Runs the daemon, as `loadkitd` does, until a minute has passed without work, or `SIGTERM` or `SIGINT` arrives.
     /// The next daemon continues unfinished transfers.
-    public static func runDaemon() -> Never { DaemonMain.run(makePerformer) }
-
-    private static let makePerformer: DaemonServer.MakePerformer = {
-        // The system releases the files of a killed daemon a moment later than its socket.
-        try BackgroundComposition.makeService(in: StoreLocation.stateFolder, patience: 5)
+    ///
+    /// Without LoadingKit's package trait Background there is no daemon: the program ends with status 1.
+    public static func runDaemon() -> Never {
+        #if Background
+            DaemonMain.run(makePerformer)
+        #else
+            let text = "The daemon needs LoadingKit's package trait Background.\n"
+            try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
+            exit(EXIT_FAILURE)
+        #endif
     }
+
+    #if Background
+        private static let makePerformer: DaemonServer.MakePerformer = {
+            // The system releases the files of a killed daemon a moment later than its socket.
+            try BackgroundComposition.makeService(in: StoreLocation.stateFolder, patience: 5)
+        }
+    #endif
 }

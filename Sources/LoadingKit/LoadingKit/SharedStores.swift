@@ -3,40 +3,12 @@ import LoadingKitCore
 import LoadingKitPersistence
 import LoadingKitPrimitives
 
-// The stores of the program, which sessions share. Core gets their locations on disk here.
-
-extension URLCache {
-    /// The default cache of sessions: 4 MiB of memory, 20 MiB of disk, in the program's folder below
-    /// `~/.cache/LoadingKit` (`XDG_CACHE_HOME`).
-    public class var shared: URLCache {
-        get {
-            handOverDiskStores()
-            return ofProgram
-        }
-        set { ofProgram = newValue }
-    }
-
-    /// Makes a cache with the responses that its folder already contains.
-    ///
-    /// - Parameters:
-    ///   - memoryCapacity: The number of bytes that responses may occupy in memory.
-    ///   - diskCapacity: The number of bytes that responses may occupy on disk; with 0 the folder is not used.
-    ///   - directory: The folder for responses, as in ``init(memoryCapacity:diskCapacity:diskPath:)``.
-    public convenience init(memoryCapacity: Int, diskCapacity: Int, directory: URL? = nil) {
-        Self.handOverDiskStores()
-        self.init(memoryCapacity: memoryCapacity, diskCapacity: diskCapacity, diskPath: directory?.path)
-    }
-
-    /// Hands the function that makes disk stores of caches over to Core, with the first call.
-    static func handOverDiskStores() { diskStores }
-
-    private static let diskStores: Void = DiskResponseStores.handOver { StoreLocation.responses(in: $0) }
-}
-
-/// Core finds this class by its name where a program makes a cache before it uses anything of this module.
+/// Core finds this class by its name.
 final class DiskStores: DiskResponseStoreComposition {
-    static func handOverDiskStores() { URLCache.handOverDiskStores() }
+    static let makeStore: @Sendable (URL?) -> (any DiskResponseStore)? = { StoreLocation.responses(in: $0) }
 }
+
+// The stores of the program, which sessions share. Core gets their locations on disk here.
 
 extension URLCredentialStorage {
     /// The default credential storage of sessions. It stores permanent credentials on disk.

@@ -83,7 +83,8 @@ extension ASCII {
     }
 
     /// The number in bytes that are all decimal digits, without a sign or a space; nil also if it exceeds 64 bits.
-    package static func decimal(_ bytes: UnsafeRawBufferPointer) -> UInt64? {
+    @inlinable
+    package static func decimal<Bytes: Collection<UInt8>>(_ bytes: Bytes) -> UInt64? {
         guard !bytes.isEmpty else { return nil }
         var number: UInt64 = 0
         for byte in bytes {

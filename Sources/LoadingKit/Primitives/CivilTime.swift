@@ -23,9 +23,10 @@ public struct CivilTime: Sendable, Hashable {
         (self.hour, self.minute, self.second) = (hour, minute, second)
     }
 
-    /// A time that is beyond the years becomes the first or the last within them; what is no number, the beginning of 1970.
+    /// A time outside the years 0 to 9999 becomes the first or the last time within them. NaN becomes the beginning of
+    /// 1970.
     ///
-    /// After Howard Hinnant's `civil_from_days`: years begin in March, so that the leap day is the last.
+    /// This is Howard Hinnant's `civil_from_days`: years begin in March, so that the leap day is the last day.
     public init(secondsSince1970 seconds: Double) {
         let bounded = min(max(seconds.rounded(.down), -62_167_219_200), 253_402_300_799)
         let seconds = bounded.isNaN ? 0 : Int(bounded)
@@ -48,7 +49,7 @@ public struct CivilTime: Sendable, Hashable {
     /// 0 for Sunday. 1 January 1970 was a Thursday.
     public var weekday: Int { ((daysSince1970 + 4) % 7 + 7) % 7 }
 
-    /// As RFC 3339 has it: `2026-01-31T23:05:09Z`.
+    /// The time in the form of RFC 3339: `2026-01-31T23:05:09Z`.
     public var timestamp: String {
         "\(Self.padded(year, to: 4))-\(Self.padded(month))-\(Self.padded(day))T\(clock)Z"
     }
@@ -56,13 +57,13 @@ public struct CivilTime: Sendable, Hashable {
     /// `23:05:09`
     var clock: String { "\(Self.padded(hour)):\(Self.padded(minute)):\(Self.padded(second))" }
 
-    /// With zeros before it.
+    /// The number with leading zeros.
     package static func padded(_ number: Int, to count: Int = 2) -> String {
         let digits = String(number)
         return String(repeating: "0", count: max(0, count - digits.count)) + digits
     }
 
-    /// After Howard Hinnant's `days_from_civil`.
+    /// Howard Hinnant's `days_from_civil`.
     private var daysSince1970: Int {
         let shifted = month <= 2 ? year - 1 : year
         let era = (shifted >= 0 ? shifted : shifted - 399) / 400

@@ -1,13 +1,13 @@
 /// Dates in HTTP's fields (RFC 9110 §5.6.7).
 @_spi(LoadingKitPlugins)
 public enum HTTPDate {
-    /// Reads the three forms that a recipient must accept, and no other. Gives seconds since 1970.
+    /// Parses the three forms that a recipient must accept, and no other. Returns the seconds since 1970.
     ///
     ///     Sun, 06 Nov 1994 08:49:37 GMT    IMF-fixdate
     ///     Sunday, 06-Nov-94 08:49:37 GMT   RFC 850
     ///     Sun Nov  6 08:49:37 1994         asctime
     ///
-    /// - Parameter now: the time from which the century of the second form's two-digit year follows.
+    /// - Parameter now: the current time, which determines the century of the second form's two-digit year.
     public static func parse(_ bytes: UnsafeRawBufferPointer, now: Double) -> Int? {
         (fixed(bytes) ?? asctime(bytes) ?? rfc850(bytes, now: now))?.secondsSince1970
     }

@@ -13,7 +13,7 @@ package enum LayerErrorCategory: Sendable {
     /// The body has fewer or more bytes than the request announced.
     case wrongBodyLength
 
-    // The way to the server.
+    // The connection to the server.
     case noNetwork
     case hostNotFound
     case nameLookupFailed

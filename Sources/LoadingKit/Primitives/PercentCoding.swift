@@ -3,8 +3,8 @@
 public enum PercentCoding {
     private static let digits = Array("0123456789ABCDEF".utf8)
 
-    /// - Parameter marks: what stays besides letters and digits; by default the others of RFC 3986's unreserved characters
-    ///   (§2.3).
+    /// - Parameter marks: the characters that are kept besides letters and digits. The default are the other unreserved
+    ///   characters of RFC 3986 (§2.3).
     public static func encoded(_ bytes: some Sequence<UInt8>, keeping marks: String = "-._~") -> String {
         var text: [UInt8] = []
         for byte in bytes {
@@ -17,7 +17,7 @@ public enum PercentCoding {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The bytes that a text stands for. A `%` without two digits stands for itself.
+    /// The decoded bytes. A `%` without two digits after it is kept.
     ///
     /// - Parameter isForm: whether `+` is a space, as in HTML forms.
     public static func decoded(_ text: some Sequence<UInt8>, isForm: Bool = false) -> [UInt8] {

@@ -1,8 +1,7 @@
 import LoadingKitCore
 import LoadingKitPrimitives
 
-/// Performs transfers for the daemon. It also lists and controls the transfers of all sessions, for the command line
-/// tool.
+/// Performs transfers for the daemon, and lists and controls those of all sessions for the tool.
 package protocol TransferPerformer: BackgroundTransfers {
     /// Returns all sessions that have transfers, by identifier, with their transfers.
     func overview(_ completion: @escaping @Sendable ([SessionOverview]) -> Void)
@@ -36,11 +35,11 @@ extension TransferRecord {
         record.request.body = nil
         record.request.fields = TransferFields(HTTPFields())
         record.resumeData = nil
-        let (progress, error) = (standing.progress, standing.error)
-        record.standing = TransferStanding(error: error)
-        record.standing.error?.resumeData = nil
-        record.standing.error?.uploadResumeData = nil
-        record.standing.progress = progress
+        let (progress, error) = (status.progress, status.error)
+        record.status = TransferStatus(error: error)
+        record.status.error?.resumeData = nil
+        record.status.error?.uploadResumeData = nil
+        record.status.progress = progress
         return record
     }
 }

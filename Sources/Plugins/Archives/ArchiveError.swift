@@ -66,7 +66,7 @@ public enum ArchiveError: Error, Sendable, Hashable, LocalizedError, CustomStrin
             "the member \(name) is compressed by method \(method); stored (0) and deflate (8) are supported"
         case .localHeaderDiffers(let name, let field):
             "the member \(name) is refused: its local header has another \(field) than the directory"
-        case .overlapping(let name): "the member \(name) is refused: its data reaches into what follows it"
+        case .overlapping(let name): "the member \(name) is refused: its data extends into the next record"
         case .corruptMember(let name, let reason): "the member \(name) is corrupt: \(reason)"
         case .expandsTooFar(let name, let ratio):
             "the member \(name) expands to more than \(ratio) times its size, more than "

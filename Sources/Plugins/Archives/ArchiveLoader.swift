@@ -22,11 +22,14 @@ public struct ArchiveLoader: Sendable {
 
     /// Makes the sessions of a configuration load `zip:` URLs. Each call starts with an empty cache of directories.
     ///
-    /// Factories that are registered later, such as that of a stack of interceptors for `https`, get the range
-    /// requests. The configuration's `protocolClasses` are tried before, and get the `zip:` URL.
+    /// Interceptors that are added later, and factories that are registered later, get the range requests. The
+    /// configuration's `protocolClasses` are tried before, and get the `zip:` URL.
     public func install(in configuration: URLSessionConfiguration) {
-        let state = ArchiveState(limits: limits, isForAllSessions: false)
-        configuration.register(scheme: "zip") { ArchiveHandler(request: $0, state: state) }
+        let state = ArchiveState(limits: limits, cache: DirectoryCache(limits))
+        configuration.register(scheme: "zip") { load in
+            var archiveLoad = try ArchiveLoad(load: load, state: state)
+            try await archiveLoad.run()
+        }
     }
 }
 
@@ -52,12 +55,4 @@ public struct ArchiveLimits: Sendable, Hashable {
 struct ArchiveState: Sendable {
     let limits: ArchiveLimits
     let cache: DirectoryCache
-    /// Whether unrelated sessions use the state.
-    let isForAllSessions: Bool
-
-    init(limits: ArchiveLimits, isForAllSessions: Bool) {
-        self.limits = limits
-        self.isForAllSessions = isForAllSessions
-        cache = DirectoryCache(limits)
-    }
 }

@@ -1,4 +1,5 @@
 import Foundation
+@_spi(LoadingKitPlugins) import LoadingKitPrimitives
 
 /// A URL of the form `zip:ARCHIVE!/MEMBER`: the URL of an archive, and the name of one of its members.
 ///
@@ -68,32 +69,12 @@ public struct ArchiveURL: Sendable, Hashable {
         return encode(Array(last.utf8))
     }
 
-    private static func encode(_ name: [UInt8]) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
-        var text: [UInt8] = []
-        for byte in name {
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E, 0x2F: text.append(byte)
-            default: text += [0x25, digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            }
-        }
-        return String(decoding: text, as: UTF8.self)
-    }
+    private static func encode(_ name: [UInt8]) -> String { PercentCoding.encoded(name, keeping: "-._~/") }
 
+    /// Nil where a `%` has no two digits.
     private static func decode(_ text: Substring) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
-            guard byte == 0x25 else {
-                bytes.append(byte)
-                continue
-            }
-            guard rest.count >= 2, let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16),
-                rest.first != 0x2B
-            else { return nil }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
-        }
-        return bytes
+        let coded = text.split(separator: "%", omittingEmptySubsequences: false).dropFirst()
+        guard coded.allSatisfy({ $0.prefix(2).count { $0.isHexDigit } == 2 }) else { return nil }
+        return PercentCoding.decoded(text.utf8)
     }
 }

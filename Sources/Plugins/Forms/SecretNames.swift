@@ -18,6 +18,17 @@ public enum SecretNames {
         "X-Amz-Security-Token", "X-Goog-Signature", "X-Goog-Credential", "AWSAccessKeyId", "Key-Pair-Id",
     ]
 
+    /// A query, or a URL-encoded form, in which the values of secret names are replaced, and all else is unchanged.
+    @_spi(LoadingKitPlugins)
+    public static func hidden(_ pairs: String, by placeholder: String, _ isSecret: (String) -> Bool) -> String {
+        pairs.split(separator: "&", omittingEmptySubsequences: false).map { pair in
+            guard let equals = pair.firstIndex(of: "="), isSecret(FormURLEncoded.decoded(pair[..<equals].utf8)) else {
+                return String(pair)
+            }
+            return "\(pair[...equals])\(placeholder)"
+        }.joined(separator: "&")
+    }
+
     /// Names of secrets in queries and forms (`code` of OAuth 2.0, RFC 6749 §4.1.2) that have other meanings elsewhere.
     public static let queryItems: Set<String> = values.union(["auth", "key", "apikey", "api-key", "code"])
 }

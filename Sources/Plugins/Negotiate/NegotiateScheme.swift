@@ -61,7 +61,9 @@ struct NegotiateScheme: HTTPAuthenticationScheme {
             case .received(let known, let token): (context, input) = (known, token)
             }
             let token = try context.step(input)
-            guard !token.isEmpty else { throw GSSError("the server wants more than the mechanism has to say") }
+            guard !token.isEmpty else {
+                throw GSSError("the server requires a further token, and the mechanism has none")
+            }
             state = .sent(context)
             return "Negotiate " + Data(token).base64EncodedString()
         } catch {

@@ -81,7 +81,7 @@ public final class SystemProxies: ProxyResolver {
         let output = try await run(
             environment, argument: url.absoluteString, nil, isEnough: LibproxySettings.isEnough)
         switch try LibproxySettings(output) {
-        case .ways(let choices): return choices
+        case .routes(let choices): return choices
         case .script(let script): return try await proxies(for: url, by: try await scriptsOfSystem.load(script))
         case .autoDiscovery: return try await proxiesOfNetwork(for: url)
         }

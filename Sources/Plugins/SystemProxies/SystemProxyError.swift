@@ -34,19 +34,20 @@ extension SystemProxyError: LocalizedError, CustomStringConvertible {
     public var description: String {
         switch self {
         case .commandNotFound(let paths):
-            "libproxy's command is not there (\(paths.joined(separator: ", "))); install it with: sudo apt-get install -y "
+            "libproxy's command does not exist (\(paths.joined(separator: ", "))); install it with: sudo apt-get install -y "
                 + "libproxy-tools libproxy1-plugin-webkit"
         case .notStarted(let code): "libproxy's command could not be started: \(String(cString: strerror(code)))"
         case .timedOut(let seconds):
-            "libproxy did not answer in \(seconds) seconds and was ended: the script runs for ever, or waits for a server"
-        case .unusableAnswer(let text): "libproxy gave no usable answer\(text.isEmpty ? "" : " (\(text.prefix(500)))")"
+            "libproxy did not answer in \(seconds) seconds and was ended: the script runs endlessly, or waits for a server"
+        case .unusableAnswer(let text):
+            "libproxy returned no usable answer\(text.isEmpty ? "" : " (\(text.prefix(500)))")"
         case .noScriptRunner:
             "libproxy cannot run scripts; install what it needs with: sudo apt-get install -y libproxy1-plugin-webkit"
         case .scriptStatus(let status, let url): "the proxy script \(url) was answered with \(status)"
         case .scriptTooLong(let maximum): "the proxy script has more than \(maximum) bytes"
         case .scriptNotLoaded(let url): "the proxy script \(url) could not be loaded"
         case .scriptFailed(let text): "the proxy script failed (\(text.prefix(500)))"
-        case .unusableChoices(let text): "the proxy script gave no way that can be used (\(text.prefix(500)))"
+        case .unusableChoices(let text): "the proxy script returned no usable route (\(text.prefix(500)))"
         }
     }
 }

@@ -37,7 +37,7 @@
         /// Records the parent of the spans of a task's requests. For a delegate's `urlSession(_:didCreateTask:)`, which
         /// is called where the program creates the task.
         ///
-        /// A request's own ``LoadingKit/URLRequest/serviceContext`` takes precedence.
+        /// A request's own `URLRequest.serviceContext` takes precedence.
         ///
         /// - Parameter context: default: the context of the calling Swift task.
         public func noteParent(_ context: ServiceContext? = .current, of task: URLSessionTask) {
@@ -58,6 +58,32 @@
             if let factory = options.metricsFactory { return factory }
             let factory = MetricsSystem.factory
             return factory is NOOPMetricsHandler ? nil : factory
+        }
+    }
+
+    extension HTTPTelemetry: LoadInterceptor {
+        /// Observes the requests of a configuration's sessions, after its existing interceptors. Install an interceptor
+        /// that retries first: each of its attempts then has its own span. In the other order, all attempts share one
+        /// span.
+        public func install(in configuration: URLSessionConfiguration) { configuration.interceptors.append(self) }
+
+        /// Whether the request's scheme is `http` or `https`, and there is a backend: without one, requests do not pass
+        /// through the telemetry.
+        public func canIntercept(_ request: URLRequest) -> Bool {
+            guard let scheme = request.url?.scheme?.lowercased() else { return false }
+            return (scheme == "https" || scheme == "http") && isActive
+        }
+
+        /// Backends must not block when spans start and end, and when values are recorded.
+        public var runsOnSessionExecutor: Bool { true }
+
+        /// Loads with the handlers after this one, with a span and metrics.
+        public func load(_ load: LoadContext) async throws {
+            let (tracer, factory) = (activeTracer, activeFactory)
+            guard tracer != nil || factory != nil, let facts = RequestFacts(load.request, options, redaction) else {
+                return try await load.receive(load.next.load(load.request, redirects: .returned))
+            }
+            try await Attempt(self, load, facts, tracer, factory).run()
         }
     }
 

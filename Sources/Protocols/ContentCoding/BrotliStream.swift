@@ -15,12 +15,7 @@
 
         deinit { close() }
 
-        var isComplete: Bool {
-            switch state {
-            case .ended: true
-            case .new, .running, .failed: false
-            }
-        }
+        var isComplete: Bool { if case .ended = state { true } else { false } }
 
         func decode(
             _ input: UnsafeRawBufferPointer, _ position: inout Int, into output: UnsafeMutableRawBufferPointer
@@ -28,11 +23,7 @@
             switch state {
             case .failed(let error): throw error
             case .ended(var behind):
-                do throws(ContentCodingError.Kind) {
-                    try behind.take(input, &position)
-                } catch {
-                    throw fail(error)
-                }
+                if let problem = behind.take(input, &position) { throw fail(problem) }
                 state = .ended(behind)
                 return 0
             case .running(let decoder): return try decode(decoder, input, &position, output)

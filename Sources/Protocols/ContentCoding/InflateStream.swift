@@ -32,7 +32,6 @@ final class InflateStream: CodingStream {
         switch state {
         case .ended: true
         case .betweenMembers: isMade
-        case .undecided(first: nil): false
         case .undecided, .running, .failed: false
         }
     }
@@ -44,11 +43,7 @@ final class InflateStream: CodingStream {
             switch state {
             case .failed(let error): throw error
             case .ended(var behind):
-                do throws(ContentCodingError.Kind) {
-                    try behind.take(input, &position)
-                } catch {
-                    throw fail(error)
-                }
+                if let problem = behind.take(input, &position) { throw fail(problem) }
                 state = .ended(behind)
                 return 0
             case .running:

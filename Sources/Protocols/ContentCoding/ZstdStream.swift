@@ -52,11 +52,7 @@
                     }
                     state = .betweenFrames(head: [])
                 case .ended(var behind):
-                    do throws(ContentCodingError.Kind) {
-                        try behind.take(input, &position)
-                    } catch {
-                        throw fail(error)
-                    }
+                    if let problem = behind.take(input, &position) { throw fail(problem) }
                     state = .ended(behind)
                     return 0
                 case .betweenFrames(let head):

@@ -1,5 +1,5 @@
 import LoadingKitCore
-import LoadingKitPrimitives
+@_spi(LoadingKitPlugins) import LoadingKitPrimitives
 
 /// The contents of a `data:` URL, by the Fetch Standard's "data: URL processor" (RFC 2397 as used in practice).
 package struct DataURL {
@@ -17,7 +17,7 @@ package struct DataURL {
         guard Self.hasNoWrongPort(rest) else { return nil }
         guard let comma = rest.firstIndex(of: UInt8(ascii: ",")) else { return nil }
         var type = Self.trimmed(Array(rest[..<comma]))
-        var body = Self.percentDecoded(rest[rest.index(after: comma)...])
+        var body = PercentCoding.decoded(rest[rest.index(after: comma)...])
         if let shorter = Self.withoutBase64(type) {
             guard let decoded = ForgivingBase64.decode(body) else { return nil }
             type = shorter
@@ -33,16 +33,9 @@ package struct DataURL {
     /// The output of the URL Standard's parser: without tabs and line ends, and with control characters and non-ASCII
     /// characters percent-encoded.
     private static func serialized(_ text: Substring.UTF8View) -> [UInt8] {
-        var result: [UInt8] = []
-        let digits = Array("0123456789ABCDEF".utf8)
-        for byte in text {
-            switch byte {
-            case 0x09, 0x0a, 0x0d: continue
-            case 0x20...0x7e: result.append(byte)
-            case _: result += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 0xf)]]
-            }
-        }
-        return result
+        let marks = " !\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
+        let kept = text.lazy.filter { $0 != ASCII.tab && $0 != ASCII.lineFeed && $0 != ASCII.carriageReturn }
+        return Array(PercentCoding.encoded(kept, keeping: marks).utf8)
     }
 
     /// Two slashes are followed by an authority, whose port must be a number.
@@ -74,24 +67,5 @@ package struct DataURL {
         while rest.last == 0x20 { rest.removeLast() }
         guard rest.last == UInt8(ascii: ";") else { return nil }
         return Array(rest.dropLast())
-    }
-
-    private static func percentDecoded(_ text: some Sequence<UInt8>) -> [UInt8] {
-        let bytes = Array(text)
-        var decoded: [UInt8] = []
-        decoded.reserveCapacity(bytes.count)
-        var index = 0
-        while index < bytes.count {
-            if bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count,
-                let high = ASCII.hexDigit(bytes[index + 1]), let low = ASCII.hexDigit(bytes[index + 2])
-            {
-                decoded.append(high << 4 | low)
-                index += 3
-            } else {
-                decoded.append(bytes[index])
-                index += 1
-            }
-        }
-        return decoded
     }
 }

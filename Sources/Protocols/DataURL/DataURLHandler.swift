@@ -13,8 +13,8 @@ public final class DataURLHandler: URLProtocolHandler, LoopAwareHandler, @unchec
     public override func load(_ load: LoadContext) async throws {
         let text = load.url.absoluteString
         let isLong = text.utf8.count > Self.longest
-        guard let data = isLong ? try await load.offLoop({ DataURL(text) }) : DataURL(text) else {
-            throw LoadFailure(.badURL, "this is no data: URL: it has no comma, or its base64 is none")
+        guard let data = isLong ? try await load.computeOffLoop({ DataURL(text) }) : DataURL(text) else {
+            throw LoadFailure(.badURL, "this is not a valid data: URL: it has no comma, or its base64 is invalid")
         }
         try await load.receive(
             URLResponse(

@@ -43,7 +43,7 @@ public final class HTTPProtocolHandler: URLProtocolHandler, LoopNativeHandler, @
             // There may be other caches on the way.
             var all = session.cachePolicy(of: request).directives(for: request.fields)
             for field in fields { all.append(name: field.name, value: field.value) }
-            return HTTPExchange(request, resources, cacheFields: all)
+            return HTTPExchange(request, resources, HTTPSession.of(session), cacheFields: all)
         }
         return CachedExchange(request, resources, cache, adding: fields)
     }

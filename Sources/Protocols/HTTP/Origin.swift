@@ -12,16 +12,14 @@ struct Origin: Hashable {
     let port: UInt16
 
     var defaultPort: UInt16 { isSecure ? 443 : 80 }
-
     var endpoint: Endpoint { .tcp(host: host, port: port) }
 
-    /// The host as it is written in `Host` and in URLs: an IPv6 address in brackets, without its zone (RFC 6874 §4).
+    /// As in `Host` and URLs: an IPv6 address in brackets, without its zone (RFC 6874 §4).
     private var hostInAuthority: String {
         guard host.utf8.contains(UInt8(ascii: ":")) else { return host }
         return "[\(host.prefix { $0 != "%" })]"
     }
 
-    /// The origin as the target of a search for proxies.
     var proxyTarget: ProxyTarget { ProxyTarget(isSecure ? .https : .http, host: host, port: port) }
 
     /// The host and port for `CONNECT` (RFC 9110 §9.3.6).
@@ -33,8 +31,7 @@ struct Origin: Hashable {
 
 /// An http or https URL, parsed in one pass over its bytes.
 struct RequestTarget {
-    /// The result of parsing a URL's beginning, up to the end of its authority. Targets with the same beginning share
-    /// it.
+    /// The result of parsing a URL up to the end of its authority. Targets with the same beginning share it.
     private final class Site {
         let beginning: [UInt8]
         let origin: Origin
@@ -52,7 +49,7 @@ struct RequestTarget {
     let pathAndQuery: String
 
     var origin: Origin { site.origin }
-    /// Whether the URLs were found to have the same beginning.
+
     func beginsLike(_ other: RequestTarget) -> Bool { site === other.site }
 
     /// Whether the URL may contain a user.
@@ -125,8 +122,7 @@ struct RequestTarget {
         return port
     }
 
-    /// Decodes a host: lowercase, percent-decoded. The zone of an IPv6 address is written with `%25` in a URL
-    /// (RFC 6874).
+    /// Lowercase, percent-decoded. The zone of an IPv6 address is written with `%25` in a URL (RFC 6874).
     private static func decodeHost(_ host: Substring.UTF8View) throws(LoadFailure) -> String {
         let isPlain = host.allSatisfy { $0 != UInt8(ascii: "%") && !($0 >= 0x41 && $0 <= 0x5a) }
         let text = String(Substring(host))
@@ -148,13 +144,11 @@ struct RequestTarget {
 enum WebSocketURL {
     static func isWebSocket(_ url: URL) -> Bool { url.hasScheme("wss") || url.hasScheme("ws") }
 
-    /// The URL with HTTP's scheme.
     static func http(_ url: URL) -> URL {
         guard isWebSocket(url) else { return url }
         return with(scheme: url.hasScheme("wss") ? "https" : "http", url)
     }
 
-    /// The URL with WebSocket's scheme.
     static func webSocket(_ url: URL) -> URL {
         if url.hasScheme("https") { return with(scheme: "wss", url) }
         return url.hasScheme("http") ? with(scheme: "ws", url) : url

@@ -16,8 +16,6 @@ public struct HTTP2Error: Error, Sendable, Equatable {
     public enum Fault: Sendable, Hashable {
         /// The program that uses this module: it tried to send a message that is not allowed.
         case user
-        /// This module, or its settings.
-        case library
         /// The other side of the connection.
         case peer
     }
@@ -42,7 +40,7 @@ public struct HTTP2Error: Error, Sendable, Equatable {
     }
 
     /// The party at fault.
-    public var fault: Fault { kind.fault }
+    public var fault: Fault { kind.code == .internalError ? .user : .peer }
 }
 
 extension HTTP2Error: CustomStringConvertible {
@@ -64,12 +62,12 @@ extension HTTP2Error {
         case connectionFrameOnStream, blockInterrupted, unexpectedContinuation, badPromisedStream, pushRefused
         case zeroIncrement, badSetting, unexpectedSettingsAcknowledgement
         // Streams and flow control (§5).
-        case idleStream, closedStream, badStreamID, windowExceeded, windowOverflow, tooManyStreams
+        case idleStream, closedStream, badStreamID, windowExceeded, windowOverflow
         // Messages (§8).
         case compression, headerListTooLarge, malformedFieldName, malformedFieldValue, connectionField
         case malformedPseudoField, missingPseudoField, malformedStatus, switchingProtocols, malformedContentLength
         case contentLengthMismatch
-        case interimEndsStream, tooManyInterimResponses, trailersWithoutEnd, unexpectedTrailers, dataBeforeHead
+        case interimEndsStream, tooManyInterimResponses, trailersWithoutEnd, dataBeforeHead
         case requestInResponse
         // Floods (§10.5).
         case controlFlood, headerFragmentFlood, pendingControlFlood
@@ -83,42 +81,16 @@ extension HTTP2Error.Kind {
     /// The code that the RFC requires.
     var code: HTTP2ErrorCode {
         switch self {
-        case .badPreface, .firstFrameNotSettings, .paddingTooLong, .streamRequired, .connectionFrameOnStream,
-            .blockInterrupted, .unexpectedContinuation, .badPromisedStream, .pushRefused, .zeroIncrement, .badSetting,
-            .unexpectedSettingsAcknowledgement, .idleStream, .badStreamID, .malformedFieldName, .malformedFieldValue,
-            .connectionField, .malformedPseudoField, .missingPseudoField, .malformedStatus, .switchingProtocols,
-            .malformedContentLength, .contentLengthMismatch, .interimEndsStream, .trailersWithoutEnd,
-            .unexpectedTrailers, .dataBeforeHead,
-            .requestInResponse:
-            .protocolError
         case .frameTooLarge, .frameSize: .frameSizeError
         case .closedStream: .streamClosed
         case .windowExceeded, .windowOverflow: .flowControlError
-        case .tooManyStreams: .refusedStream
         case .compression: .compressionError
         case .headerListTooLarge, .tooManyInterimResponses, .controlFlood, .headerFragmentFlood, .pendingControlFlood:
             .enhanceYourCalm
         case .connectionClosing, .streamIDsExhausted, .streamLimitReached, .connectionFieldSent, .headerListTooLong,
             .unknownStream, .sendClosed, .headNotSent, .headSent, .windowTooSmall, .invalidValue, .wrongRole:
             .internalError
-        }
-    }
-
-    var fault: HTTP2Error.Fault {
-        switch self {
-        case .badPreface, .firstFrameNotSettings, .frameTooLarge, .frameSize, .paddingTooLong, .streamRequired,
-            .connectionFrameOnStream, .blockInterrupted, .unexpectedContinuation, .badPromisedStream, .pushRefused,
-            .zeroIncrement, .badSetting, .unexpectedSettingsAcknowledgement, .idleStream, .closedStream, .badStreamID,
-            .windowExceeded, .windowOverflow, .tooManyStreams, .compression, .headerListTooLarge, .malformedFieldName,
-            .malformedFieldValue, .connectionField, .malformedPseudoField, .missingPseudoField, .malformedStatus,
-            .switchingProtocols, .malformedContentLength, .contentLengthMismatch, .interimEndsStream,
-            .tooManyInterimResponses,
-            .trailersWithoutEnd, .unexpectedTrailers, .dataBeforeHead, .requestInResponse, .controlFlood,
-            .headerFragmentFlood, .pendingControlFlood:
-            .peer
-        case .connectionClosing, .streamIDsExhausted, .streamLimitReached, .connectionFieldSent, .headerListTooLong,
-            .unknownStream, .sendClosed, .headNotSent, .headSent, .windowTooSmall, .invalidValue, .wrongRole:
-            .user
+        case _: .protocolError
         }
     }
 
@@ -143,7 +115,6 @@ extension HTTP2Error.Kind {
         case .badStreamID: "a stream is opened with a number that it cannot have"
         case .windowExceeded: "more bytes were sent than the window allows"
         case .windowOverflow: "a flow-control window grew beyond 2^31 - 1 bytes"
-        case .tooManyStreams: "more streams are open than was allowed"
         case .compression: "a header block cannot be decoded"
         case .headerListTooLarge: "the header fields are larger or more than allowed"
         case .malformedFieldName: "a field name is empty, has a capital letter or a byte that is not allowed"
@@ -158,7 +129,6 @@ extension HTTP2Error.Kind {
         case .interimEndsStream: "an interim response ends the stream"
         case .tooManyInterimResponses: "there are more interim responses than allowed"
         case .trailersWithoutEnd: "trailer fields do not end the stream"
-        case .unexpectedTrailers: "header fields came after the trailer fields"
         case .dataBeforeHead: "a body began before the header fields"
         case .requestInResponse: "a response has the fields of a request, or the reverse"
         case .controlFlood: "the peer sends frames that do nothing, too many of them"

@@ -6,25 +6,18 @@ enum ProxyDictionary {
     private struct Keys {
         let enable, host, port, user, password: String
 
-        init(_ enable: String, _ host: String, _ port: String, user: String, password: String) {
+        init(
+            _ enable: String, _ host: String, _ port: String, user: String = kCFProxyUsernameKey,
+            password: String = kCFProxyPasswordKey
+        ) {
             (self.enable, self.host, self.port, self.user, self.password) = (enable, host, port, user, password)
         }
 
         static func of(_ scheme: ProxyTarget.Scheme) -> Keys {
-            let (user, password) = (kCFProxyUsernameKey, kCFProxyPasswordKey)
-            return switch scheme {
-            case .http:
-                Keys(
-                    kCFNetworkProxiesHTTPEnable, kCFNetworkProxiesHTTPProxy, kCFNetworkProxiesHTTPPort, user: user,
-                    password: password)
-            case .https:
-                Keys(
-                    kCFNetworkProxiesHTTPSEnable, kCFNetworkProxiesHTTPSProxy, kCFNetworkProxiesHTTPSPort, user: user,
-                    password: password)
-            case .ftp:
-                Keys(
-                    kCFNetworkProxiesFTPEnable, kCFNetworkProxiesFTPProxy, kCFNetworkProxiesFTPPort, user: user,
-                    password: password)
+            switch scheme {
+            case .http: Keys(kCFNetworkProxiesHTTPEnable, kCFNetworkProxiesHTTPProxy, kCFNetworkProxiesHTTPPort)
+            case .https: Keys(kCFNetworkProxiesHTTPSEnable, kCFNetworkProxiesHTTPSProxy, kCFNetworkProxiesHTTPSPort)
+            case .ftp: Keys(kCFNetworkProxiesFTPEnable, kCFNetworkProxiesFTPProxy, kCFNetworkProxiesFTPPort)
             }
         }
 

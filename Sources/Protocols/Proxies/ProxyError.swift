@@ -6,7 +6,7 @@ package struct ProxyError: Error, Hashable, CustomStringConvertible {
     package enum Cause: Error, Hashable {
         /// The proxy cannot be reached, for the given reason.
         case unreachable(String)
-        /// The proxy did not answer in the time allowed while there is another way.
+        /// The proxy did not answer in the time allowed while there is another route.
         case silent
         /// The message that the proxy has not completely sent in time.
         case unanswered(String)

@@ -3,7 +3,7 @@ import LoadingKitCore
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// Finds the ways to servers: by the rules of a session's settings, or with the session's resolver. It remembers
+/// Finds the routes to servers: by the rules of a session's settings, or with the session's resolver. It remembers
 /// proxies that could not be reached. Confined to the session's loop.
 package final class ProxyFinder: @unchecked Sendable {  // confined to `loop`, except the constants
     private let loop: EventLoop
@@ -35,20 +35,20 @@ package final class ProxyFinder: @unchecked Sendable {  // confined to `loop`, e
         try rules.answer(for: target)
     }
 
-    /// The ways to a server, those that could not be reached of late behind the others.
+    /// Finds the routes to a server. Proxies that could not be reached recently come last.
     ///
     /// - Parameters:
-    ///   - waiter: a number that no other load of this finder's has.
-    ///   - told: called once: at once where the ways are known, and not after ``withdraw(_:)``.
-    package func findWays(
-        to target: ProxyTarget, for waiter: UInt64, _ told: @escaping (Result<[Proxy?], any Error>) -> Void
+    ///   - waiter: the load's number, which is unique among the finder's loads.
+    ///   - completion: called once, during this call if the routes are known; never after ``withdraw(_:)``.
+    package func findRoutes(
+        to target: ProxyTarget, for waiter: UInt64, _ completion: @escaping (Result<[Proxy?], any Error>) -> Void
     ) throws(LoadFailure) {
-        if case .proxy(let proxy) = try rules.answer(for: target) { return told(.success([proxy])) }
+        if case .proxy(let proxy) = try rules.answer(for: target) { return completion(.success([proxy])) }
         if observer == nil { observer = networks.observe { [weak self] in self?.forget() } }
         switch questions.ask(target, for: waiter, now: loop.now) {
-        case .known(let proxies): told(.success(inOrder(proxies)))
+        case .known(let proxies): completion(.success(inOrder(proxies)))
         case .waits(let actions):
-            waiters[waiter] = told
+            waiters[waiter] = completion
             run(actions)
         }
     }
@@ -58,8 +58,8 @@ package final class ProxyFinder: @unchecked Sendable {  // confined to `loop`, e
         run(questions.withdraw(waiter))
     }
 
-    /// No connection came about by a way. A proxy that is not to be reached, or is none, whatever the destination, is tried
-    /// after the others for a while.
+    /// Records that a connection through a route has failed. If the proxy itself is the reason, it is tried after the
+    /// others for a while.
     package func proxyDidFail(_ proxy: Proxy?, _ error: any Error) {
         guard rules.asksResolver, let proxy, let error = error as? ProxyError, error.isOfProxy, error.cause != .silent
         else { return }
@@ -93,9 +93,9 @@ package final class ProxyFinder: @unchecked Sendable {  // confined to `loop`, e
             switch action {
             case .begin(let question): begin(question)
             case .cancel(let question): tasks[question.number]?.cancel()
-            case .tell(let told, let answer):
+            case .tell(let loads, let answer):
                 let answer = answer.map(inOrder).mapError(Self.loadError)
-                for waiter in told { waiters.removeValue(forKey: waiter)?(answer) }
+                for waiter in loads { waiters.removeValue(forKey: waiter)?(answer) }
             }
         }
     }
@@ -111,7 +111,7 @@ package final class ProxyFinder: @unchecked Sendable {  // confined to `loop`, e
         tasks[question.number] = Task.detached(executorPreference: UserCodeExecutor.shared) {
             let answer: Result<[Proxy?], any Error>
             do {
-                answer = .success(Self.ways(try await resolver.proxies(for: query)))
+                answer = .success(Self.routes(try await resolver.proxies(for: query)))
             } catch {
                 answer = .failure(ResolverError(error: error))
             }
@@ -124,11 +124,11 @@ package final class ProxyFinder: @unchecked Sendable {  // confined to `loop`, e
         run(questions.didAnswer(question, answer, now: loop.now))
     }
 
-    /// The different ways in order; the direct way if there are none.
-    private static func ways(_ choices: [ProxyChoice]) -> [Proxy?] {
+    /// The different routes in order; the direct route if there are none.
+    private static func routes(_ choices: [ProxyChoice]) -> [Proxy?] {
         var seen: Set<Proxy?> = []
-        let ways = choices.map(\.server).filter { seen.insert($0).inserted }
-        return ways.isEmpty ? [nil] : ways
+        let routes = choices.map(\.server).filter { seen.insert($0).inserted }
+        return routes.isEmpty ? [nil] : routes
     }
 
     /// The program's resolver failed.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A server to which a way is searched.
+/// The server to which routes are looked for.
 package struct ProxyTarget: Hashable, Sendable {
     /// The scheme whose rules apply. A connection for another protocol uses the rules of `https`, which are those of
     /// tunnels.

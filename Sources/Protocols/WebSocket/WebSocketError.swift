@@ -46,11 +46,7 @@ public struct WebSocketError: Error, Sendable, Hashable {
         case .messageTooBig: .messageTooBig
         case .emptyFrameFlood: .policyViolation
         case .outOfMemory: .goingAway
-        case .missingUpgrade, .wrongAccept, .unofferedProtocol, .unofferedExtension, .malformedExtension,
-            .reservedBits, .unknownOpcode, .controlFrameInFragments, .controlFrameTooLong, .masked, .unmasked,
-            .wastefulLength, .impossibleLength, .continuationOfNothing, .messageInMessage, .malformedClose,
-            .invalidCloseCode, .closedEarly, .closing, .controlPayloadTooLong:
-            .protocolError
+        case _: .protocolError
         }
     }
 }
@@ -96,10 +92,7 @@ extension WebSocketError: LayerError {
         case .messageTooBig, .outOfMemory: .tooLong
         case .invalidUTF8, .corruptCompression: .undecodableContent
         case .closedEarly, .closing: .connectionLost
-        case .reservedBits, .unknownOpcode, .controlFrameInFragments, .controlFrameTooLong, .masked, .unmasked,
-            .wastefulLength, .impossibleLength, .continuationOfNothing, .messageInMessage, .malformedClose,
-            .invalidCloseCode, .emptyFrameFlood, .controlPayloadTooLong:
-            .unparsableResponse
+        case _: .unparsableResponse
         }
     }
 }

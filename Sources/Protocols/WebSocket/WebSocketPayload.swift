@@ -3,7 +3,7 @@ import Glibc
 /// A message's bytes, in memory that grows as they arrive.
 ///
 /// A received message does not change any more.
-public final class WebSocketPayload: @unchecked Sendable {  // one owner until it is handed over, constant afterwards
+public final class WebSocketPayload: @unchecked Sendable {  // one owner while it changes
     /// The most memory that is allocated at once for a length that is only announced, in bytes.
     private static let trustedReserve = 1 << 20
 

@@ -10,7 +10,7 @@ import Testing
     @Test func tasksOfAnEarlierRunAreThere() async throws {
         let world = BackgroundWorld()
         var (download, upload) = (TransferRecord.download(3, "three"), TransferRecord.upload(5))
-        (download.standing.progress.received, download.standing.progress.expectedToReceive) = (10, 100)
+        (download.status.progress.received, download.status.progress.expectedToReceive) = (10, 100)
         upload.stage = .suspended
         world.send(.attached(SessionState(nextIdentifier: 7, transfers: [download, upload])))
         let tasks = await world.session.allTasks
@@ -116,10 +116,10 @@ import Testing
     }
 
     struct Redelivery: Sendable, CustomTestStringConvertible {
-        var next: TransferStanding.Part
+        var next: TransferStatus.Part
         var hasFile: Bool
         var calls: [String]
-        var taken: [TransferStanding.Part]
+        var taken: [TransferStatus.Part]
         var testDescription: String { "from \(next), file: \(hasFile)" }
     }
 
@@ -139,7 +139,7 @@ import Testing
     func anEarlierEndIsReportedFromWhereItWasLeft(_ redelivery: Redelivery) async throws {
         let world = BackgroundWorld()
         let file = redelivery.hasFile ? try world.file("body") : "/nowhere/at/all"
-        var end = TransferStanding.success(file: file)
+        var end = TransferStatus.success(file: file)
         end.next = redelivery.next
         world.send(.attached(SessionState(nextIdentifier: 9, transfers: [.download(4)])))
         world.send(.ended(4, end))
@@ -211,7 +211,7 @@ import Testing
         task.resume()
         async let data = task.cancelByProducingResumeData()
         #expect(await world.command() == "cancel 1 for data")
-        var end = TransferStanding.failure(.cancelled)
+        var end = TransferStatus.failure(.cancelled)
         end.error?.resumeData = Data("rest".utf8)
         world.send(.ended(1, end))
         #expect(await data == Data("rest".utf8))

@@ -30,10 +30,9 @@ final class BackgroundWorld: @unchecked Sendable {  // used by one test's task
         change(&configuration.settings)
         let transfers = transfers
         delegate.isFree.withLock { $0 = { transfers.isFree } }
-        configuration.settings.backgroundSupport = { settings in
-            BackgroundSupport(
-                transfers: transfers,
-                description: try SessionDescription(settings, identifier: "test", program: "test", storeFolder: nil))
+        configuration.settings.backgroundChannels = { settings in
+            transfers.channels(
+                for: try SessionDescription(settings, identifier: "test", program: "test", storeFolder: nil))
         }
         held = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
         if attached { send(.attached(SessionState(nextIdentifier: 1, transfers: []))) }
@@ -52,10 +51,10 @@ final class BackgroundWorld: @unchecked Sendable {  // used by one test's task
     func command() async -> String? { await commands.next() }
 
     var begun: [TransferRecord] { transfers.begun.withLock { $0 } }
-    var taken: [TransferStanding.Part] { transfers.taken.withLock { $0 } }
+    var taken: [TransferStatus.Part] { transfers.taken.withLock { $0 } }
 
     /// Waits until so many parts were taken.
-    func takenParts(_ count: Int) async -> [TransferStanding.Part] {
+    func takenParts(_ count: Int) async -> [TransferStatus.Part] {
         for await parts in transfers.takes where parts.count >= count { return parts }
         return []
     }
@@ -81,11 +80,11 @@ final class StandInTransfers: BackgroundTransfers {
     /// What a session finds that is attached before it goes on.
     let stateAtOnce = Guarded<SessionState?>(nil)
     let begun = Guarded<[TransferRecord]>([])
-    let taken = Guarded<[TransferStanding.Part]>([])
+    let taken = Guarded<[TransferStatus.Part]>([])
     let log: AsyncStream<String>
-    let takes: AsyncStream<[TransferStanding.Part]>
+    let takes: AsyncStream<[TransferStatus.Part]>
     private let logInput: AsyncStream<String>.Continuation
-    private let takeInput: AsyncStream<[TransferStanding.Part]>.Continuation
+    private let takeInput: AsyncStream<[TransferStatus.Part]>.Continuation
     private let refusal = Guarded<(any Error)?>(nil)
     private let early = Guarded<TransferEvent?>(nil)
     private let contents = Guarded<[String]>([])
@@ -303,19 +302,19 @@ extension TransferRequest {
     }
 }
 
-extension TransferStanding {
-    static func success(file: String) -> TransferStanding {
+extension TransferStatus {
+    static func success(file: String) -> TransferStatus {
         let response = HTTPURLResponse(
             url: TransferRecord.url, statusCode: 200, httpVersion: nil, headerFields: nil)
         let now = Date()
         let metrics = URLSessionTaskMetrics(
             transactionMetrics: [], taskInterval: DateInterval(start: now, duration: 1), redirectCount: 0)
-        var end = TransferStanding(response: response.flatMap { TransferResponse($0) }, file: file)
+        var end = TransferStatus(response: response.flatMap { TransferResponse($0) }, file: file)
         end.metrics = TransferMetrics(metrics)
         return end
     }
 
-    static func failure(_ code: URLError.Code) -> TransferStanding {
-        TransferStanding(error: TransferError(code, "it failed"))
+    static func failure(_ code: URLError.Code) -> TransferStatus {
+        TransferStatus(error: TransferError(code, "it failed"))
     }
 }

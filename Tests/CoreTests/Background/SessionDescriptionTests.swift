@@ -111,10 +111,10 @@ import Testing
         let configuration = URLSessionConfiguration()
         change(configuration)
         let transfers = StandInTransfers()
-        configuration.settings.backgroundSupport = { settings in
+        configuration.settings.backgroundChannels = { settings in
             let description = try SessionDescription(
                 settings, identifier: "test", program: "test", storeFolder: nil)
-            return BackgroundSupport(transfers: transfers, description: description)
+            return transfers.channels(for: description)
         }
         let delegate = EndDelegate()
         let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)

@@ -104,7 +104,7 @@ struct MachineRun {
                 ("534 no", "close security"),
             ],
             security: .explicit)
-        // What was sent before TLS began is not of the server that TLS vouches for.
+        // Bytes that were sent before TLS began are not authenticated.
         try run(
             [("220 hi", "AUTH TLS"), ("234 go", "startTLS"), ("230 in", "close unexpectedReply")], security: .explicit)
     }

@@ -1,7 +1,7 @@
 import LoadingKitFTP
 import Testing
 
-/// What a parser makes of bytes, the error among it.
+/// The replies that a parser returns for bytes, and its error.
 enum ReplyOutcome: Equatable {
     case reply(FTPReply)
     case error(FTPError)

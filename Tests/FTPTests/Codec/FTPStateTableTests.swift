@@ -1,6 +1,7 @@
 import Foundation
-import LoadingKitFTP
 import Testing
+
+@testable import LoadingKitFTP
 
 /// Each input in each state. `FTPStateTable.expected` is written anew with `LOADINGKIT_WRITE_FTP_TABLE=1`; the difference is
 /// what a change does.
@@ -111,5 +112,19 @@ import Testing
                 }
             }
         }
+    }
+}
+
+extension FTPClientStateMachine {
+    /// The name of the state's step, without its associated values.
+    var stateName: String {
+        let step: Any =
+            switch state {
+            case .login(let step): step
+            case .folder(let step, _): step
+            case .transfer(let step, _): step
+            case .idle, .closed: state
+            }
+        return String(String(describing: step).prefix { $0 != "(" })
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import LoadingKit
 import Testing
 
-/// What a load of a folder says of lines that could not be read.
+/// A load of a folder reports lines that could not be read.
 @Suite struct ListingLoadTests {
     private func listing(_ accept: String, _ faults: [FaultyFTPServer.Fault]) async throws -> Data {
         let server = try FaultyFTPServer(faults)
@@ -14,7 +14,7 @@ import Testing
         return try await session.data(for: request).0
     }
 
-    /// What follows the entries is no entry.
+    /// Lines behind the entries are not entries.
     private static let surplus = FaultyFTPServer.Fault(step: "MLSD", act: .moreData(3))
 
     @Test(arguments: [0, 1]) func json(_ count: Int) async throws {

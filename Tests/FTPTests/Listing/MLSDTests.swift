@@ -34,30 +34,30 @@ import Testing
     }
 
     @Test func linesHaveALimit() {
-        var limits = FTPListingLimits()
-        limits.lineLength = 14
+        var limits = FTPLimits()
+        limits.listingLineLength = 14
         let lines = "type=file; abc\r\ntype=file; abcd\r\ntype=file; e\r\n"
         for format in [FTPListingParser.Format.mlsd, .list(now: 0)] {
             let read = ReadListing.anyhow(Array(lines.utf8), as: format, limits: limits)
             #expect(read?.error == .lineTooLong(limit: 14))
         }
         #expect(ReadListing.anyhow(Array(lines.utf8), as: .mlsd, limits: limits)?.entries == ["file <abc>"])
-        limits.lineLength = 0
+        limits.listingLineLength = 0
         #expect(ReadListing.anyhow(Array("\r\n\na".utf8), as: .mlsd, limits: limits)?.error == .lineTooLong(limit: 0))
-        limits.lineLength = .max
+        limits.listingLineLength = .max
         #expect(ReadListing.anyhow(Array(lines.utf8), as: .mlsd, limits: limits)?.entries.count == 3)
-        #expect(FTPListingError.lineTooLong(limit: 14).description.contains("14"))
+        #expect(FTPError.lineTooLong(limit: 14).description.contains("14"))
     }
 
     @Test func entriesBeforeAnErrorAreGivenFirst() throws {
-        var limits = FTPListingLimits()
-        limits.lineLength = 14
+        var limits = FTPLimits()
+        limits.listingLineLength = 14
         var parser = FTPListingParser(format: .mlsd, limits: limits)
         let entries = try parser.receive(Array("type=file; abc\r\ntype=file; abcdef".utf8))
         #expect(entries.count == 1)
         for _ in 0..<2 {
-            #expect(throws: FTPListingError.lineTooLong(limit: 14)) { _ = try parser.receive([]) }
-            #expect(throws: FTPListingError.lineTooLong(limit: 14)) { _ = try parser.finish() }
+            #expect(throws: FTPError.lineTooLong(limit: 14)) { _ = try parser.receive([]) }
+            #expect(throws: FTPError.lineTooLong(limit: 14)) { _ = try parser.finish() }
         }
     }
 }

@@ -1,10 +1,10 @@
 import LoadingKitFTP
 
-/// What a parser made of a listing, written so that a failed test can be read.
+/// The results of parsing a listing, readable in a failed test's output.
 struct ReadListing: Equatable, CustomStringConvertible {
     var entries: [String]
     var unreadable = 0
-    var error: FTPListingError?
+    var error: FTPError?
 
     var description: String {
         entries.joined(separator: "\n") + "\n(\(unreadable) unreadable, \(error.map { "\($0)" } ?? "no error"))"
@@ -14,10 +14,10 @@ struct ReadListing: Equatable, CustomStringConvertible {
     static let now: Int64 = 1_771_156_800
 
     /// Reads pieces, one after the other.
-    init(_ pieces: [[UInt8]], as format: FTPListingParser.Format, limits: FTPListingLimits = .init()) {
+    init(_ pieces: [[UInt8]], as format: FTPListingParser.Format, limits: FTPLimits = .init()) {
         var parser = FTPListingParser(format: format, limits: limits)
         var entries: [FTPEntry] = []
-        do throws(FTPListingError) {
+        do throws(FTPError) {
             for piece in pieces { entries += try parser.receive(piece) }
             entries += try parser.finish()
         } catch {
@@ -34,7 +34,7 @@ struct ReadListing: Equatable, CustomStringConvertible {
 
     /// Reads the listing whole, byte by byte, and cut in two at every place; nil when the cuts make a difference.
     static func anyhow(
-        _ listing: [UInt8], as format: FTPListingParser.Format, limits: FTPListingLimits = .init()
+        _ listing: [UInt8], as format: FTPListingParser.Format, limits: FTPLimits = .init()
     ) -> ReadListing? {
         let whole = ReadListing([listing], as: format, limits: limits)
         var cuts = [listing.map { [$0] }]

@@ -27,7 +27,7 @@ struct FTPPoolModel {
     private(set) var waiting: [Pool.Request] = []
     /// Whether ``FTPConnectionPool/serve()`` is to be called.
     private(set) var willServe = false
-    /// What was returned last.
+    /// The actions that were returned last.
     private(set) var log: [String] = []
     /// The request that was given a connection that was idle, by the last input: the connection may be found to be of
     /// no use.

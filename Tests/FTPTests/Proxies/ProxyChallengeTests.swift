@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A proxy's demand for a user and a password is put to the program, as it is for HTTP.
-@Suite struct ProxyChallengeTests {
+@Suite(.usesPeers) struct ProxyChallengeTests {
     struct Asking: Sendable, CustomTestStringConvertible {
         let program: ProxyServer.Program
         var scheme = ProxyServer.Scheme.basic
@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    /// What a session has learnt of a proxy is not another session's.
+    /// A session does not use another session's credentials for a proxy.
     @Test func twoSessionsAskTheirOwnPrograms() async throws {
         let asking = Asking(program: .squid)
         let proxy = try await asking.start()

@@ -135,7 +135,7 @@ import Testing
 
     // MARK: Failures
 
-    /// What names no proxy is none that can be left out.
+    /// A setting that names no valid proxy does not mean a direct connection.
     @Test(arguments: Path.allCases) func aWrongNameFailsTheLoad(_ path: Path) async throws {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.appTransportSecurity.allowsArbitraryLoads = true

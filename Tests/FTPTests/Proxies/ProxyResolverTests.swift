@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A session's source of proxies is asked about FTP servers, too, and its answers are used as for HTTP.
-@Suite struct ProxyResolverTests {
+@Suite(.usesPeers) struct ProxyResolverTests {
     private struct Failure: Error {}
 
     private final class Resolver: ProxyResolver {
@@ -106,7 +106,7 @@ import Testing
         let url = try #require(URL(string: server.url()))
         let error = await #expect(throws: URLError.self) { try await session.data(from: url) }
         #expect(error?.code == .cannotConnectToHost)
-        #expect(error.map { "\($0)".contains("None of 2 ways led to the server") } == true, "\(error as Any)")
+        #expect(error.map { "\($0)".contains("None of 2 routes led to the server") } == true, "\(error as Any)")
         #expect(server.steps == [])
     }
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The certificate of a proxy that ftp speaks to over TLS is put to the delegate, as that of every server is.
-@Suite struct ProxyTrustTests {
+@Suite(.usesPeers) struct ProxyTrustTests {
     private final class Delegate: NSObject, URLSessionDelegate, Sendable {
         let trusts: Bool
         let spaces = Recorder<URLProtectionSpace>()

@@ -3,7 +3,7 @@ import LoadingKit
 import LoadingKitLoopbackServer
 import TestSupport
 
-/// What a scenario is run with: a server, its files, and sessions that trust it.
+/// The environment of a scenario: a server, its files, and sessions that trust it.
 struct ScenarioRun: Sendable {
     let server: FTPServerProcess
     let authority: CertificateAuthority
@@ -16,7 +16,7 @@ struct ScenarioRun: Sendable {
     static let text = Array("hello\n".utf8)
     static let large: [UInt8] = {
         var random = SeededGenerator(seed: 20)
-        return (0..<2_000_000).flatMap { _ in withUnsafeBytes(of: random.next()) { Array($0) } }
+        return (0..<2_000_000).map { _ in random.next() }.withUnsafeBytes { Array($0) }
     }()
     static let smallFileCount = 1000
 
@@ -88,7 +88,7 @@ struct ScenarioRun: Sendable {
         Array(try await session.data(for: request(path)).0)
     }
 
-    /// What the server has in a file now.
+    /// The current content of a file on the server.
     func stored(_ path: String) throws -> [UInt8] {
         Array(try Data(contentsOf: server.folder.appendingPathComponent(path)))
     }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Every scenario with every server, in every way in which it protects connections.
-@Suite(.serialized) struct ScenarioTests {
+@Suite(.usesPeers) struct ScenarioTests {
     struct Place: Sendable, CustomStringConvertible {
         let program: FTPServerProcess.Program
         let security: FTPServerProcess.Security

@@ -3,8 +3,8 @@ import LoadingKit
 import TestSupport
 import Testing
 
-/// What a session or a request demands of every load holds for `ftp` and `ftps`, too.
-@Suite struct SessionRuleTests {
+/// The rules of a session or a request for every load also apply to `ftp` and `ftps`.
+@Suite(.usesPeers) struct SessionRuleTests {
     @Test func namesThatMustBeValidatedGoThroughNoProxy() async throws {
         let session = makeFTPSession {
             $0.connectionProxyDictionary = ["FTPEnable": 1, "FTPProxy": "127.0.0.1", "FTPPort": 1]

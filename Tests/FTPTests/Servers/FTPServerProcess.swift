@@ -16,7 +16,7 @@ final class FTPServerProcess: Sendable {
         case none, explicit, implicit
     }
 
-    /// What pyftpdlib lacks or does wrong.
+    /// The features that pyftpdlib lacks, and its errors.
     struct Faults: Sendable {
         /// Commands that it does not know.
         var missingCommands: [String] = []
@@ -48,6 +48,9 @@ final class FTPServerProcess: Sendable {
     ) throws {
         self.program = program
         self.security = security
+        if program == .pyftpdlib {
+            _ = try ServerProcess.python(with: ["pyftpdlib", "OpenSSL"], aptPackage: program.aptPackage)
+        }
         process = try ServerProcess.start(program.executable, aptPackage: program.aptPackage, portCount: 1) { setup in
             try Self.write(["files": files, "others": otherFiles], to: setup.folder)
             if let identity {
@@ -71,7 +74,7 @@ final class FTPServerProcess: Sendable {
 
     var port: UInt16 { process.ports[0] }
 
-    /// What the server has written: pyftpdlib writes `connected` and `command NAME`.
+    /// The server's output: pyftpdlib writes `connected` and `command NAME`.
     var output: String { process.output }
 
     /// The user's folder.

@@ -2,7 +2,7 @@ import Foundation
 import LoadingKit
 import TestSupport
 
-/// What became of a load.
+/// The result of a load.
 enum FTPOutcome: Equatable, CustomStringConvertible {
     case loaded([UInt8])
     case failed(URLError.Code)

@@ -6,14 +6,14 @@ import TestSupport
 ///
 /// Each fault happens once, on the first connection that comes to it: what comes later finds a server without faults.
 final class FaultyFTPServer: Sendable {
-    /// What it does wrong.
+    /// The server's fault.
     struct Fault: Sendable, Hashable {
         /// The step at which it is done: a command's name, `greeting`, or `end` for the reply after the data.
         var step: String
         var act: Act
     }
 
-    /// What it does in the place of what is right.
+    /// The wrong behaviour.
     enum Act: Sendable, Hashable {
         /// Sends this, without an end of line of its own. A port is opened for `{port}`, or for `{high},{low}`.
         case reply(String)
@@ -34,7 +34,7 @@ final class FaultyFTPServer: Sendable {
         case deadPort
         /// At RETR: says that all was sent, and then sends it.
         case endBeforeData
-        /// At RETR: sends so many bytes of the file alone, and says that this was all.
+        /// At RETR: sends only this number of bytes of the file, and reports completion.
         case cutData(Int)
         /// At RETR: sends more than the file has.
         case moreData(Int)
@@ -44,7 +44,7 @@ final class FaultyFTPServer: Sendable {
         case closeControlAfterData
     }
 
-    /// What it does when it is asked for the file.
+    /// The answer to a request for the file.
     static let file = Array(String(repeating: "0123456789abcdef", count: 4096).utf8)
 
     let stopping = Signal()
@@ -209,7 +209,7 @@ private final class Session {
             stopping.waitBlocking()
             throw Ended()
         case .deadPort:
-            // What was bound a moment ago and is closed.
+            // A port that was bound a moment ago and is closed.
             let dead = try openPort()
             data?.stop()
             data = nil

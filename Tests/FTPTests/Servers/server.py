@@ -24,9 +24,9 @@ parser.add_argument("--implicit", action="store_true", help="TLS from the beginn
 parser.add_argument("--require-tls", action="store_true", help="refuses what is not protected by TLS")
 parser.add_argument("--require-reuse", action="store_true", help="refuses data connections with new TLS sessions")
 parser.add_argument("--without", nargs="*", default=[], help="commands that it does not know")
-parser.add_argument("--cut", type=int, help="ends a file's data connection after so many bytes")
+parser.add_argument("--cut", type=int, help="ends a file's data connection after this number of bytes")
 parser.add_argument("--cuts", type=int, default=1, help="how many times")
-parser.add_argument("--slow", type=int, help="sends so many bytes in a second")
+parser.add_argument("--slow", type=int, help="the number of bytes sent in a second")
 arguments = parser.parse_args()
 
 PERMISSIONS = "elradfmwMT"

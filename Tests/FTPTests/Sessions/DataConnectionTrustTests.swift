@@ -6,8 +6,8 @@ import Testing
 
 /// A data connection is with the server that the control connection is with: it shows the same certificate, and goes on with
 /// the same TLS session once it has done so.
-@Suite struct DataConnectionTrustTests {
-    /// What a program decides about servers.
+@Suite(.usesPeers) struct DataConnectionTrustTests {
+    /// A program's decisions about servers.
     enum Program: Sendable, CaseIterable {
         case hasNoDelegate, trustsAll, leavesItToTheRules
         /// It compares the server's certificate with one that it knows.

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Loads of FTP URLs pass through a session's interceptors.
-@Suite struct InterceptorTests {
+@Suite(.usesPeers) struct InterceptorTests {
     private struct Forwarding: LoadInterceptor {
         var runsOnSessionExecutor: Bool
 

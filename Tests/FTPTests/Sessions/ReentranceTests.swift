@@ -3,7 +3,7 @@ import LoadingKit
 import TestSupport
 import Testing
 
-/// What a delegate does to its task, and to others, in each of its calls.
+/// The actions of a delegate on its task, and on others, in each of its calls.
 @Suite struct ReentranceTests {
     enum Event: String, Sendable, CaseIterable {
         case challenge, response, data, metrics

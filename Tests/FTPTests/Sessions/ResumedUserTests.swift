@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// As whom an interrupted download goes on, and that nothing else is loaded as that user.
-@Suite struct ResumedUserTests {
+@Suite(.usesPeers) struct ResumedUserTests {
     /// A session in which alice, whom the URL named, has read `/who.txt` and begun to read `/large.bin`.
     private func withResumeData(
         _ body: (ScenarioRun, URLSession, Data) async throws -> Void

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Which loads share control connections, and how many there are.
-@Suite struct SessionSharingTests {
+@Suite(.usesPeers) struct SessionSharingTests {
     private func connectionCount(_ server: FaultyFTPServer) -> Int {
         server.steps.filter { $0 == "greeting" }.count
     }

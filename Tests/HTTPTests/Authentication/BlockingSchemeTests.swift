@@ -7,7 +7,7 @@ import Testing
 
 /// Schemes of a program's own that may block, that have settings, and that have a credential of their own.
 @Suite struct BlockingSchemeTests {
-    /// What a scheme does, as a test wants it.
+    /// The behaviour of a scheme in a test.
     private struct Behaviour: Sendable {
         /// The names of the threads that have made a value.
         let values = Recorder<String>()
@@ -124,7 +124,7 @@ import Testing
             waiting.cancel()
             #expect(await waiting.value == .failed(.cancelled))
             release.signal()
-            // What was to be sent would have been by now.
+            // Anything that was to be sent would have been sent by now.
             var byHand = try BothVersions.request(server, "/")
             byHand.setValue("by hand", forHTTPHeaderField: "Authorization")
             #expect(await session.outcome(byHand) == .ok("in"))

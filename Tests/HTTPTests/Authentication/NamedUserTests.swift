@@ -56,7 +56,7 @@ import Testing
             return URLRequest(url: try #require(url))
         }
 
-        /// What comes of a request that is sent as it should.
+        /// The result of a request that is sent as it should be.
         func expected(_ user: String?) -> Outcome {
             if let user { return .ok(user) }
             return source == .nobody ? .loaded(status: 401, body: "refused") : .ok("carol")

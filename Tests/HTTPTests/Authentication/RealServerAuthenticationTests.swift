@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Basic and Digest with Apache.
-@Suite struct RealServerAuthenticationTests {
+@Suite(.usesPeers) struct RealServerAuthenticationTests {
     @Test func apache() async throws {
         let server = try await onThread { try ApacheLoginServer() }
         defer { server.stop() }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// NTLM with implementations of others: gss-ntlmssp behind Apache and behind a server of its own, and Samba behind squid.
-@Suite struct RealServerNTLMTests {
+@Suite(.usesPeers) struct RealServerNTLMTests {
     /// Apache, and the server behind it, which answers with the user, the method and the body's size.
     private final class Site: Sendable {
         let apache: ApacheGSSServer

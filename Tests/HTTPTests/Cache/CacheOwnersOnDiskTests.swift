@@ -5,7 +5,7 @@
     import TestSupport
     import Testing
 
-    /// What is on disk of the users whose responses are stored: enough to recognise them, and no secret.
+    /// The data on disk about the users whose responses are stored: enough to recognise them, and no secret.
     @Suite struct CacheOwnersOnDiskTests {
         private let folder: TemporaryFolder
 

@@ -5,7 +5,7 @@ import LoadingKitPrimitives
 import TestSupport
 import Testing
 
-/// What a session answers from its cache, by HTTP's rules and by the cache policies.
+/// The answers from a session's cache, by HTTP's rules and by the cache policies.
 @Suite struct CachePolicyTests {
     /// Numbered bodies, fresh for ten seconds, each with its own tag.
     private static func numbered(

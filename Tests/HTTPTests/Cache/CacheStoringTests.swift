@@ -5,7 +5,7 @@ import LoadingKitPrimitives
 import TestSupport
 import Testing
 
-/// What a session stores, and what its delegate decides.
+/// The responses that a session stores, and the delegate's decision about them.
 @Suite struct CacheStoringTests {
     /// Decides what is stored, and collects the calls.
     private final class Storekeeper: NSObject, URLSessionDataDelegate {

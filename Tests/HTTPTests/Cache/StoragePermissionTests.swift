@@ -107,20 +107,20 @@ import Testing
 
     private static func matches(_ vary: String, _ first: [String], _ later: [String]) throws -> Bool {
         let hash = try #require(KeyedHash.random())
-        let kept = try #require(VaryKey.of(requester(first), for: .lines("Vary: \(vary)"), hash))
-        return VaryKey.matches(kept, requester(later), hash)
+        let kept = try #require(VaryKey.of(user(first), for: .lines("Vary: \(vary)"), hash))
+        return VaryKey.matches(kept, user(later), hash)
     }
 
-    private static func requester(_ lines: [String]) -> Requester {
+    private static func user(_ lines: [String]) -> CacheUser {
         let fields = HTTPFields.lines(lines)
-        return Requester(
+        return CacheUser(
             fields, CacheCredentials(authorization: fields[.authorization].map { .field($0) } ?? .none))
     }
 
     /// A value that may be secret is stored as a keyed hash, and not at all without a key.
     @Test func secrets() throws {
         let names = ["Authorization", "Cookie", "Proxy-Authorization", "X-Api-Key", "Accept-Language", "User-Agent"]
-        let request = Self.requester(names.map { "\($0): hidden" })
+        let request = Self.user(names.map { "\($0): hidden" })
         let response = HTTPFields.lines("Vary: \(names.joined(separator: ", ")), X-None")
         let (key, other) = (try #require(KeyedHash.random()), try #require(KeyedHash.random()))
         let kept = try #require(VaryKey.of(request, for: response, key))

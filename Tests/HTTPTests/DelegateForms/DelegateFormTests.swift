@@ -24,7 +24,7 @@ import Testing
             }
         }
 
-        /// What is called of a delegate with these forms.
+        /// The calls of a delegate with these forms.
         var called: String? {
             switch self {
             case .neither: nil
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    /// What becomes of the task: as the delegates here say, or as if nobody was asked.
+    /// The result of the task: as the delegates here decide, or as without a delegate.
     private static func outcome(_ question: FormQuestion, isAnswered: Bool) -> String {
         switch question {
         case .sessionChallenge, .delayedRequest, .response: isAnswered ? "cancelled" : "200"
@@ -82,7 +82,7 @@ import Testing
         }
         let status = ((task.response as? HTTPURLResponse)?.statusCode).map(String.init) ?? "no response"
         guard question == .caching else { return status }
-        // What was answered has come to the session's loop.
+        // The answer has reached the session's loop.
         _ = await session.allTasks
         let isStored = session.configuration.urlCache?.cachedResponse(for: request) != nil
         return status + (isStored ? ", stored" : ", not stored")
@@ -97,7 +97,7 @@ import Testing
         try await BothVersions.withServer("http/1.1", route, delegate: delegate) { session, server in
             let outcome = try await load(question, session, server, own: ownDelegate, ends)
             let sessionsCall = shared.called.map { "session's \($0)" }
-            // What concerns a connection is asked of the session's delegate before the task's, and by another method there.
+            // Challenges about a connection go to the session's delegate before the task's, and to another method there.
             let expected =
                 question == .sessionChallenge ? sessionsCall : own?.called.map { "own \($0)" } ?? sessionsCall
             let text = "\(question), own \(own.map { "\($0)" } ?? "none"), session's \(shared)"
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    /// What runs on the main queue is the main actor's, where asynchronous code cannot go on at once.
+    /// Code on the main queue is the main actor's, where asynchronous code cannot continue at once.
     @Test func theMainQueueIsTheDelegates() async throws {
         final class Silent: FormNotes, URLSessionDataDelegate, @unchecked Sendable {}  // as its superclass
         let calls = Recorder<String>()
@@ -167,7 +167,7 @@ import Testing
         #expect(calls.snapshot == ["session's completion", "session's completion"])
     }
 
-    /// What was learnt about a class the first time holds for each of its objects, and for no other class.
+    /// The forms that are found for a class the first time apply to each of its objects, and to no other class.
     @Test func pinningIsAskedForOnEachConnection() async throws {
         final class Pinning: NSObject, URLSessionDelegate, @unchecked Sendable {  // constants
             let asked = Recorder<String>()

@@ -29,7 +29,7 @@ import Testing
         try await BothVersions.withServer(
             version, route, delegate: recorder, on: loop,
             { configuration in
-                // What is stored has a scenario of its own.
+                // Stored responses have a scenario of their own.
                 configuration.urlCache = nil
                 scenario.configure(configuration)
             },

@@ -5,7 +5,7 @@ import TestSupport
 /// Records the order of a delegate's calls by name. Calls of one name that follow each other, such as a body's pieces, count
 /// once. It is no delegate itself: those below are, each by one form of the methods that ask.
 class OrderRecorder: NSObject, @unchecked Sendable {  // constants
-    /// What it says when it is asked.
+    /// The delegate's answers.
     struct Answers: Sendable {
         var disposition = URLSession.ResponseDisposition.allow
         var followsRedirects = true

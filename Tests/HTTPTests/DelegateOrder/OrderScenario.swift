@@ -4,7 +4,7 @@ import LoadingKitLoopbackServer
 import TestSupport
 import Testing
 
-/// What happens to a task, and what its delegate is told in which order.
+/// The events of a task, and the calls of its delegate in order.
 struct OrderScenario: Sendable, CustomTestStringConvertible {
     typealias Run = @Sendable (OrderRun) async throws -> Void
 
@@ -48,7 +48,7 @@ struct OrderScenario: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// What a scenario works with.
+/// The objects of a scenario.
 struct OrderRun: Sendable {
     let session: URLSession
     let server: LoopbackServer

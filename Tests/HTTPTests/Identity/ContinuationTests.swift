@@ -4,7 +4,7 @@ import LoadingKitLoopbackServer
 import TestSupport
 import Testing
 
-/// What goes on after a break goes on as the same user, by the same way, with the same trust, whatever has changed meanwhile.
+/// A load that continues after a break has the same user, route and trust, whatever has changed meanwhile.
 @Suite struct ContinuationTests {
     enum Path: String, CaseIterable {
         /// From the resume data of a download that broke.
@@ -15,7 +15,7 @@ import Testing
         case continuedUpload
     }
 
-    /// What is another when the load goes on. The connection is cut in each case.
+    /// The thing that has changed when the load continues. The connection is cut in each case.
     enum Change: String, CaseIterable {
         case nothing
         /// The server has a new certificate of the same authority.
@@ -40,7 +40,7 @@ import Testing
 
     private static let body = RangedResource.bytes(1_000_000)
 
-    /// What came of what went on.
+    /// The result of the continued load.
     private enum End: Equatable {
         case whole
         case other(String)

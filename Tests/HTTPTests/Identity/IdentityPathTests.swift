@@ -4,8 +4,8 @@ import LoadingKitLoopbackServer
 import TestSupport
 import Testing
 
-/// What two of anything share, over the paths that a load can take: nothing beyond what ``IdentityTests`` has for the pair. Each
-/// path is walked by one of the pair, and then by the other.
+/// On each path of a load, two of anything share nothing beyond the table of ``IdentityTests``. One of the pair takes the
+/// path first, and then the other.
 @Suite struct IdentityPathTests {
     enum Path: String, CaseIterable, Sendable {
         case webSocket, resumedDownload, resumedUpload, interceptor, nextLoad, redirect
@@ -106,7 +106,7 @@ import Testing
             }
         }
 
-        /// What the server has seen of it.
+        /// The requests that the server has seen.
         func walk(_ path: Path, _ party: IdentityTests.Party) async throws -> [Seen] {
             seen.removeAll()
             // So that there is a connection, of HTTP/2 for a WebSocket too, and the session has what it would share.

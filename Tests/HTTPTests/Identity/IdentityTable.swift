@@ -37,7 +37,7 @@ struct IdentityTable {
     static func cell(_ pair: Pair, _ path: Path) -> Cell? {
         switch path {
         case .http1, .http2: plain[pair]
-        case .webSocket: pair == .choices ? .test("ProxyWaysTests.webSocketsTakeTheNextWay") : walked(pair)
+        case .webSocket: pair == .choices ? .test("ProxyRoutesTests.webSocketsTakeTheNextWay") : walked(pair)
         case .redirect: pair == .resolvers ? .test("ProxyResolverTests.aRedirectAsksAboutItsServer") : walked(pair)
         case .resumedDownload, .resumedUpload:
             [.resolvers, .choices].contains(pair) ? .test("ContinuationTests.goesOn") : walked(pair)
@@ -53,7 +53,7 @@ struct IdentityTable {
         .users: .test("IdentityTests.table"), .nobody: .test("IdentityTests.table"),
         .clients: .test("TaskDelegateTrustTests.identities"), .trust: .test("IdentityTests.table"),
         .resolvers: .test("ProxyResolverTests.twoSessionsShareNothing"),
-        .choices: .test("ProxyWaysTests.eachProxyGetsItsOwnCredential"), .proxies: .test("IdentityTests.table"),
+        .choices: .test("ProxyRoutesTests.eachProxyGetsItsOwnCredential"), .proxies: .test("IdentityTests.table"),
     ]
 
     private static func walked(_ pair: Pair) -> Cell {

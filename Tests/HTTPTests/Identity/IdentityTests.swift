@@ -4,7 +4,7 @@ import LoadingKitLoopbackServer
 import TestSupport
 import Testing
 
-/// What two of anything share, as the table in `SecurityModel.md` has it: each row is a pair, each column a thing that
+/// The sharing between two of anything, by the table in `SecurityModel.md`: each row is a pair, each column a thing that
 /// might be shared between them. The columns are checked over HTTP/1.1 and HTTP/2, where a connection's stream is one.
 @Suite struct IdentityTests {
     enum Column: String, CaseIterable {
@@ -16,7 +16,7 @@ import Testing
         let session: URLSession
         var delegate: Answerer?
         var user: String?
-        /// What its session goes through; nothing else holds it.
+        /// The proxies of the session; nothing else holds them.
         var proxy: LoopbackServer?
 
         func load(_ server: LoopbackServer, _ path: String) async -> Outcome {
@@ -67,7 +67,7 @@ import Testing
 
     struct Row: CustomTestStringConvertible, Sendable {
         let name: String
-        /// What they share by the program's own wish: everything else is kept apart.
+        /// The things that they share because the program wants it: everything else is kept apart.
         let shared: Set<Column>
         var trustsServer = true
         /// Whether each request goes out without the credential first.
@@ -231,7 +231,7 @@ import Testing
 }
 
 extension URLSessionConfiguration {
-    /// What is sent to the proxy that the configuration names.
+    /// The requests to the proxy that the configuration names.
     fileprivate var proxyAuthorization: String? {
         guard let user = connectionProxyDictionary?[kCFProxyUsernameKey] as? String else { return nil }
         return "Basic " + Data("\(user):\(user)".utf8).base64EncodedString()

@@ -142,7 +142,7 @@ struct TaskKind: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// What a task is made with.
+/// The ways to make a task.
 struct TaskMaking: Sendable {
     let session: URLSession
     let request: URLRequest
@@ -159,7 +159,7 @@ struct TaskMaking: Sendable {
     }
 }
 
-/// What a task waits for: a server, or a handler of the program's own.
+/// The server, or the program's own handler, that a task waits for.
 final class Gate: Sendable {
     let begun = Signal()
     let release = Signal()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LoadingKitCore
 
-/// What objects hold before and after a task's end, while the program keeps the task: see `WhatIsHeld.md`.
+/// The objects that are retained before and after a task's end, while the program keeps the task: see `WhatIsHeld.md`.
 @Suite struct TaskLifetimeTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let kind: TaskKind
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    /// What is let go when it is done, which may be before the task's end.
+    /// The objects that are released when their work is done, which may be before the task's end.
     private static let untilDone: Set = ["who sends", "who pings", "who writes", "the stream"]
 
     /// Makes and resumes a task, in a session that nobody holds but the task.

@@ -8,9 +8,9 @@ import Testing
 @Suite struct PipelineBreakTests {
     struct Case: CustomTestStringConvertible, Sendable {
         let name: String
-        /// What the server does when it has four requests.
+        /// The server's behaviour after four requests.
         let steps: [ScriptedPeer.Step]
-        /// What comes of the first ones, which are not sent again.
+        /// The results of the first requests, which are not sent again.
         let outcomes: [Outcome]
         /// A reset may come before what was sent before it is read.
         var mayHaveBeenRead = false

@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    /// What was received of its answer and of others' is kept for them.
+    /// The received part of its answer and of the others' is kept for them.
     @Test func aSuspendedTaskIsCancelled() async throws {
         let go = Signal()
         let peer = try ScriptedPeer(

@@ -70,7 +70,7 @@ import Testing
             #expect(outcomes.values.count { $0 == .ok("b") } == 19)
             await peer.endedCount(reaches: 1)
             #expect(peer.connections[0].receivedText.components(separatedBy: "GET /").count - 1 == 9)
-            // What was sent in vain goes first.
+            // Requests that were sent in vain go first.
             #expect(peer.requests.snapshot.dropFirst(9).map(\.target) == (2...20).map { "/\($0)" })
         }
     }
@@ -127,7 +127,7 @@ import Testing
             proof: "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 5\r\n\r\nproof", isSentAhead: false),
     ]
 
-    /// What the first connection has got when the first answer ends it. Requests that go ahead are read before that answer.
+    /// The requests on the first connection when the first answer ends it. Requests sent ahead are read before that answer.
     @Test(arguments: cases) func whatIsSentAhead(_ test: Case) async throws {
         let go = Signal()
         let ahead = test.isSentAhead ? (test.between == nil ? 1 : 2) : 0

@@ -39,7 +39,7 @@ import Testing
         return Pool.Request(id: id, number: UInt64(id.generation))
     }
 
-    /// What may wait on a connection that was idle would be taken for the answer to the next request: it is looked at for each.
+    /// Bytes on an idle connection would be taken for the answer to the next request: each request checks for them.
     @Test func anIdleConnectionIsCheckedForTheNextRequestToo() throws {
         var model = model()
         _ = try model.submit(request(&model))

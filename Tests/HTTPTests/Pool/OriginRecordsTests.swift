@@ -6,7 +6,7 @@ import Testing
 @testable import LoadingKitHTTP
 @testable import LoadingKitProxies
 
-/// What a session keeps of the origins that it has met.
+/// The session's records of origins.
 @Suite struct OriginRecordsTests {
     private static let settings = URLSessionConfiguration.ephemeral.settings
 

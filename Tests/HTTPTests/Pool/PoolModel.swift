@@ -27,7 +27,7 @@ struct PoolModel {
     private(set) var willServeQueue = false
     private(set) var willSendAhead = false
     private(set) var isPausing = false
-    /// What was returned last.
+    /// The last result.
     private(set) var log: [String] = []
     private var made = 0
     /// How the connection that is given back had come to its request.
@@ -312,7 +312,7 @@ struct PoolModel {
     // MARK: Invariants
 
     private func check() throws {
-        guard pool.waitingCount == waiting.count else { throw Flaw("lost", "\(pool) but \(waiting.count) wait") }
+        guard pool.waiting.count == waiting.count else { throw Flaw("lost", "\(pool) but \(waiting.count) wait") }
         guard connections.count + attempts.count <= max(1, pool.configuration.limit) + retiredByAge else {
             throw Flaw("beyond the limit", pool)
         }
@@ -321,7 +321,11 @@ struct PoolModel {
     }
 
     /// Those that take no more as they are old do not count.
-    private var retiredByAge: Int { multiplexed.count(where: { pool.isTooOld($0, now) }) }
+    private func isTooOld(_ connection: HTTPConnectionPool.ConnectionID) -> Bool {
+        pool.http2[connection]?.takesRequests(now) == false
+    }
+
+    private var retiredByAge: Int { multiplexed.count(where: { isTooOld($0) }) }
 
     /// No request waits while something could be done for it.
     private func checkNothingIsFree() throws {
@@ -331,7 +335,7 @@ struct PoolModel {
             case .http1(let binding, nil) where binding.suits(first.user) && !first.needsFreshConnection:
                 throw Flaw("waits beside an idle connection", "\(first) \(id)")
             case .http2(let capacity, let open, false)
-            where open.count < capacity && !pool.isTooOld(id, now) && !pool.backOff.holdsStreams:
+            where open.count < capacity && !isTooOld(id) && !pool.backOff.holdsStreams:
                 throw Flaw("waits beside a free stream", "\(first) \(id)")
             case .http1, .http2: break
             }

@@ -182,7 +182,7 @@ enum PoolTable {
         Input(name: "send ahead") { try $0.sendAhead(room: 1) },
     ]
 
-    /// What comes of an input in a state, in one line: what is to be done, and the state after it.
+    /// The result of an input in a state, in one line: the actions, and the state after it.
     static func row(_ state: State, _ input: Input) throws -> String {
         var model = try state.make()
         model.forgetLog()

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Challenges of scripted proxies, to requests in absolute form and to `CONNECT`.
-@Suite struct ProxyChallengeTests {
+@Suite(.usesPeers) struct ProxyChallengeTests {
     private typealias Answer = ChallengeAnswerer.Answer
 
     static let me = "Basic bWU6c2VjcmV0"

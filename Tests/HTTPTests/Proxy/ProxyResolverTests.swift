@@ -251,7 +251,7 @@ import Testing
         #expect(resolver.queries.snapshot.compactMap { $0.url.host() } == ["h.example", "other.example"])
     }
 
-    /// What has no server, or a server that is a file, has no proxy.
+    /// A URL without a server, or whose server is a file, has no proxy.
     @Test func otherSchemesAndSocketsAreNotAskedAbout() async throws {
         let folder = try TemporaryFolder()
         try folder.write("text", to: "file")

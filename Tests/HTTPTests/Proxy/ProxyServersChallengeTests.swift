@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Challenges of real proxies.
-@Suite struct ProxyServersChallengeTests {
+@Suite(.usesPeers) struct ProxyServersChallengeTests {
     struct Asking: Sendable, CustomTestStringConvertible {
         let program: ProxyServer.Program
         var scheme = ProxyServer.Scheme.basic

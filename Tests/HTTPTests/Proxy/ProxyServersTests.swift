@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Sessions behind real proxies.
-@Suite struct ProxyServersTests {
+@Suite(.usesPeers) struct ProxyServersTests {
     private static let long = String(repeating: "0123456789", count: 30_000)
 
     private static func dictionary(_ proxy: ProxyServer, _ program: ProxyServer.Program) -> [AnyHashable: Any] {

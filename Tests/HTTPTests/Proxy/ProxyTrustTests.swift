@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The certificates of proxies that are spoken to over TLS, and of clients to them.
-@Suite struct ProxyTrustTests {
+@Suite(.usesPeers) struct ProxyTrustTests {
     /// A proxy with a certificate of its own, and a server behind it that the session trusts.
     private struct World {
         let authority: CertificateAuthority

@@ -119,7 +119,7 @@ import Testing
                     #expect(await recorder.all().suffix(3) == ["read closed", "metrics", "complete ok"])
                     return
                 }
-                // What came before the failure was read before.
+                // The bytes that came before the failure were read before it.
                 let error = await #expect(throws: URLError.self) { try await Self.readAll(task) }
                 #expect(error?.code == .networkConnectionLost)
                 #expect(await recorder.all().suffix(2) == ["metrics", "complete -1005"])
@@ -255,7 +255,7 @@ import Testing
         }
     }
 
-    /// What ends a captured body before its time.
+    /// The event that ends a captured body early.
     enum Break: CaseIterable, Sendable {
         case silence, close
 

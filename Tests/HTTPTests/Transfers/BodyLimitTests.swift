@@ -100,7 +100,7 @@ import Testing
                 #expect(failure?.code == .dataLengthExceedsMaximum)
                 #expect(failure?.localizedDescription.contains("configuration.maximumCollectedBodySize") == true)
             }
-            // What is taken piece by piece has no bound.
+            // A body that is taken piece by piece has no bound.
             var count = 0
             for try await _ in try await session.bytes(for: request).0 { count += 1 }
             #expect(count == 1_001)

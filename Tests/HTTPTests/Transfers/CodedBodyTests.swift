@@ -72,7 +72,7 @@ import Testing
                 for path in ["/whole", "/chunked"] {
                     var request = try Self.request(server, path, coding.name)
                     request.setValue(coding.name, forHTTPHeaderField: "Accept-Encoding")
-                    // What is stored of the decoded body does not answer it, nor the other way about.
+                    // The stored decoded body does not answer this request, nor the other way about.
                     let decoded = try await session.data(for: request).0
                     #expect(String(decoding: decoded, as: UTF8.self) == Self.text)
                     request.keepsContentCodings = true
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    /// What the server has flushed is with the program before the rest is sent.
+    /// The program has the bytes that the server has flushed before the rest is sent.
     @Test(arguments: BothVersions.all) func streaming(_ version: String) async throws {
         let plain = (0..<5).map { Array("piece \($0)\n".utf8) }
         var pieces: [String: [[UInt8]]] = [:]

@@ -17,7 +17,7 @@ import Testing
         return bytes
     }()
 
-    /// What the requests said of codings.
+    /// The codings in the requests.
     private final class Site: Sendable {
         let resource: RangedResource
         let accepted = Recorder<String?>()
@@ -72,7 +72,7 @@ import Testing
         try await BothVersions.withServer("http/1.1", { site.answer($0) }, delegate: recorder) { session, server in
             let task = session.downloadTask(with: try BothVersions.request(server, "/"))
             task.resume()
-            // What is decoded of the last bytes may wait for more.
+            // The decoder's last bytes may wait for more.
             _ = await recorder.written.contents { ($0.last?[1] ?? 0) > 600_000 }
             let data = try #require(await task.cancelByProducingResumeData())
             site.resource.change { $0.stallsAfter = nil }
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    /// What the program wants as it comes is given as it came.
+    /// A program that wants a coded body gets it coded.
     @Test func whatIsToStayCodedDoes() async throws {
         let site = Site()
         try await BothVersions.withServer("http/1.1", { site.answer($0) }) { session, server in

@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    /// What takes a task's place has its progress, and is steered by it.
+    /// The object that replaces a task has its progress, and is controlled by it.
     @Test(arguments: [URLSession.ResponseDisposition.becomeDownload, .becomeStream])
     func aTaskThatBecomesAnother(_ disposition: URLSession.ResponseDisposition) async throws {
         try await withTimeout {

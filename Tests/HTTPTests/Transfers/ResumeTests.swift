@@ -8,7 +8,7 @@ import Testing
 @Suite struct ResumeTests {
     static let body = RangedResource.bytes(2_000_000)
 
-    /// What a broken download of the resource can be resumed from.
+    /// The resume data of a broken download of the resource.
     private static func broken(
         _ session: URLSession, _ server: LoopbackServer, _ resource: RangedResource, after count: Int
     ) async throws -> Data {

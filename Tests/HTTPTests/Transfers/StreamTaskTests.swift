@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    /// What was said in the clear is not taken for what is said under TLS.
+    /// Bytes in cleartext are not taken for bytes under TLS.
     @Test func whatWasReadInVainIsNotSecure() async throws {
         let authority = try CertificateAuthority()
         let peer = try ScriptedPeer([

@@ -99,9 +99,9 @@ import Testing
                 let task = try await Self.become(session, recorder, Self.request(peer, host: "localhost"))
                 task.startSecureConnection()
                 guard early.isEmpty else {
-                    // What was said before is not taken for what was said under TLS.
+                    // Bytes that came before TLS are not taken for bytes under TLS.
                     #expect(await recorder.all().last == "complete -1200")
-                    #expect(task.error?.localizedDescription.hasPrefix("8 bytes that came without TLS") == true)
+                    #expect(task.error?.localizedDescription.hasPrefix("8 bytes received without TLS") == true)
                     return
                 }
                 async let written: Void = task.write(Data("ping".utf8), timeout: 0)
@@ -110,7 +110,7 @@ import Testing
                 #expect(data == Data("safe".utf8))
                 task.startSecureConnection()
                 #expect(await recorder.all().last == "complete -1200")
-                #expect(task.error?.localizedDescription == "the connection has TLS already")
+                #expect(task.error?.localizedDescription == "the connection already uses TLS")
             }
         }
     }

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Fields behind the body, in both versions.
-@Suite struct TrailerTests {
+@Suite(.usesPeers) struct TrailerTests {
     /// A body, behind which come fields that a program may see, and others that it may not.
     private static let route: LoopbackServer.Route = { request in
         var response = ServerResponse.text("body of \(request.path)")

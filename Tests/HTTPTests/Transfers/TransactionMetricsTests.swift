@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    /// What there is of a transaction that is broken off.
+    /// The metrics of a transaction that is interrupted.
     @Test(arguments: BothVersions.all) func aTaskThatIsCancelled(_ version: String) async throws {
         let recorder = TransferRecorder()
         try await BothVersions.withServer(version, Self.route, delegate: recorder) { session, server in
@@ -191,7 +191,7 @@ import Testing
         }
     }
 
-    /// What there is of a connection that is not made.
+    /// The metrics of a connection that is not made.
     @Test func aConnectionThatFails() async throws {
         let authority = try CertificateAuthority()
         let untrusted = try ScriptedPeer([.readUntilClose], tls: TLSServerOptions(try authority.issue()))

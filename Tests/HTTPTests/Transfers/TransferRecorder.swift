@@ -7,7 +7,7 @@ import TestSupport
 class TransferRecorder: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, @unchecked Sendable {
     /// Of what has more to it, that is recorded before: who waits for an event finds it.
     let events = Recorder<String>()
-    /// What was in the files that downloads gave, when they gave them.
+    /// The contents of the downloaded files when the delegate got them.
     let files = Recorder<Data>()
     let locations = Recorder<URL>()
     let errors = Recorder<URLError>()
@@ -117,6 +117,6 @@ class TransferRecorder: NSObject, URLSessionDataDelegate, URLSessionDownloadDele
         events.append("complete \(((error as? URLError)?.code.rawValue).map { "\($0)" } ?? "ok")")
     }
 
-    /// What was recorded once the task is over.
+    /// The record of the task after its end.
     func all() async -> [String] { await events.contents { $0.last?.hasPrefix("complete") == true } }
 }

@@ -36,7 +36,7 @@ import Testing
             })
     }
 
-    /// What the next connection does.
+    /// The behaviour of the next connection.
     private static let good = [expectHead(1), settings, answer(1, "good"), .readUntilClose]
 
     private static func withPeer(

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Servers that ask who the client is when they have seen a request: TLS 1.3's authentication after the handshake.
-@Suite struct LateClientCertificateTests {
+@Suite(.usesPeers) struct LateClientCertificateTests {
     static func identity(_ authority: CertificateAuthority, _ name: String) throws -> ClientIdentity {
         let files = try authority.issue(.client(name))
         return try ClientIdentity(pemRepresentation: files.certificatePEM + files.privateKeyPEM)

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Public keys that the configuration or the Info.plist pins.
-@Suite struct PinnedDomainTests {
+@Suite(.usesPeers) struct PinnedDomainTests {
     private typealias Pins = AppTransportSecurity.PinnedDomain
 
     private static let route: LoopbackServer.Route = { request in

@@ -5,10 +5,10 @@ import TestSupport
 import Testing
 
 /// Certificates that were revoked, by what a server staples to its handshake and by lists of the program's.
-@Suite struct RevocationTests {
+@Suite(.usesPeers) struct RevocationTests {
     private static let route: LoopbackServer.Route = { .text("\($0.connection)") }
 
-    /// What a server staples, and what becomes of it without a delegate.
+    /// The status that a server staples, and its result without a delegate.
     private struct Case: Sendable {
         var what: String
         var staple: [UInt8]?
@@ -169,7 +169,7 @@ import Testing
             let request = try BothVersions.request(server, "/")
             #expect(await session.outcome(request) == .ok("0"))
             await session.forget()
-            // What was accepted against the rules is not continued.
+            // A session that was accepted against the rules is not resumed.
             #expect(await session.outcome(request) == .ok("1"))
             #expect(server.requests.snapshot.allSatisfy { $0.tls?.isResumed == false })
         }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The program decides whether a server is trusted.
-@Suite struct ServerTrustChallengeTests {
+@Suite(.usesPeers) struct ServerTrustChallengeTests {
     private static let route: LoopbackServer.Route = { request in
         .text("\(request.connection)\(request.tls?.isResumed == true ? " resumed" : "")")
     }

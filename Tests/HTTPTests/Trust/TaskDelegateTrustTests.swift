@@ -4,7 +4,7 @@ import LoadingKitLoopbackServer
 import TestSupport
 import Testing
 
-/// What a task's own delegate decides in a TLS handshake is for tasks with that delegate alone.
+/// The decision of a task's own delegate in a TLS handshake is for tasks with that delegate alone.
 @Suite struct TaskDelegateTrustTests {
     /// Answers a task's challenges about connections, and counts them.
     final class Decider: NSObject, URLSessionTaskDelegate, @unchecked Sendable {  // constants

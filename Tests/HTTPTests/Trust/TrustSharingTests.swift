@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    /// What the second session has otherwise than the first.
+    /// The difference between the second session and the first.
     private struct Change: CustomTestStringConvertible, Sendable {
         let testDescription: String
         var isRefused = false

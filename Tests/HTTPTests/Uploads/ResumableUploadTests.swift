@@ -143,7 +143,7 @@ struct ResumableUploadTests {
     }
 
     @Test(
-        "fail where the server does not say how much it has, or cannot have it", arguments: BothVersions.all,
+        "fail where the server does not report the offset, or an impossible one", arguments: BothVersions.all,
         ["-1", "9999999999999999", "3000001", "2.0", "x", "1, 2", "?1", ""])
     func badOffsets(_ version: String, _ offset: String) async throws {
         let faults = Self.faults {

@@ -145,7 +145,7 @@ struct UploadResumeDataTests {
         }
     }
 
-    @Test("does not go on with a file that was changed")
+    @Test("does not continue with a file that was changed")
     func changedFile() async throws {
         let folder = try TemporaryFolder()
         let file = try folder.write(Self.body, to: "body")

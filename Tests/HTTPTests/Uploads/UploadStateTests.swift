@@ -41,7 +41,7 @@ struct UploadStateTests {
         return state
     }
 
-    /// What follows a response, in a word.
+    /// The action after a response, in a word.
     private static func text(_ verdict: UploadState.Verdict) -> String {
         switch verdict {
         case .deliver: "deliver"

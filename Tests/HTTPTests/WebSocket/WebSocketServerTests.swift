@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// WebSocket tasks with a real server.
-@Suite(.timeLimit(.minutes(5))) struct WebSocketServerTests {
+@Suite(.usesPeers, .timeLimit(.minutes(5))) struct WebSocketServerTests {
     private func withTask(
         compresses: Bool,
         _ body: @escaping @Sendable (URLSessionWebSocketTask, WebSocketRecorder) async throws -> Void

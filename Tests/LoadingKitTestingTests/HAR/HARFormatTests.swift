@@ -4,9 +4,9 @@ import LoadingKitLoopbackServer
 import LoadingKitTesting
 import Testing
 
-/// A recording has what HAR 1.2 requires, and what browsers' developer tools read when they import it.
+/// A recording has the members that HAR 1.2 requires, and those that browsers' developer tools read.
 @Suite(.timeLimit(.minutes(5))) struct HARFormatTests {
-    /// What a member has to be.
+    /// The kind of a member's value.
     enum Kind: Sendable {
         case text, bool, object, list
         /// Not negative.
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    /// http://www.softwareishard.com/blog/har-12-spec/. `pages`, which may be missing by it, is what Firefox requires.
+    /// http://www.softwareishard.com/blog/har-12-spec/. `pages` is optional there, and Firefox requires it.
     static let rules: [Rule] = [
         Rule("log.version", .text), Rule("log.creator.name", .text), Rule("log.creator.version", .text),
         Rule("log.browser", .object, optional: true), Rule("log.pages", .list), Rule("log.entries", .list),
@@ -86,14 +86,14 @@ import Testing
         Rule("log.entries[].timings.ssl", .amountOrUnknown, optional: true),
     ]
 
-    /// What breaks a rule, and how many values were looked at.
+    /// The breaches of a rule, and the number of checked values.
     private static func check(_ rule: Rule, _ file: JSONValue) -> (findings: [String], count: Int) {
         var values: [(place: String, value: JSONValue?)] = [("", file)]
         for (index, step) in rule.path.split(separator: ".").enumerated() {
             let isList = step.hasSuffix("[]")
             let name = isList ? String(step.dropLast(2)) : String(step)
             values = values.flatMap { place, value -> [(String, JSONValue?)] in
-                // Members of what is optional, and not there.
+                // The members of a missing optional object are not checked.
                 guard let value else { return [] }
                 let (place, member) = (index == 0 ? name : "\(place).\(name)", value[name])
                 guard isList else { return [(place, member)] }
@@ -126,7 +126,7 @@ import Testing
         return .text("plain é")
     }
 
-    /// What a program does in a day, in one recording.
+    /// One recording of many kinds of requests.
     private static func recording() async throws -> HARLog {
         let server = try LoopbackServer(route: answer)
         defer { server.stop() }
@@ -156,7 +156,7 @@ import Testing
         let file = try JSONValue(parsing: log.data)
         let checks = Self.rules.map { ($0.path, Self.check($0, file)) }
         #expect(checks.flatMap(\.1.findings) == [])
-        // Otherwise the recording has nothing that the rule is about.
+        // Every other rule applies to at least one value of the recording.
         let unused = ["log.browser", "pageref", "comment", "content.compression"]
         #expect(
             checks.filter { path, result in result.count == 0 && !unused.contains { path.hasSuffix($0) } }.map(\.0)
@@ -164,7 +164,7 @@ import Testing
         #expect(try HARLog(data: log.data).data == log.data)
     }
 
-    /// A day's entries, with what tells them apart.
+    /// The entries of the recording, in order.
     @Test func theEntriesAreThoseOfTheSession() async throws {
         let entries = try await Self.recording().entries
         let lines = entries.map { entry in
@@ -178,7 +178,7 @@ import Testing
             ])
         try #require(entries.count == 12)
         #expect(entries[1].response.redirectURL == "/gzip?q=1")
-        // The body as the program gets it, and its size as it came.
+        // The decoded body, and the size of the encoded one.
         #expect(entries[2].response.content.size == 1_006 && entries[2].response.bodySize < 200)
         #expect(entries[3].response.content.encoding == "base64")
         #expect(entries[5].response.cookies.map(\.name) == ["a", "c", "(redacted)"])

@@ -23,7 +23,7 @@ import Testing
         #expect(log.entries[2].startedDateTime.offset == 60)
     }
 
-    /// What is read is written again, in the library's own way and by any coder.
+    /// A file that is read and written again is the same, by the library's codec and by `JSONDecoder`.
     @Test func nothingIsLost() throws {
         let log = try HARLog(data: ChromeExport.data)
         #expect(try HARLog(data: log.data) == log)
@@ -36,7 +36,7 @@ import Testing
         #expect(written["log"]?["entries"]?[2]?["startedDateTime"] == "2026-01-31T10:20:31.140+01:00")
     }
 
-    /// What importers need, though nothing is known of it.
+    /// Members that importers require are written, even with unknown values.
     @Test func theRequiredMembersAreWritten() throws {
         let entry = HAREntry(
             startedDateTime: HARDate(Date(timeIntervalSince1970: 0)),
@@ -82,25 +82,25 @@ import Testing
         ("", "this is no JSON: line 1, column 1: the text ends early: a value is expected"),
         (#"{"log": {"entries": [}"#, "this is no JSON: line 1, column 22: a value is expected"),
         ("[]", "the file: an object is expected, not a list"),
-        ("{}", "the file.log: is missing"),
+        ("{}", "log: is missing"),
         (#"{"log":{}}"#, "log.entries: is missing"),
-        (#"{"log":{"entries":{}}}"#, "the file.log.entries: a list is expected, not an object"),
-        (#"{"log":{"entries":[7]}}"#, "the file.log.entries[0]: an object is expected, not a number"),
-        (#"{"log":{"entries":[{}]}}"#, "the file.log.entries[0].request: is missing"),
+        (#"{"log":{"entries":{}}}"#, "log.entries: a list is expected, not an object"),
+        (#"{"log":{"entries":[7]}}"#, "log.entries[0]: an object is expected, not a number"),
+        (#"{"log":{"entries":[{}]}}"#, "log.entries[0].request: is missing"),
         (
-            #"{"log":{"entries":[{"request":{"url":"/"}}]}}"#, "the file.log.entries[0].request.method: is missing"
+            #"{"log":{"entries":[{"request":{"url":"/"}}]}}"#, "log.entries[0].request.method: is missing"
         ),
         (
             #"{"log":{"entries":[{"request":{"method":"GET","url":"/"},"response":{}}]}}"#,
-            "the file.log.entries[0].response.status: is missing"
+            "log.entries[0].response.status: is missing"
         ),
         (
             #"{"log":{"entries":[{"startedDateTime":"yesterday"}]}}"#,
-            #"the file.log.entries[0].startedDateTime: "yesterday" is no ISO 8601 date with a time"#
+            #"log.entries[0].startedDateTime: "yesterday" is no ISO 8601 date with a time"#
         ),
         (
             #"{"log":{"entries":[{"request":{"method":"GET","url":"/","bodySize":1e300},"response":{}}]}}"#,
-            "the file.log.entries[0].request.bodySize: the number is too large"
+            "log.entries[0].request.bodySize: the number is too large"
         ),
     ]
 

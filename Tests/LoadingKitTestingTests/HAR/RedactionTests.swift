@@ -104,7 +104,7 @@ import Testing
             let open = try #require((mark + #"{"a":1}"#).data(using: encoding))
             #expect(HARRedaction.standard.redact(body: open, contentType: nil) == open)
         }
-        // What is no text stays as it is.
+        // Bytes that are not text are not changed.
         for bytes in [[0xFF, 0xFE, 0x00, 0xD8, 0x41], [0, 0, 0, 1, 0xFF], [0, 0], [0xFE, 0xFF]] as [[UInt8]] {
             #expect(HARRedaction.standard.redact(body: Data(bytes), contentType: nil) == Data(bytes))
         }

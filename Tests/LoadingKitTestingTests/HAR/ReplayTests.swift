@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    /// What a session gets from a server, it gets from the recording when the server is gone.
+    /// Without the server, a session gets the same responses from the recording.
     @Test func whatWasRecordedIsReplayed() async throws {
         let server = try LoopbackServer { request in
             switch request.path {
@@ -74,7 +74,7 @@ import Testing
         #expect(original.map(\.data) == again.map(\.data))
         #expect(original.map(\.status) == again.map(\.status))
         #expect(original.map(\.fields) == again.map(\.fields))
-        // Where a redirect led to has a secret.
+        // The target of the redirect has a secret.
         #expect(original.map { $0.url.replacingOccurrences(of: "s3cret", with: "(redacted)") } == again.map(\.url))
         try player.verify()
         #expect(!String(decoding: text, as: UTF8.self).contains("password=s3cret"))

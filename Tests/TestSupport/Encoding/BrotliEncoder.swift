@@ -7,7 +7,7 @@ package enum BrotliEncoder {
         compress(pieces: [bytes], quality: quality, windowBits: windowBits).flatMap { $0 }
     }
 
-    /// What each piece can be decoded from as soon as it has arrived; the last ends the stream.
+    /// The encoded pieces: each can be decoded when it has arrived, and the last ends the stream.
     package static func compress(pieces: [[UInt8]], quality: Int32 = 5, windowBits: Int32 = 22) -> [[UInt8]] {
         let encoder = BrotliEncoderCreateInstance(nil, nil, nil)
         defer { BrotliEncoderDestroyInstance(encoder) }

@@ -18,7 +18,7 @@ package enum ZstdEncoder {
         compress(pieces: [bytes], change).flatMap { $0 }
     }
 
-    /// What each piece can be decoded from as soon as it has arrived; the last ends the frame.
+    /// The encoded pieces: each can be decoded when it has arrived, and the last ends the frame.
     package static func compress(
         pieces: [[UInt8]], _ change: (inout Settings) -> Void = { _ in }
     ) -> [[UInt8]] {

@@ -10,7 +10,7 @@ package enum ResidentMemory {
 
     /// Makes the peak what is held now.
     package static func resetPeak() throws {
-        // 5 is the number that proc(5) gives for this.
+        // 5 resets the peak (proc(5)).
         try Data("5".utf8).write(to: URL(fileURLWithPath: "/proc/self/clear_refs"))
     }
 

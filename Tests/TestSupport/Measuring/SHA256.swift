@@ -1,7 +1,7 @@
 import CLoadingKitOpenSSL
 import Foundation
 
-/// SHA-256 of bytes that come in pieces, by OpenSSL: what was sent and what arrived are compared by it.
+/// SHA-256 of bytes in pieces, by OpenSSL, to compare sent and received bytes.
 package final class SHA256 {
     private let context: OpaquePointer
 
@@ -29,14 +29,6 @@ package final class SHA256 {
     package static func hash(_ bytes: some DataProtocol) throws -> String {
         let hash = try SHA256()
         hash.update(bytes)
-        return hash.finish()
-    }
-
-    package static func hash(contentsOf file: URL) throws -> String {
-        let handle = try FileHandle(forReadingFrom: file)
-        defer { try? handle.close() }
-        let hash = try SHA256()
-        while let piece = try handle.read(upToCount: 1 << 20), !piece.isEmpty { hash.update(piece) }
         return hash.finish()
     }
 

@@ -19,8 +19,12 @@ package final class ApacheGSSServer: Sendable {
     package init(_ realm: KerberosRealm?, tls identity: ServerIdentity, ntlmUsers: [String] = [], backend: String)
         throws
     {
+        guard access("/usr/lib/apache2/modules/mod_auth_gssapi.so", R_OK) == 0 else {
+            throw MissingProgram(program: "mod_auth_gssapi", aptPackage: "libapache2-mod-auth-gssapi")
+        }
+        try GSSAcceptorServer.requireNTLM()
         process = try ServerProcess.start(
-            "apache2", aptPackage: "apache2-bin libapache2-mod-auth-gssapi gss-ntlmssp", portCount: 2,
+            "apache2", aptPackage: "apache2-bin", portCount: 2,
             environment: { setup in
                 (realm?.serverEnvironment ?? [:]).merging(
                     ["NTLM_USER_FILE": setup.folder.file("ntlm.users").path]
@@ -43,7 +47,7 @@ package final class ApacheGSSServer: Sendable {
 
     package func stop() { process.stop() }
 
-    /// What it wrote up to now.
+    /// The output up to now.
     package var output: String { process.output }
 
     package func url(_ path: String, isSecure: Bool = false, host: String = "localhost", user: String? = nil) -> String

@@ -81,8 +81,13 @@ package final class ChildProcess: Sendable {
         var none = sigset_t()
         sigemptyset(&none)
         posix_spawnattr_setsigmask(&attributes, &none)
+        // Also SIGINT, which a shell has its background jobs ignore.
+        var all = sigset_t()
+        sigfillset(&all)
+        posix_spawnattr_setsigdefault(&attributes, &all)
         posix_spawnattr_setpgroup(&attributes, 0)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK))
+        posix_spawnattr_setflags(
+            &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
     }
 
     private static func openDescriptors() throws -> [Int32] {
@@ -103,7 +108,7 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// Blocks until the process has ended by itself; gives its exit status.
+    /// Blocks until the process has ended by itself, and returns its exit status.
     @discardableResult
     package func waitForExit() -> Int32 {
         state.withLock { state in
@@ -118,7 +123,7 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// What the process ended with: its exit status, or 128 and the signal's number, as shells have it.
+    /// The exit status of the process, or 128 plus the signal's number, as in a shell.
     private func reap() -> Int32 {
         var status: Int32 = 0
         while waitpid(identifier, &status, 0) < 0, errno == EINTR {}
@@ -142,7 +147,7 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// Asks the process to end, and ends its whole group by force if it takes longer than so many seconds. Returns when
+    /// Asks the process to end, and ends its whole group by force if it takes longer than `seconds`. Returns when
     /// it has ended.
     package func stop(after seconds: Double) {
         state.withLock { state in

@@ -18,9 +18,11 @@ package final class GSSAcceptorServer: Sendable {
         if clock != nil, ServerProcess.find("faketime") == nil {
             throw MissingProgram(program: "faketime", aptPackage: "faketime")
         }
+        try Self.requireNTLM()
+        let package = "python3-gssapi"
+        let python = try ServerProcess.python(with: ["gssapi"], aptPackage: package)
         process = try ServerProcess.start(
-            clock == nil ? "/usr/bin/python3" : "faketime", aptPackage: "python3 python3-gssapi gss-ntlmssp",
-            portCount: 1,
+            clock == nil ? python : "faketime", aptPackage: package, portCount: 1,
             environment: { setup in
                 (realm?.serverEnvironment ?? [:]).merging(
                     ["NTLM_USER_FILE": setup.folder.file("ntlm.users").path, "LC_ALL": "C.UTF-8"]
@@ -40,9 +42,16 @@ package final class GSSAcceptorServer: Sendable {
 
     deinit { stop() }
 
+    /// - Throws: `MissingProgram` where the system's GSS-API has no NTLM.
+    static func requireNTLM() throws {
+        guard FileManager.default.fileExists(atPath: "/etc/gss/mech.d/mech.ntlmssp.conf") else {
+            throw MissingProgram(program: "NTLM of the GSS-API", aptPackage: "gss-ntlmssp")
+        }
+    }
+
     package func stop() { process.stop() }
 
-    /// What it wrote up to now.
+    /// The output up to now.
     package var output: String { process.output }
 
     package var url: String { "https://localhost:\(process.ports[0])/" }

@@ -15,6 +15,7 @@ package final class HTTP2Server: Sendable {
     private let process: ServerProcess
 
     package init(_ program: Program, files: [String: [UInt8]], identity: ServerIdentity) throws {
+        if program == .hyper { _ = try ServerProcess.python(with: ["h2"], aptPackage: program.aptPackage) }
         process = try ServerProcess.start(program.executable, aptPackage: program.aptPackage, portCount: 1) { setup in
             for (name, bytes) in files { try setup.folder.write(bytes, to: "files/\(name)") }
             try setup.folder.write(identity.certificatePEM, to: "certificate.pem")

@@ -49,17 +49,17 @@ package final class KerberosRealm: Sendable {
 
     package var configuration: String { folder.file("krb5.conf").path }
 
-    /// What a server of the realm needs, with a cache of its own against replays.
+    /// The environment of a server of the realm, with its own replay cache.
     package var serverEnvironment: [String: String] {
         ["KRB5_CONFIG": configuration, "KRB5_KTNAME": "FILE:\(keytab)", "KRB5RCACHENAME": "none:"]
     }
 
-    /// What a program needs that has the tickets of a cache; nil for none.
+    /// The environment of a program with the tickets of a cache; nil for no tickets.
     package func clientEnvironment(_ cache: String?) -> [String: String] {
         ["KRB5_CONFIG": configuration, "KRB5CCNAME": "FILE:\(cache ?? folder.file("none").path)"]
     }
 
-    /// Gets a user a ticket. Gives the file that it is in. Blocks.
+    /// Requests a ticket for a user, and returns its file. Blocks.
     ///
     /// - Parameter options: of `kinit`.
     package func makeTicket(of user: String, _ options: [String] = []) throws -> String {
@@ -70,7 +70,7 @@ package final class KerberosRealm: Sendable {
         return cache
     }
 
-    /// A client's configuration whose KDC is on another port. Gives the file.
+    /// Writes a client's configuration with the KDC on another port, and returns the file.
     ///
     /// - Parameter prefersTCP: whether it is asked over TCP first.
     package func writeConfiguration(kdcPort: UInt16, prefersTCP: Bool = false) throws -> String {

@@ -33,12 +33,12 @@ package struct ProgramRun: Sendable {
         errors = errorOutput == nil ? try String(contentsOf: streams.file("errors"), encoding: .utf8) : ""
     }
 
-    /// Programs exit with their sessions open: what those have is not looked for under AddressSanitizer.
+    /// Programs exit with open sessions, whose memory is not a leak for AddressSanitizer.
     private static let withoutLeaks = [
         "ASAN_OPTIONS": (ProcessInfo.processInfo.environment["ASAN_OPTIONS"].map { $0 + ":" } ?? "") + "detect_leaks=0"
     ]
 
-    /// Where a program of this package is: beside the tests.
+    /// The path of a program of this package, in the folder of the tests.
     package static func executable(_ program: String) throws -> String {
         let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         return URL(fileURLWithPath: tests).deletingLastPathComponent().appendingPathComponent(program).path

@@ -19,7 +19,7 @@ package final class ProxyServer: Sendable {
     private let process: ServerProcess
 
     /// - Parameters:
-    ///   - credential: whom it lets in alone: `user:password`.
+    ///   - credential: the only accepted credential: `user:password`.
     ///   - scheme: how squid asks for it.
     ///   - identity: squid's, which is spoken to over TLS then.
     package init(

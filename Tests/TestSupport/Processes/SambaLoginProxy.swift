@@ -37,7 +37,7 @@ package final class SambaLoginProxy: Sendable {
 
     package var port: UInt16 { process.ports[0] }
 
-    /// What they wrote up to now.
+    /// The output up to now.
     package var output: String { process.output }
 
     /// squid's helper, which is not an administrator, has to be let into the folder of the trusted. Where Samba does not come

@@ -5,14 +5,14 @@ import LoadingKitLoopbackServer
 /// A real server, run as a process on free loopback ports, with its files in a private folder. It ends, and the folder
 /// goes, with `stop()`, with the last reference to it, or with this process however that dies.
 package final class ServerProcess: Sendable {
-    /// What a server is given to be configured with.
+    /// The values for a server's configuration.
     package struct Setup: Sendable {
         package var folder: TemporaryFolder
         /// On 127.0.0.1, free a moment ago.
         package var ports: [UInt16]
     }
 
-    /// What a server says when another process took its port in that moment; or squid, when another one was making the
+    /// The message of a server when another process took its port in that moment; or squid, when another one was making the
     /// shared memory that all of them name alike.
     private static let taken = ["in use", "EADDRINUSE", "shm_open"]
     private static let attempts = 5
@@ -25,7 +25,7 @@ package final class ServerProcess: Sendable {
 
     package var ports: [UInt16] { setup.ports }
 
-    /// What it wrote to its standard output and error up to now.
+    /// Its standard output and error up to now.
     package var output: String { Self.output(in: setup.folder) }
 
     /// Starts a server in the foreground, and returns when it accepts connections on all of its ports.
@@ -33,9 +33,9 @@ package final class ServerProcess: Sendable {
     /// - Parameters:
     ///   - program: a path, or a name to search in `PATH` and the folders for administrators' programs.
     ///   - aptPackage: named in the error where the program is missing.
-    ///   - portCount: how many ports it needs.
+    ///   - portCount: the number of ports that it needs.
     ///   - environment: variables besides, or instead of, this process's.
-    ///   - configure: writes its files, and gives its arguments.
+    ///   - configure: writes its files, and returns its arguments.
     /// - Throws: `MissingProgram`; `ServerProcessError` with the server's output when it ends early.
     package static func start(
         _ program: String, aptPackage: String, portCount: Int, environment: (Setup) -> [String: String] = { _ in [:] },
@@ -108,6 +108,18 @@ package final class ServerProcess: Sendable {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
         let folders = path.split(separator: ":").map(String.init) + ["/usr/sbin", "/usr/local/sbin", "/sbin"]
         return folders.map { "\($0)/\(program)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
+    }
+
+    /// The distribution's Python, which has its packages, whatever else the path has.
+    ///
+    /// - Parameter modules: as they are imported.
+    /// - Throws: `MissingProgram` where one of the modules is not installed.
+    package static func python(with modules: [String], aptPackage: String) throws -> String {
+        let folder = "/usr/lib/python3/dist-packages"
+        for module in modules where ["", ".py"].allSatisfy({ access("\(folder)/\(module)\($0)", R_OK) != 0 }) {
+            throw MissingProgram(program: "Python's \(module)", aptPackage: aptPackage)
+        }
+        return "/usr/bin/python3"
     }
 
     /// Held all at once, so that they differ.

@@ -2,7 +2,7 @@
 package struct ServerProcessError: Error, Sendable, CustomStringConvertible {
     package var program: String
     package var problem: String
-    /// What it wrote to its standard output and error.
+    /// Its standard output and error.
     package var output = ""
 
     package var description: String {

@@ -30,7 +30,7 @@ package final class SquidLoginProxy: Sendable {
 
     package var port: UInt16 { process.ports[0] }
 
-    /// What it wrote up to now.
+    /// The output up to now.
     package var output: String { process.output }
 
     static func configuration(_ folder: String, _ port: UInt16, _ scheme: String, _ helper: String) -> String {

@@ -2,7 +2,7 @@ import Foundation
 
 /// An installed program, run until it ends.
 package enum ToolRun {
-    /// What it wrote to its standard output and error. Blocks.
+    /// Its standard output and error. Blocks.
     ///
     /// - Throws: `MissingProgram`; `ServerProcessError` where its exit status is not zero.
     @discardableResult

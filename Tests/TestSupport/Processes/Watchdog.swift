@@ -28,13 +28,13 @@ final class Watchdog: Sendable {
 
     deinit { dismiss() }
 
-    /// Makes it do its work, as if this process had died, and waits until it has.
+    /// Ends the processes and removes the folder, as after this process's death, and waits for it.
     func bark() {
         if let output = takePipe() { close(output) }
         shell.waitForExit()
     }
 
-    /// Sends it home: what it watched has been stopped.
+    /// Ends the shell without any effect: the processes have been stopped.
     func dismiss() {
         guard let output = takePipe() else { return }
         shell.stop(after: 5)

@@ -6,8 +6,9 @@ package final class WebSocketsServer: Sendable {
 
     /// - Parameter compresses: whether it agrees to permessage-deflate.
     package init(compresses: Bool) throws {
-        // The distribution's own, which has its packages, whatever else the path has.
-        process = try ServerProcess.start("/usr/bin/python3", aptPackage: "python3-websockets", portCount: 1) { setup in
+        let package = "python3-websockets"
+        let python = try ServerProcess.python(with: ["websockets"], aptPackage: package)
+        process = try ServerProcess.start(python, aptPackage: package, portCount: 1) { setup in
             try setup.folder.write(Self.script, to: "server.py")
             return [setup.folder.file("server.py").path, "\(setup.ports[0])", compresses ? "deflate" : "none"]
         }
@@ -20,11 +21,7 @@ package final class WebSocketsServer: Sendable {
     package var url: String { "ws://127.0.0.1:\(process.ports[0])/" }
 
     private static let script = """
-        import asyncio, sys
-        try:
-            import websockets
-        except ImportError:
-            sys.exit("sudo apt-get install -y python3-websockets")
+        import asyncio, sys, websockets
 
         async def echo(socket, path=None):
             async for message in socket:

@@ -1,6 +1,6 @@
 import LoadingKitLoopbackServer
 
-/// What happened on a scripted peer's connections.
+/// The events on a scripted peer's connections.
 final class ConnectionLog: Sendable {
     let openings = Recorder<Int>()
     let endings = Recorder<RecordedConnection>()

@@ -1,6 +1,6 @@
 import LoadingKitLoopbackServer
 
-/// What a scripted peer knows of one connection.
+/// A scripted peer's record of one connection.
 package struct RecordedConnection: Sendable, Equatable {
     /// How the script came to its end.
     package enum Ending: Sendable, Equatable {
@@ -19,7 +19,7 @@ package struct RecordedConnection: Sendable, Equatable {
     package var number: Int
     /// Every byte that was read, after decryption.
     package var received: [UInt8] = []
-    /// What the last handshake agreed.
+    /// The result of the last handshake.
     package var tls: TLSFacts?
     package var ending = Ending.open
 

@@ -13,11 +13,6 @@ package struct RecordedRequest: Sendable, Equatable {
         self.body = body
     }
 
-    /// The head as text, bytes beyond ASCII as ISO-8859-1.
-    package var headText: String {
-        String(String.UnicodeScalarView(head.map { Unicode.Scalar($0) }))
-    }
-
     package var bodyText: String { String(decoding: body, as: UTF8.self) }
 
     package var requestLine: String { lines.first ?? "" }

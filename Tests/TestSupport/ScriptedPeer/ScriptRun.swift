@@ -128,7 +128,7 @@ final class ScriptRun {
         return bytes
     }
 
-    /// Makes sure that so many bytes are unread, and takes them.
+    /// Takes this number of bytes, and reads as many as are missing.
     func take(_ count: Int) throws -> [UInt8] {
         while unread.count < count { unread += try receive() }
         defer { unread = unread.dropFirst(count) }

@@ -1,14 +1,14 @@
 import Glibc
 import LoadingKitLoopbackServer
 
-/// A server that follows a script byte by byte, on 127.0.0.1 unless told otherwise, and records what it got.
+/// A server that follows a script byte by byte, on 127.0.0.1 unless told otherwise, and records what it received.
 ///
 ///     let peer = try ScriptedPeer([.expectRequest, .send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel"), .reset])
 ///     defer { peer.stop() }
 ///     ... load peer.url("/") ...
 ///     let request = await peer.request(0)
 package final class ScriptedPeer: Sendable {
-    /// What happens on connections beyond the last script.
+    /// The behaviour of connections after the last script.
     package enum Further: Sendable, Equatable {
         /// They follow the last script too.
         case repeatLast
@@ -40,9 +40,9 @@ package final class ScriptedPeer: Sendable {
     /// A script for each connection, in the order of their arrival.
     ///
     /// - Parameters:
-    ///   - further: what connections after those get.
+    ///   - further: the behaviour of later connections.
     ///   - tls: begins every script with a handshake. `.startTLS` does so at any place instead.
-    ///   - backlog: how many connections the system may complete that are not accepted.
+    ///   - backlog: the number of connections that the system may complete before they are accepted.
     package init(
         scripts: [[Step]], further: Further = .repeatLast, tls: TLSServerOptions? = nil,
         on address: LoopbackAddress = .ipv4(), backlog: Int32 = SOMAXCONN
@@ -89,21 +89,21 @@ package final class ScriptedPeer: Sendable {
 
     // MARK: What has happened
 
-    /// What is known of each connection up to now, by its number from 0.
+    /// The record of each connection up to now, by its number from 0.
     package var connections: [RecordedConnection] { log.snapshot }
 
-    /// Suspends until so many connections have been accepted.
+    /// Suspends until this number of connections has been accepted.
     package func connectionCount(reaches count: Int) async {
         await log.openings.count(reaches: count)
     }
 
-    /// Suspends until so many connections have ended here; gives them in the order of their ends.
+    /// Suspends until this number of connections has ended here, and returns them in the order of their ends.
     @discardableResult
     package func endedCount(reaches count: Int) async -> [RecordedConnection] {
         await log.endings.count(reaches: count)
     }
 
-    /// Suspends until so many requests have been received.
+    /// Suspends until this number of requests has been received.
     @discardableResult
     package func requestCount(reaches count: Int) async -> [RecordedRequest] {
         await requests.count(reaches: count)

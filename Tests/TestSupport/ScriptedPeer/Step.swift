@@ -10,7 +10,7 @@ extension ScriptedPeer {
         case expectHead
         /// Reads the body that the last head announced. Records the request again, with it, in `requestsWithBody`.
         case expectBody
-        /// Reads exactly so many bytes.
+        /// Reads exactly this number of bytes.
         case expectBytes(Int)
         /// Reads up to and with these bytes.
         case expectThrough([UInt8])
@@ -39,7 +39,7 @@ extension ScriptedPeer {
         // TLS
         /// Does the server's side of a handshake.
         case startTLS(TLSServerOptions)
-        /// Begins a handshake: answers the ClientHello with the first so many bytes of the server's answer, no more.
+        /// Begins a handshake: answers the ClientHello with only the first bytes of the server's answer, up to this number.
         case beginTLS(TLSServerOptions, answerBytes: Int)
         /// Asks for the client's certificate, after the handshake (RFC 8446 §4.6.2).
         case askForCertificate
@@ -47,7 +47,7 @@ extension ScriptedPeer {
         case awaitCertificate
         /// Answers with status 200, and as the body the common name in the certificate that the client has shown, or `nobody`.
         case respondWithClient
-        /// close_notify alone; the connection underneath stays open.
+        /// Sends close_notify only; the TCP connection stays open.
         case sendCloseNotify
 
         // Ending
@@ -62,7 +62,7 @@ extension ScriptedPeer {
 
         /// Does the steps again and again, until one fails.
         case forever([Step])
-        /// Does the steps so many times.
+        /// Does the steps this number of times.
         case repeated(Int, [Step])
 
         package static func send(_ text: String) -> Step { .send(Array(text.utf8)) }

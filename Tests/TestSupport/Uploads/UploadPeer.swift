@@ -1,22 +1,22 @@
 import LoadingKitLoopbackServer
 import LoadingKitPrimitives
 
-/// The server's side of resumable uploads (draft-ietf-httpbis-resumable-upload), with faults: what a ``LoopbackServer`` does
-/// for them, over either version of HTTP. Bodies sent to any path but its own begin uploads.
+/// The server's side of resumable uploads (draft-ietf-httpbis-resumable-upload), with faults, on a
+/// ``LoopbackServer``, over either version of HTTP. A body sent to a path that is not an upload's starts an upload.
 package final class UploadPeer: Sendable {
-    /// What the server does wrong, and what it says beside what it has to.
+    /// The faults of the server, and its optional answers.
     package struct Faults: Sendable {
         /// The offsets at which the connection ends, in order. The peer waits there until ``UploadPeer/interimSeen`` is fired.
         package var breaks: [Int] = []
-        /// How many responses to whole uploads are lost: the connection ends in place of them.
+        /// The number of lost responses to complete uploads: the connection ends instead.
         package var lostResponses = 0
-        /// What is answered to the next questions, in place of the truth.
+        /// False answers to the next questions for the offset.
         package var retrievals: [ServerResponse] = []
-        /// What is answered to the next parts, in place of taking them.
+        /// Answers to the next parts, which are not accepted.
         package var appends: [ServerResponse] = []
         /// The whole value of `Upload-Limit`.
         package var limit: String?
-        /// What 104 says in `Location`, with the resource's own path in place of `PATH`.
+        /// The `Location` of 104, in which `PATH` stands for the resource's path.
         package var location = "PATH"
         /// How often 104 is sent.
         package var interims = 1
@@ -36,10 +36,10 @@ package final class UploadPeer: Sendable {
     private struct State {
         var faults: Faults
         var uploads: [Int: Upload] = [:]
-        /// Which upload a request on a connection is for; nil for one that is refused.
+        /// The upload of a request on a connection; nil where the request is refused.
         var targets: [String: Int?] = [:]
 
-        /// What still comes of them is not taken, as it would change what the client was told.
+        /// Later bytes of these requests are not accepted: they would change an offset that the client already has.
         mutating func endRequests(for number: Int) {
             for (key, target) in targets where target == number { targets[key] = .some(nil) }
         }

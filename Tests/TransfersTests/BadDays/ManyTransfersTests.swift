@@ -12,8 +12,11 @@ import Testing
         try await withTimeout {
             let fixture = try DaemonFixture()
             let body = Data(repeating: 0xA5, count: 60 << 20)
+            // One loop for both connections, so that the daemon learns of the end of the first before it gets the second.
+            let loop = EventLoop(name: "program")
             for round in 1...2 {
-                let session = AttachedSession(fixture.access(), fixture.session("a"))
+                let session = AttachedSession(fixture.access(on: loop), fixture.session("a"))
+                defer { session.channel.detach() }
                 let found = await session.state(1)?.transfers
                 #expect(found?.count == round - 1)
                 if round == 2 { #expect(found?.first?.request.body == body) }
@@ -23,6 +26,7 @@ import Testing
                 #expect(await session.perform(.begin(transfer)) == nil)
             }
             #expect(fixture.daemons.count == 1)
+            loop.stop()
         }
     }
 

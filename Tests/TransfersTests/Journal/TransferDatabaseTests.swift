@@ -37,10 +37,10 @@
             return .begin(row(identifier, session: session), record)
         }
 
-        private func end(_ identifier: Int, number: Int64, _ standing: TransferStanding) -> [JournalChange] {
+        private func end(_ identifier: Int, number: Int64, _ status: TransferStatus) -> [JournalChange] {
             var row = row(identifier)
             row.endNumber = number
-            return [.row(row), .standing(row.key, standing)]
+            return [.row(row), .status(row.key, status)]
         }
 
         @Test("what was committed is there again")
@@ -50,15 +50,15 @@
             #expect(try first.load().sessions.isEmpty && first.transfer(key) == nil)
             var changed = row(3)
             (changed.isSuspended, changed.waitsForProgram, changed.elapsed) = (true, true, 5)
-            var standing = TransferStanding()
-            standing.part = PartRecord(resumeData: Data("r".utf8), bootIdentifier: "b")
-            standing.progress.received = 7
+            var status = TransferStatus()
+            status.part = PartRecord(resumeData: Data("r".utf8), bootIdentifier: "b")
+            status.progress.received = 7
             let error = TransferError(.timedOut, "late")
             try first.commit(
                 [
                     .session(try session(1)), try begin(2), try begin(3), try begin(4), .row(changed),
-                    .standing(changed.key, standing), .forget(TransferKey(session: 1, identifier: 4)),
-                ] + end(2, number: 9, TransferStanding(error: error, file: "/f")))
+                    .status(changed.key, status), .forget(TransferKey(session: 1, identifier: 4)),
+                ] + end(2, number: 9, TransferStatus(error: error, file: "/f")))
             let second = try journal()
             let contents = try second.load()
             #expect(contents.sessions.map(\.description) == [try session(1).description])
@@ -67,13 +67,13 @@
             #expect(contents.transfers.last == changed && contents.transfers.first?.earliestBeginDate == asOf)
             let all = try second.transfers(of: 1)
             #expect(all.map(\.identifier) == [2, 3] && all.map(\.stage) == [.failed, .suspended])
-            #expect(all.last?.standing.part == standing.part)
+            #expect(all.last?.status.part == status.part)
             #expect(all.first?.request.url == "http://secret.example/2")
-            #expect(all.first?.standing.error == error && all.first?.standing.next == .content)
+            #expect(all.first?.status.error == error && all.first?.status.next == .content)
             var taken = row(2)
             (taken.endNumber, taken.next) = (9, .metrics)
             try second.commit([.row(taken)])
-            #expect(try second.transfer(key)?.standing.next == .metrics)
+            #expect(try second.transfer(key)?.status.next == .metrics)
             try second.commit([.forgetSession(1)])
             #expect(try second.load().transfers.isEmpty && second.transfers(of: 1).isEmpty)
         }
@@ -158,12 +158,12 @@
         func damagedEnd() throws {
             let journal = try journal()
             try journal.commit([.session(try session(1)), try begin(1), try begin(2)])
-            let standing = TransferStanding(file: "/f")
-            try journal.commit(end(1, number: 1, standing) + end(2, number: 2, standing))
+            let status = TransferStatus(file: "/f")
+            try journal.commit(end(1, number: 1, status) + end(2, number: 2, status))
             try journal.database.write { connection in
                 try connection.run("UPDATE content SET standing = x'00112233' WHERE identifier = 1")
             }
-            let found = try journal.transfers(of: 1).map(\.standing)
+            let found = try journal.transfers(of: 1).map(\.status)
             #expect(found.first?.file == nil && found.first?.error?.code == URLError.cannotOpenFile.rawValue)
             #expect(found.last?.file == "/f" && found.last?.error == nil)
         }

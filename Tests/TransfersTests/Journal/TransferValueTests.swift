@@ -96,7 +96,7 @@ struct TransferValueTests {
             .endSession, .reset,
         ]
         for command in commands { #expect("\(try again(command))" == "\(command)") }
-        let end = TransferStanding()
+        let end = TransferStatus()
         let events: [TransferEvent] = [
             .attached(SessionState(nextIdentifier: 2, transfers: [transfer])),
             .detached(TransferError(.cancelled, "c")), .progress(1, TransferProgress()),

@@ -11,7 +11,7 @@ import Testing
 #if Persistence
     @Suite("Downloads of the service")
     struct DownloadTests {
-        private func data(_ end: TransferStanding) throws -> Data {
+        private func data(_ end: TransferStatus) throws -> Data {
             try Data(contentsOf: URL(fileURLWithPath: try #require(end.file)))
         }
 
@@ -220,12 +220,12 @@ import Testing
                 // Vouched for by a journal that was written before the bytes were changed.
                 let journal = try harness.journal
                 let key = TransferKey(session: 1, identifier: 1)
-                var standing = try #require(try journal.transfer(key)).standing
+                var status = try #require(try journal.transfer(key)).status
                 var checksums = PieceChecksums()
                 try Data(contentsOf: file).withUnsafeBytes { checksums.update($0) }
-                standing.part?.count = 400_000
-                standing.part?.checksums = checksums.data
-                try journal.commit([.standing(key, standing)])
+                status.part?.count = 400_000
+                status.part?.checksums = checksums.data
+                try journal.commit([.status(key, status)])
                 var bytes = try Data(contentsOf: file)
                 bytes[1000] ^= 1
                 try bytes.write(to: file)
@@ -268,7 +268,7 @@ import Testing
                 try await program.download(1, server.url)
                 await harness.pauses.count(reaches: 1)
                 let overview = await service.overviewNow()
-                #expect(overview.first?.transfers.first?.standing.error?.text?.contains("disk is full") ?? false)
+                #expect(overview.first?.transfers.first?.status.error?.text?.contains("disk is full") ?? false)
                 service.loop.attach(nil)
                 harness.pass(1)
                 #expect(try data(try await program.end(of: 1)) == server.content)

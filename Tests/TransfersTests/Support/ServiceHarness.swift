@@ -142,14 +142,14 @@ final class TestProgram: Sendable {
     }
 
     /// The end of a transfer, once it has come.
-    func end(of identifier: Int) async throws -> TransferStanding {
+    func end(of identifier: Int) async throws -> TransferStatus {
         let found = await events.contents { $0.contains { $0.endedTransfer == identifier } }
         for case .ended(identifier, let end) in found { return end }
         throw CancellationError()
     }
 
     func takeAll(_ identifier: Int) async throws {
-        for part in [TransferStanding.Part.content, .metrics, .completion] {
+        for part in [TransferStatus.Part.content, .metrics, .completion] {
             try await perform(.take(identifier, part))
         }
     }

@@ -1,6 +1,8 @@
 #if CommandLineTool
     import ArgumentParser
     import Foundation
+    import LoadingKit
+    import LoadingKitCore
     import LoadingKitTransfers
 
     /// `loadkit background`: the transfers of the user's daemon for all programs, and the tool's own downloads.
@@ -20,16 +22,62 @@
             defaultSubcommand: ListTransfersCommand.self)
     }
 
-    /// Converts the daemon's errors to the tool's error messages.
-    func reportingDaemon<Value>(_ body: () async throws -> Value) async throws -> Value {
-        do {
-            return try await body()
-        } catch let error as DaemonError {
-            throw ToolFailure(.couldNotConnect, "background transfers are not available: \(error)")
-        } catch let error as ToolFailure {
-            throw error
-        } catch {
-            throw ToolFailure(error, hadResponse: false)
+    /// `loadkit background list`.
+    struct ListTransfersCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "Lists the background transfers of all programs.")
+
+        @Flag(help: "Shows them anew each second, until it is interrupted.")
+        var watch = false
+
+        @Flag(help: "Writes JSON; with --watch a line each second.")
+        var json = false
+
+        func run() async throws {
+            let control = DaemonAccess()
+            var picture = TerminalPicture()
+            while true {
+                let sessions = try await reportingDaemon { try await control.overview() }
+                // The terminal's size may have changed.
+                let terminal = Terminal(STDOUT_FILENO)
+                let isPicture = watch && !json && terminal.isTerminal
+                let height = isPicture ? terminal.height.map { $0 - 1 } : nil
+                let text =
+                    json
+                    ? TransferList(sessions).json
+                    : TransferTable(sessions).text(width: terminal.width - 1, height: height)
+                guard write(isPicture ? picture.replace(by: text) : text), watch else { return }
+                try await Task.sleep(for: .seconds(1))
+            }
+        }
+
+        /// False where the reader has closed the pipe.
+        private func write(_ text: String) -> Bool { DescriptorWriter(STDOUT_FILENO).write(Array(text.utf8)) == nil }
+    }
+
+    /// `loadkit background add URL -o FILE`.
+    struct AddTransferCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "add", abstract: "Downloads a file in the background, until it is there.")
+
+        @Argument(help: ArgumentHelp("What to download.", valueName: "URL"))
+        var url: String
+
+        @Option(
+            name: [.short, .long],
+            help: ArgumentHelp("Where it goes. Default: the URL's last component, in this folder.", valueName: "FILE"))
+        var output: String?
+
+        func run() async throws {
+            let addition = try AddedDownload(url, output: output)
+            let settings = URLSessionConfiguration.default.settings
+            let program = CommandLine.arguments.first ?? "loadkit"
+            let session = try SessionDescription(
+                settings, identifier: TransferName.ownSession, program: program, storeFolder: nil)
+            let number = try await reportingDaemon {
+                try await DaemonAccess().add(to: session) { addition.transfer($0) }
+            }
+            StandardOutput.write("\(number)  \(PlainText.line(addition.destination))\n")
         }
     }
 

@@ -40,7 +40,7 @@ struct TransferList: Encodable {
 
 extension TransferList.Entry {
     init(_ session: SessionOverview, _ transfer: TransferRecord) {
-        let progress = transfer.standing.progress
+        let progress = transfer.status.progress
         self.init(
             transfer: TransferName(session: session.identifier, number: transfer.identifier).description,
             session: session.identifier, number: transfer.identifier, program: session.program,
@@ -49,6 +49,6 @@ extension TransferList.Entry {
             description: transfer.taskDescription, created: transfer.created, sent: progress.sent,
             expectedToSend: progress.expectedToSend >= 0 ? progress.expectedToSend : nil, received: progress.received,
             expectedToReceive: progress.expectedToReceive >= 0 ? progress.expectedToReceive : nil,
-            error: transfer.standing.error.flatMap { $0.text ?? $0.reason })
+            error: transfer.status.error.flatMap { $0.text ?? $0.reason })
     }
 }

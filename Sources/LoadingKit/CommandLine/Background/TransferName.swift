@@ -30,12 +30,21 @@ struct TransferName: Hashable, CustomStringConvertible {
     static func send(to names: [String], _ command: @Sendable (Int) -> TransferCommand) async throws {
         let names = try names.map { try TransferName($0) }
         let control = DaemonAccess()
-        #if CommandLineTool
-            try await reportingDaemon {
-                for name in names { try await control.control(session: name.session, command(name.number)) }
-            }
-        #else
+        try await reportingDaemon {
             for name in names { try await control.control(session: name.session, command(name.number)) }
-        #endif
+        }
+    }
+}
+
+/// Converts the daemon's errors to the tool's error messages.
+func reportingDaemon<Value>(_ body: () async throws -> Value) async throws -> Value {
+    do {
+        return try await body()
+    } catch let error as DaemonError {
+        throw ToolFailure(.couldNotConnect, "background transfers are not available: \(error)")
+    } catch let error as ToolFailure {
+        throw error
+    } catch {
+        throw ToolFailure(error, hadResponse: false)
     }
 }

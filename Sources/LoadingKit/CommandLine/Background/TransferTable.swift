@@ -36,8 +36,8 @@ struct TransferTable {
         let name = min(all.map(\.name.count).max() ?? 0, max(min(width - others, 32), 8))
         let lines = all.map { row in
             let start = [
-                Self.left(PlainText.shortened(row.name, to: name), name), Self.left(row.state, state),
-                Self.right(row.done, 5), Self.right(row.size, 6),
+                PlainText.left(PlainText.shortened(row.name, to: name), name), PlainText.left(row.state, state),
+                PlainText.right(row.done, 5), PlainText.right(row.size, 6),
             ].joined(separator: "  ")
             return Self.line(start + "  " + PlainText.shortened(row.place, to: width - start.count - 2), width)
         }
@@ -51,7 +51,7 @@ struct TransferTable {
         let amount = TransferAmount(transfer)
         let url = CacheKey.withoutCredentials(transfer.request.url)
         let what = transfer.destination.map { "\(url) → \($0)" } ?? url
-        let error = transfer.standing.error.flatMap { $0.text ?? $0.reason }
+        let error = transfer.status.error.flatMap { $0.text ?? $0.reason }
         return Row(
             name: PlainText.line(TransferName(session: session, number: transfer.identifier).description),
             state: word(transfer.stage), done: amount.percent.map { "\($0) %" } ?? "-",
@@ -71,14 +71,6 @@ struct TransferTable {
         case .failed: "failed"
         }
     }
-
-    private static func left(_ text: String, _ width: Int) -> String {
-        text + String(repeating: " ", count: max(width - text.count, 0))
-    }
-
-    private static func right(_ text: String, _ width: Int) -> String {
-        String(repeating: " ", count: max(width - text.count, 0)) + text
-    }
 }
 
 /// The progress of a transfer, in its relevant direction.
@@ -88,7 +80,7 @@ struct TransferAmount {
     let expected: Int64?
 
     init(_ transfer: TransferRecord) {
-        let progress = transfer.standing.progress
+        let progress = transfer.status.progress
         switch transfer.kind {
         case .download: (done, expected) = (progress.received, Self.known(progress.expectedToReceive))
         case .upload: (done, expected) = (progress.sent, Self.known(progress.expectedToSend))

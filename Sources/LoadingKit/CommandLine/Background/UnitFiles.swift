@@ -5,45 +5,16 @@ import Foundation
 struct UnitFiles: Hashable {
     static let serviceName = "loadkitd.service"
     static let socketName = "loadkitd.socket"
+    static let names = [serviceName, socketName]
 
     /// The path of `loadkitd`.
     let daemon: String
 
     var service: String {
-        """
-        # Written by loadkit background install.
-        [Unit]
-        Description=Background transfers of LoadingKit
-        Requires=\(Self.socketName)
-        After=\(Self.socketName)
-
-        [Service]
-        ExecStart=\(Self.quoted(daemon))
-        Restart=on-failure
-
-        [Install]
-        Also=\(Self.socketName)
-        WantedBy=default.target
-
-        """
+        Resource(PackageResources.loadkitd_service_txt, ["daemon": Self.quoted(daemon)]).text
     }
 
-    var socket: String {
-        """
-        # Written by loadkit background install.
-        [Unit]
-        Description=Where programs come to the background transfers of LoadingKit
-
-        [Socket]
-        ListenStream=%t/loadkit/daemon.socket
-        DirectoryMode=0700
-        SocketMode=0600
-
-        [Install]
-        WantedBy=sockets.target
-
-        """
-    }
+    var socket: String { Resource(PackageResources.loadkitd_socket_txt).text }
 
     /// The program of a command (systemd.service(5), "Command lines"): variables are replaced only in its arguments, so
     /// that a dollar sign here is literal.
@@ -80,7 +51,7 @@ struct UnitFolder: Hashable {
     func write(_ files: UnitFiles) throws {
         do {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-            for (name, text) in [(UnitFiles.serviceName, files.service), (UnitFiles.socketName, files.socket)] {
+            for (name, text) in zip(UnitFiles.names, [files.service, files.socket]) {
                 try Data(text.utf8).write(to: URL(fileURLWithPath: "\(path)/\(name)"), options: .atomic)
             }
         } catch {
@@ -90,7 +61,7 @@ struct UnitFolder: Hashable {
 
     /// Removes the files; returns whether there was one.
     func remove() throws -> Bool {
-        let files = [UnitFiles.serviceName, UnitFiles.socketName].map { "\(path)/\($0)" }
+        let files = UnitFiles.names.map { "\(path)/\($0)" }
             .filter { FileManager.default.fileExists(atPath: $0) }
         do {
             for file in files { try FileManager.default.removeItem(atPath: file) }

@@ -1,4 +1,4 @@
-#if Persistence
+#if CommandLineTool
     import Foundation
     import LoadingKitLoopbackServer
     import LoadingKitTransfers
@@ -7,10 +7,6 @@
     /// run of the program receives the end. Both runs, and the daemon, are this program, as processes with private
     /// folders.
     struct BackgroundDemo {
-        static let name = "a background download"
-        static let point = "It outlives the program that began it: that is killed, and the next run gets the file."
-        static let code =
-            "URLSession(configuration: .background(withIdentifier: \"demo\"), delegate: …, delegateQueue: nil)"
         static let size = 2 << 20
 
         struct Outcome {
@@ -21,7 +17,10 @@
         }
 
         private let folder: URL
-        private let site = HalvedFile(size: Self.size)
+        private let content = (0..<Self.size).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 13) }
+        /// Releases the second half of the file.
+        private let release = Signal()
+        private let allWasSent = Signal()
 
         /// - Parameter folder: A folder that does not exist yet. The path of a socket in it must not become too long.
         init(in folder: URL) { self.folder = folder }
@@ -44,29 +43,36 @@
                     at: folder.appendingPathComponent(name), withIntermediateDirectories: false,
                     attributes: [.posixPermissions: 0o700])
             }
-            let server = try LoopbackServer { site.answer($0) }
-            defer {
-                site.open()
-                server.stop()
-            }
+            let server = try LoopbackServer(route: answer)
+            defer { server.stop() }
             let first = try start([server.url("/large")])
             let received = try await first.next("wrote")
             first.kill()
             outcome.events.append("a program begins it, and is killed when \(Self.amount(received)) are there")
-            site.open()
-            await site.allWasSent()
+            release.fire()
+            await allWasSent.wait()
             outcome.events.append("nobody is there: the daemon loads the rest")
             let second = try start([])
             let found = try await second.next("found")
             outcome.events.append("the program runs again, and finds its task: \(found)")
             let path = try await second.next("done")
             second.waitForEnd()
-            guard try Data(contentsOf: URL(fileURLWithPath: path)) == Data(site.content) else {
+            guard try Data(contentsOf: URL(fileURLWithPath: path)) == Data(content) else {
                 throw DemoProblem("the file has other bytes than those that were sent")
             }
             let requests = server.requests.snapshot.count
             guard requests == 1 else { throw DemoProblem("\(requests) requests were needed") }
             outcome.events.append("its delegate gets the file: \(Amount.bytes(Int64(Self.size))), by one request")
+        }
+
+        /// Sends half of the file, and the rest after the release.
+        private func answer(_ request: ServerRequest) -> ServerResponse {
+            .stream(.length(UInt64(content.count))) { [content, release, allWasSent] body in
+                defer { allWasSent.fire() }
+                try body.write(Array(content[..<(content.count / 2)]))
+                try body.wait(for: release)
+                try body.write(Array(content[(content.count / 2)...]))
+            }
         }
 
         private static func amount(_ text: String) -> String { Int64(text).map { Amount.bytes($0) } ?? text }

@@ -1,10 +1,11 @@
-#if CommandLineTool && Persistence
+#if CommandLineTool
     import ArgumentParser
     import Foundation
     import LoadingKit
+    import LoadingKitLoopbackServer
 
-    /// The program that owns the demo's background download. It writes its events, one on each line: `wrote` and
-    /// `found` with byte counts, `done` with the file, and `failed` with the reason.
+    /// The program that owns the demo's background download. It writes its events, one on each line: `wrote` with
+    /// a byte count, `found` with a URL, `done` with the file, and `failed` with the reason.
     struct BackgroundDemoCommand: AsyncParsableCommand {
         static let name = "demo-background"
         static let configuration = CommandConfiguration(
@@ -23,23 +24,17 @@
             }
             if let url = url.flatMap({ URL(string: $0) }) { session.downloadTask(with: url).resume() }
             session.finishTasksAndInvalidate()
-            await delegate.sessionDidEnd()
+            await delegate.sessionDidEnd.wait()
         }
     }
 
     private final class BackgroundDemoDelegate: NSObject, URLSessionDownloadDelegate {
         private let folder: URL
-        private let end: AsyncStream<Void>
-        private let ending: AsyncStream<Void>.Continuation
+        let sessionDidEnd = Signal()
 
-        init(folder: URL) {
-            self.folder = folder
-            (end, ending) = AsyncStream.makeStream()
-        }
+        init(folder: URL) { self.folder = folder }
 
         func say(_ line: String) { StandardOutput.write(line + "\n") }
-
-        func sessionDidEnd() async { for await _ in end {} }
 
         func urlSession(
             _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
@@ -66,7 +61,7 @@
 
         func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
             if let error { say("failed \(error.localizedDescription)") }
-            ending.finish()
+            sessionDidEnd.fire()
         }
     }
 #endif

@@ -16,20 +16,17 @@
             defer { world.stop() }
             let start = Date()
             var problems: [String] = []
-            let loads = DemoLoad.all(world)
+            let (script, loads) = (world.script, world.script.loads)
             for (index, load) in loads.enumerated() {
                 let result = await world.run(load)
-                let problem = load.problem(with: result)
-                printer.print(load, result, number: index + 1, problem)
+                let problem = script.problem(of: load, with: result, expecting: world.pages.body(of: load))
+                printer.print(load.step, result, number: index + 1, problem)
                 if let problem { problems.append("\(index + 1). \(load.name): \(problem)") }
             }
-            var count = loads.count
-            #if Persistence
-                count += 1
-                let outcome = await world.background.run()
-                printer.print(outcome, number: count)
-                if let problem = outcome.problem { problems.append("\(count). \(BackgroundDemo.name): \(problem)") }
-            #endif
+            let count = loads.count + 1
+            let outcome = await world.background.run()
+            printer.print(script.background, number: count, events: outcome.events, outcome.problem)
+            if let problem = outcome.problem { problems.append("\(count). \(script.background.name): \(problem)") }
             printer.printSummary(loads, count, problems, seconds: Date().timeIntervalSince(start))
             if !problems.isEmpty { throw ExitCode(1) }
         }

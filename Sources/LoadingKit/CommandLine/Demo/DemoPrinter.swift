@@ -21,31 +21,24 @@ struct DemoPrinter {
                 + "No network is used.\n")
     }
 
-    func print(_ load: DemoLoad, _ result: DemoResult, number: Int, _ problem: String?) {
-        let title = "\(String(format: "%2d", number))  \(load.name)"
-        var lines = ["", terminal.paint(title, .bold)]
-        lines.append(Self.indent + load.point)
-        lines.append(Self.indent + terminal.paint(load.command, .cyan))
-        lines += facts(result).map { Self.indent + $0 }
-        if let problem { lines.append(Self.indent + terminal.paint("✗ \(problem)", .red)) }
-        lines.append("")
-        let waterfall = Waterfall(result.timelines, inner).text.split(separator: "\n")
-        lines += waterfall.map { Self.indent + $0 }
-        StandardOutput.write(lines.joined(separator: "\n") + "\n")
+    func print(_ step: DemoStep, _ result: DemoResult, number: Int, _ problem: String?) {
+        let waterfall = Waterfall(result.timelines, inner).text.split(separator: "\n").map(String.init)
+        print(step, number: number, facts(result), problem, [""] + waterfall.map { Self.indent + $0 })
     }
 
-    #if Persistence
-        func print(_ outcome: BackgroundDemo.Outcome, number: Int) {
-            var lines = ["", terminal.paint("\(String(format: "%2d", number))  \(BackgroundDemo.name)", .bold)]
-            lines.append(Self.indent + BackgroundDemo.point)
-            lines.append(Self.indent + terminal.paint(BackgroundDemo.code, .cyan))
-            lines += outcome.events.map { Self.indent + terminal.paint("│ ", .dim) + PlainText.line($0) }
-            if let problem = outcome.problem {
-                lines.append(Self.indent + terminal.paint("✗ \(PlainText.line(problem))", .red))
-            }
-            StandardOutput.write(lines.joined(separator: "\n") + "\n")
-        }
-    #endif
+    func print(_ step: DemoStep, number: Int, events: [String], _ problem: String?) {
+        print(step, number: number, events.map { terminal.paint("│ ", .dim) + PlainText.line($0) }, problem, [])
+    }
+
+    private func print(
+        _ step: DemoStep, number: Int, _ facts: [String], _ problem: String?, _ lines: [String]
+    ) {
+        let title = terminal.paint("\(String(format: "%2d", number))  \(step.name)", .bold)
+        let problems = problem.map { [terminal.paint("✗ \(PlainText.line($0))", .red)] } ?? []
+        let block = [step.point, terminal.paint(step.command, .cyan)] + facts + problems
+        let all = ["", title] + block.map { Self.indent + $0 } + lines
+        StandardOutput.write(all.joined(separator: "\n") + "\n")
+    }
 
     private func facts(_ result: DemoResult) -> [String] {
         switch result.outcome {
@@ -70,7 +63,7 @@ struct DemoPrinter {
 
     /// - Parameter count: The number of loads and of other steps.
     func printSummary(_ loads: [DemoLoad], _ count: Int, _ problems: [String], seconds: Double) {
-        let schemes = Set(loads.map(\.scheme)).count
+        let schemes = Set(loads.map(\.url.scheme)).count
         let total = "\(count) loads over \(schemes) schemes in \(String(format: "%.2f", seconds)) s"
         guard !problems.isEmpty else {
             let verdict = terminal.paint("✓ \(total): all went as they should.", .green)

@@ -12,6 +12,8 @@ struct DemoWorld {
     private let refusing: ListeningSocket
     let file: URL
     private let folder: URL
+    let pages: DemoPages
+    let script: DemoScript
     /// Trusts the authority that was made for the demo.
     private let session: URLSession
     /// Trusts only the system's authorities.
@@ -19,27 +21,31 @@ struct DemoWorld {
 
     init() throws {
         let authority = try CertificateAuthority()
-        plain = try LoopbackServer(route: DemoSite.answer)
-        secure = try LoopbackServer(tls: try authority.issue(), route: DemoSite.answer)
+        pages = try DemoPages()
+        plain = try LoopbackServer(route: pages.answer)
+        secure = try LoopbackServer(tls: try authority.issue(), route: pages.answer)
         let options = TLSServerOptions(try authority.issue(), applicationProtocols: ["h2", "http/1.1"])
-        modern = try LoopbackServer(LoopbackServer.Options(tls: options), route: DemoSite.answer)
+        modern = try LoopbackServer(LoopbackServer.Options(tls: options), route: pages.answer)
         refusing = try ListeningSocket(.ipv4())
         refusing.shutDown()
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("loadkit-demo-\(UUID().uuidString)")
         file = folder.appendingPathComponent("notes.txt")
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-        try Data(DemoSite.notes.utf8).write(to: file)
+        try Data(pages.text(of: "/notes").utf8).write(to: file)
+        script = try DemoScript([
+            "file": file.absoluteString, "plain": plain.url(""), "secure": secure.url("", host: "localhost"),
+            "modern": modern.url("", host: "localhost"),
+            "refusing": "http://127.0.0.1:\(refusing.address.port ?? 1)",
+        ])
         session = Self.session { $0.tlsTrustRoots = .pem(authority.certificatePEM) }
         strangers = Self.session { _ in }
     }
 
-    #if Persistence
+    #if CommandLineTool
         /// In a separate folder, with a short name.
         var background: BackgroundDemo { BackgroundDemo(in: folder.appendingPathComponent("b")) }
     #endif
-
-    var refusingPort: UInt16 { refusing.address.port ?? 1 }
 
     private static func session(_ configure: (URLSessionConfiguration) -> Void) -> URLSession {
         let configuration = URLSessionConfiguration.ephemeral
@@ -50,19 +56,18 @@ struct DemoWorld {
     }
 
     func run(_ load: DemoLoad) async -> DemoResult {
-        guard !load.urls.isEmpty else { return await runOne(load) }
         let results = await withTaskGroup(of: (Int, DemoResult).self, returning: [DemoResult].self) { group in
             for (index, url) in load.urls.enumerated() {
-                group.addTask { (index, await runOne(load.of(url))) }
+                group.addTask { (index, await run(url, isStranger: load.isStranger ?? false)) }
             }
             return await group.reduce(into: [(Int, DemoResult)]()) { $0.append($1) }.sorted { $0.0 < $1.0 }.map(\.1)
         }
-        return DemoResult(results)
+        return results.count == 1 ? results[0] : DemoResult(results)
     }
 
-    private func runOne(_ load: DemoLoad) async -> DemoResult {
-        let session = load.trustsDemoAuthority ? session : strangers
-        let request = URLRequest(url: load.url)
+    private func run(_ url: URL, isStranger: Bool) async -> DemoResult {
+        let session = isStranger ? strangers : session
+        let request = URLRequest(url: url)
         let collector = MetricsCollector()
         let outcome: Result<(Data, URLResponse), any Error>
         do {
@@ -70,7 +75,7 @@ struct DemoWorld {
         } catch {
             outcome = .failure(error)
         }
-        let metrics = await collector.metrics()
+        let metrics = await collector.metrics.element(at: 0)
         return DemoResult(
             outcome: outcome, timelines: metrics.map { Timeline.all($0, request) } ?? [],
             redirects: metrics?.redirectCount ?? 0,
@@ -99,23 +104,11 @@ final class GreetingHandler: URLProtocolHandler, @unchecked Sendable {  // state
     }
 }
 
-/// Returns a task's metrics when they arrive, which may be a moment after the task's result.
-final class MetricsCollector: NSObject, URLSessionTaskDelegate {
-    private let stream: AsyncStream<URLSessionTaskMetrics>
-    private let continuation: AsyncStream<URLSessionTaskMetrics>.Continuation
-
-    override init() {
-        (stream, continuation) = AsyncStream.makeStream()
-    }
+/// Records a task's metrics, which may come a moment after the task's result.
+private final class MetricsCollector: NSObject, URLSessionTaskDelegate {
+    let metrics = Recorder<URLSessionTaskMetrics>()
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
-        continuation.yield(metrics)
-        continuation.finish()
-    }
-
-    /// Nil when the task collected none.
-    func metrics() async -> URLSessionTaskMetrics? {
-        for await metrics in stream { return metrics }
-        return nil
+        self.metrics.append(metrics)
     }
 }

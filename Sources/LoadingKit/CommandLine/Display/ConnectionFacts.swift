@@ -7,7 +7,7 @@ enum ConnectionFacts {
         metrics.transactionMetrics.flatMap(lines).map { "* \(PlainText.line($0))\n" }.joined()
     }
 
-    private static func lines(_ transaction: URLSessionTaskTransactionMetrics) -> [String] {
+    static func lines(_ transaction: URLSessionTaskTransactionMetrics) -> [String] {
         guard let address = transaction.remoteAddress, let port = transaction.remotePort else { return [] }
         let verb = transaction.isReusedConnection ? "reused the connection to" : "connected to"
         let name = transaction.networkProtocolName ?? "http/1.1"

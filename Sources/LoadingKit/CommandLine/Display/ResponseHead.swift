@@ -1,12 +1,13 @@
 import Foundation
 import LoadingKit
 
-/// The head of a response as text: for HTTP as on the wire, for other schemes the known properties of the body.
+/// The head of a response as text: for HTTP as it was received, for other schemes the known properties of the body.
 struct ResponseHead {
     private let lines: [String]
 
-    init(_ response: URLResponse) {
-        lines = (response as? HTTPURLResponse).map(Self.lines(of:)) ?? Self.lines(of: response)
+    /// - Parameter reason: the reason phrase that was received; nil for the usual one.
+    init(_ response: URLResponse, reason: String? = nil) {
+        lines = (response as? HTTPURLResponse).map { Self.lines(of: $0, reason) } ?? Self.lines(of: response)
     }
 
     /// The head with the final empty line, as in the output of `-i`.
@@ -20,9 +21,10 @@ struct ResponseHead {
         "\(response.statusCode) \(HTTPURLResponse.localizedString(forStatusCode: response.statusCode))"
     }
 
-    private static func lines(of response: HTTPURLResponse) -> [String] {
-        let fields = response.allHeaderFields.map { "\($0.key.base): \($0.value)" }
-        return ["\(response.httpVersion) \(status(of: response))"] + fields.sorted()
+    private static func lines(of response: HTTPURLResponse, _ reason: String?) -> [String] {
+        let status = reason.map { $0.isEmpty ? "\(response.statusCode)" : "\(response.statusCode) \($0)" }
+        return ["\(response.httpVersion) \(status ?? Self.status(of: response))"]
+            + response.headerFields.map { "\($0.name): \($0.value)" }
     }
 
     private static func lines(of response: URLResponse) -> [String] {

@@ -71,7 +71,31 @@ enum PlainText {
         return text.prefix(width - 1 - tail) + "…" + text.suffix(tail)
     }
 
+    /// The text with spaces after it, up to `width` characters; longer text is unchanged.
+    static func left(_ text: String, _ width: Int) -> String { text + spaces(width - text.count) }
+
+    /// The text with spaces before it.
+    static func right(_ text: String, _ width: Int) -> String { spaces(width - text.count) + text }
+
+    /// - Parameter count: the number of spaces; none where it is negative.
+    static func spaces(_ count: Int) -> String { String(repeating: " ", count: max(count, 0)) }
+
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         scalar.value < 0x20 || (0x7f...0x9f).contains(scalar.value) || scalar.value == 0x2028 || scalar.value == 0x2029
+    }
+}
+
+/// Lines on a terminal that replace those displayed before.
+struct TerminalPicture {
+    /// The number of displayed lines.
+    private var lineCount = 0
+
+    /// The terminal output that displays these lines. A line that is still too wide, because some characters have two
+    /// columns, is cut off, so that the next picture begins at the same place as this one.
+    mutating func replace(by text: String) -> String {
+        // ECMA-48: cursor up, erase to the end of the display. DEC: no automatic wrap.
+        let start = lineCount > 0 ? "\r\u{1b}[\(lineCount)A\u{1b}[J" : ""
+        lineCount = text.count { $0 == "\n" }
+        return start + "\u{1b}[?7l" + text + "\u{1b}[?7h"
     }
 }

@@ -80,7 +80,7 @@ extension Timeline {
     }
 
     private static func title(_ request: URLRequest) -> String {
-        "\(request.httpMethod ?? "GET") \(request.url?.absoluteString ?? "")"
+        "\(request.httpMethod ?? "GET") \(request.url?.withoutPassword ?? "")"
     }
 
     private static func connection(_ transaction: URLSessionTaskTransactionMetrics) -> String {

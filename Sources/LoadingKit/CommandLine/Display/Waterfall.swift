@@ -36,17 +36,15 @@ struct Waterfall {
         let outcome = timeline.outcome.isEmpty ? "" : " → \(timeline.outcome)"
         let room = width - time.count - 2 - outcome.count
         let title = PlainText.shortened(PlainText.line(timeline.title), to: max(room, 8))
-        let gap = String(repeating: " ", count: max(width - title.count - outcome.count - time.count, 2))
+        let gap = PlainText.spaces(max(width - title.count - outcome.count - time.count, 2))
         return terminal.paint(title, .bold) + outcome + gap + terminal.paint(time, .bold)
     }
 
     private func line(_ span: Timeline.Span) -> String {
-        let name = span.phase.rawValue.padding(toLength: Self.nameWidth, withPad: " ", startingAt: 0)
+        let name = PlainText.left(span.phase.rawValue, Self.nameWidth)
         let bar = scale.bar(span.start, span.end)
-        let gap = String(repeating: " ", count: max(scale.cells - bar.count, 0))
-        let time = TimeScale.duration(span.end - span.start)
-        let indent = String(repeating: " ", count: max(Self.timeWidth - time.count, 1))
-        return "  \(name)\(terminal.paint(bar, span.phase.style))\(gap)\(indent)\(time)"
+        let time = PlainText.right(" " + TimeScale.duration(span.end - span.start), Self.timeWidth)
+        return "  \(name)\(terminal.paint(bar, span.phase.style))\(PlainText.spaces(scale.cells - bar.count))\(time)"
     }
 }
 
@@ -80,8 +78,7 @@ struct TimeScale {
     func bar(_ from: Double, _ to: Double) -> String {
         let first = min(eighths(from), cells * 8 - 1)
         let last = max(eighths(to), first + 1)
-        let lead = String(repeating: " ", count: first / 8)
-        return lead
+        return PlainText.spaces(first / 8)
             + (first / 8...(last - 1) / 8).map { cell in
                 Self.glyph(from: max(first - cell * 8, 0), to: min(last - cell * 8, 8))
             }.joined()

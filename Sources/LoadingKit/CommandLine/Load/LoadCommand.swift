@@ -1,9 +1,7 @@
 #if CommandLineTool
     import ArgumentParser
-    import Foundation
-    import LoadingKit
 
-    /// `loadkit URL…`: loads URLs, and writes their contents.
+    /// `loadkit URL…`: loads URLs, and writes their contents. Arguments are parsed after ``Arguments`` has expanded them.
     struct LoadCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "load",
@@ -25,67 +23,30 @@
                 the last failure.
                 """)
 
-        @OptionGroup var options: LoadOptions
+        @Argument(help: ArgumentHelp("What to load. Without a scheme, http:// is assumed.", valueName: "URL"))
+        var urls: [String] = []
 
-        func run() async throws {
-            let plan = try LoadPlan(options)
-            let status = await LoadRunner(plan, Console.standardError).run()
+        @OptionGroup(title: "Output") var output: OutputOptions
+        @OptionGroup(title: "Display") var display: DisplayOptions
+        @OptionGroup(title: "The request") var request: RequestOptions
+        @OptionGroup(title: "The request's body") var body: BodyOptions
+        @OptionGroup(title: "Login and cookies") var login: LoginOptions
+        @OptionGroup(title: "The transfer") var transfer: TransferOptions
+        @OptionGroup(title: "The connection") var connection: ConnectionOptions
+        @OptionGroup(title: "TLS") var tls: TLSOptions
+        @OptionGroup(title: "Arguments") var arguments: ArgumentOptions
+
+        func run() async throws { try await Self.run([self]) }
+
+        /// Runs the loads of requests that `--next` separates, one request after the other.
+        static func run(_ requests: [LoadCommand]) async throws {
+            let plans = try requests.map { try LoadPlan($0) }
+            var status = ToolStatus.success
+            for plan in plans {
+                let result = await LoadRunner(plan: plan, console: .standardError).run()
+                if result != .success { status = result }
+            }
             if status != .success { throw ExitCode(status.rawValue) }
         }
-    }
-
-    /// Runs a plan's loads in one session, with a limit for simultaneous loads.
-    struct LoadRunner {
-        private let plan: LoadPlan
-        private let console: Console
-
-        init(_ plan: LoadPlan, _ console: Console) {
-            self.plan = plan
-            self.console = console
-        }
-
-        /// The last failure's status; success when all loads succeeded.
-        func run() async -> ToolStatus {
-            let queue = DelegateQueue()
-            let session = URLSession(configuration: plan.configuration, delegate: nil, delegateQueue: queue.operations)
-            let output = OrderedOutput(STDOUT_FILENO, plan.loads.indices.filter { plan.loads[$0].usesStandardOutput })
-            let progress = ProgressDisplay(console, queue.dispatch, isShown: showsProgress)
-            let status = await runAll(in: session, output, progress)
-            session.finishTasksAndInvalidate()
-            return status
-        }
-
-        /// A progress line would disturb the displayed lines of a body.
-        private var showsProgress: Bool {
-            plan.display.showsProgress && console.terminal.isTerminal
-                && (isatty(STDOUT_FILENO) == 0 || !plan.loads.contains(where: \.usesStandardOutput))
-        }
-
-        private func runAll(in session: URLSession, _ output: OrderedOutput, _ progress: ProgressDisplay) async
-            -> ToolStatus
-        {
-            await withTaskGroup(of: ToolFailure?.self, returning: ToolStatus.self) { group in
-                var waiting = plan.loads.indices.makeIterator()
-                func addNext() {
-                    guard let index = waiting.next() else { return }
-                    let transfer = Transfer(index, plan, console, output, progress)
-                    group.addTask { await transfer.run(in: session) }
-                }
-                for _ in 0..<min(plan.jobs, plan.loads.count) { addNext() }
-                var status = ToolStatus.success
-                for await failure in group {
-                    if let failure {
-                        status = failure.status
-                        if plan.display.showsErrors { console.write(failure.line) }
-                    }
-                    addNext()
-                }
-                return status
-            }
-        }
-    }
-
-    extension PlannedLoad {
-        fileprivate var usesStandardOutput: Bool { destination == .standardOutput }
     }
 #endif

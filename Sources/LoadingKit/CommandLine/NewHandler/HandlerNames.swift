@@ -3,7 +3,7 @@ import LoadingKitPrimitives
 /// The names in the package of a new handler, all derived from a name that the user types.
 struct HandlerNames: Hashable, Sendable {
     /// The largest length of a name and a scheme. Longer ones would make lines of code that are too wide.
-    static let maximumLength = 32
+    private static let maximumLength = 32
 
     /// The schemes that LoadingKit loads itself.
     static let builtInSchemes: Set<String> = ["http", "https", "ws", "wss", "file", "data", "ftp", "ftps"]
@@ -30,7 +30,7 @@ struct HandlerNames: Hashable, Sendable {
     ///   - name: a name such as `Mem`, `my-scheme` or `MemHandler`.
     ///   - scheme: nil for the name in lower case.
     init(_ name: String, scheme: String? = nil) throws(ToolFailure) {
-        guard let first = name.utf8.first, ASCII.isLetter(first), name.utf8.allSatisfy(Self.isNameByte) else {
+        guard Self.isScheme(name.utf8.map { $0 == UInt8(ascii: "_") ? UInt8(ascii: "-") : $0 }) else {
             throw ToolFailure(
                 .usage,
                 "\"\(name)\" is no name for a handler: it begins with a letter, and has letters, digits, -, +, . and _ (of ASCII)"
@@ -55,19 +55,15 @@ struct HandlerNames: Hashable, Sendable {
         return String(rest[...end])
     }
 
-    private static func isNameByte(_ byte: UInt8) -> Bool {
-        isSchemeByte(byte) || byte == UInt8(ascii: "_")
-    }
-
-    /// Whether the byte may be part of a scheme (RFC 3986 §3.1).
-    private static func isSchemeByte(_ byte: UInt8) -> Bool {
-        ASCII.isLetterOrDigit(byte) || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-")
-            || byte == UInt8(ascii: ".")
+    /// Whether the bytes are a URL scheme (RFC 3986 §3.1).
+    static func isScheme(_ bytes: some Collection<UInt8>) -> Bool {
+        guard let first = bytes.first, ASCII.isLetter(first) else { return false }
+        return bytes.allSatisfy { ASCII.isLetterOrDigit($0) || "+-.".utf8.contains($0) }
     }
 
     /// The scheme in lower case, its standard form: schemes are compared regardless of case.
     private static func checkedScheme(_ scheme: String) throws(ToolFailure) -> String {
-        guard let first = scheme.utf8.first, ASCII.isLetter(first), scheme.utf8.allSatisfy(isSchemeByte) else {
+        guard isScheme(scheme.utf8) else {
             throw ToolFailure(
                 .usage,
                 "\"\(scheme)\" is no URL scheme: one begins with a letter, and has letters, digits, +, - and . (RFC 3986 §3.1)"

@@ -25,32 +25,36 @@ enum LoadingKitSource: Hashable, Sendable {
         guard version == nil else {
             throw ToolFailure(.usage, "--version is for a repository: --loadingkit has to be a URL, and no folder")
         }
-        if let place {
-            self = .folder(path: try Self.checkedFolder(place))
-        } else if let checkout {
-            self = .folder(path: checkout)
-        } else {
+        guard let folder = try place.map(Self.checkedFolder) ?? checkout else {
             throw ToolFailure(
                 .usage, "this tool is not in LoadingKit's build folder: --loadingkit has to say where LoadingKit is")
         }
+        self = .folder(path: folder)
     }
+
+    var isFolder: Bool { if case .folder = self { true } else { false } }
 
     /// SwiftPM's identity of the package, by which products are named: the last part of the place.
     var identity: String {
         switch self {
-        case .folder(let path): RepositoryAddress.lastPart(of: path)
-        case .repository(let url, _): RepositoryAddress.lastPart(of: url)
+        case .folder(let place), .repository(let place, _): RepositoryAddress.lastPart(of: place)
         }
     }
 
-    // MARK: Folders
+    /// The dependency in the manifest's syntax.
+    var dependency: String {
+        switch self {
+        case .folder(let path): ".package(path: \(SourceText.literal(path)))"
+        case .repository(let url, .branch(let name)):
+            ".package(url: \(SourceText.literal(url)), branch: \(SourceText.literal(name)))"
+        case .repository(let url, .from(let version)):
+            ".package(url: \(SourceText.literal(url)), from: \(SourceText.literal(version)))"
+        }
+    }
 
     /// The repository in which this program was built; nil where the program is elsewhere.
     static func ownCheckout() -> String? {
-        guard let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") else {
-            return nil
-        }
-        return checkout(around: program)
+        (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")).flatMap(checkout(around:))
     }
 
     /// The nearest folder around a file that contains LoadingKit's package.
@@ -77,21 +81,48 @@ enum LoadingKitSource: Hashable, Sendable {
         return manifest?.contains("name: \"LoadingKit\"") ?? false
     }
 
-    // MARK: Releases
-
     /// Three numbers, and an optional suffix (Semantic Versioning 2.0.0, §2, §9 and §10).
     private static func release(_ version: String) throws(ToolFailure) -> Requirement {
-        let core = version.prefix { $0 != "-" && $0 != "+" }
-        let numbers = core.split(separator: ".", omittingEmptySubsequences: false)
-        let isNumeric = numbers.allSatisfy { number in
-            (1...9).contains(number.utf8.count) && number.utf8.allSatisfy(ASCII.isDigit)
-                && (number == "0" || !number.hasPrefix("0"))
-        }
-        let rest = version.utf8.dropFirst(core.utf8.count)
-        let isRestValid = rest.allSatisfy { ASCII.isLetterOrDigit($0) || "-+.".utf8.contains($0) }
-        guard numbers.count == 3, isNumeric, isRestValid, rest.count != 1 else {
+        let form = /(0|[1-9][0-9]{0,8})(\.(0|[1-9][0-9]{0,8})){2}([-+][-+.0-9A-Za-z]+)?/.matchingSemantics(
+            .unicodeScalar)
+        guard (try? form.wholeMatch(in: version)) != nil else {
             throw ToolFailure(.usage, "\"\(version)\" is no version such as 1.2.0")
         }
         return .from(version)
+    }
+}
+
+/// The address of a Git repository: a URL, or `user@host:path` in ssh's form.
+struct RepositoryAddress: Hashable, Sendable {
+    private static let schemes: Set<String> = ["https", "http", "ssh", "git", "file"]
+
+    let text: String
+
+    init(_ text: String) throws(ToolFailure) {
+        guard text.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7F }) else {
+            throw ToolFailure(.usage, "the repository's URL has a space or control character in it: \(text)")
+        }
+        let scheme = text.prefix { $0 != ":" }.lowercased()
+        if text.contains("://"), !Self.schemes.contains(scheme) || URL(string: text) == nil {
+            throw ToolFailure(.usage, "this is no URL of a repository: \(text)")
+        }
+        let name = Self.lastPart(of: text)
+        guard !name.isEmpty, !name.contains(":"), !name.contains("@") else {
+            throw ToolFailure(.usage, "the repository's URL has no name at its end: \(text)")
+        }
+        self.text = text
+    }
+
+    /// Whether the text has the form of an address, and not of a path.
+    static func isAddress(_ text: String) -> Bool {
+        if text.contains("://") { return true }
+        guard let at = text.firstIndex(of: "@"), let colon = text.firstIndex(of: ":"), at < colon else { return false }
+        return !text[..<colon].contains("/")
+    }
+
+    /// The part after the last slash, without `.git`.
+    static func lastPart(of place: String) -> String {
+        let last = place.split(separator: "/").last.map(String.init) ?? ""
+        return last.hasSuffix(".git") ? String(last.dropLast(4)) : last
     }
 }

@@ -2,10 +2,26 @@ import Foundation
 
 /// The destination file of a body. It is created with the first bytes, or at the end of an empty body.
 final class OutputFile {
-    private let path: String
+    /// The way in which the file is opened.
+    struct Opening {
+        /// The number of bytes that stay; 0 where the file is written anew.
+        var offset: Int64 = 0
+        /// Whether missing folders are made.
+        var makesFolders = false
+        /// Whether a file that is there is not overwritten.
+        var mustBeNew = false
+        /// Whether a new file is for its user alone.
+        var isPrivate = false
+    }
+
+    let path: String
+    private let opening: Opening
     private var descriptor: Int32?
 
-    init(_ path: String) { self.path = path }
+    init(_ path: String, _ opening: Opening = Opening()) {
+        self.path = path
+        self.opening = opening
+    }
 
     deinit { if let descriptor { close(descriptor) } }
 
@@ -20,17 +36,38 @@ final class OutputFile {
 
     private func openDescriptor() throws(ToolFailure) -> Int32 {
         if let descriptor { return descriptor }
+        if opening.makesFolders { try makeFolders() }
+        let how = opening.mustBeNew ? O_EXCL : opening.offset > 0 ? 0 : O_TRUNC
         // Without the bits of the umask.
-        let opened = Foundation.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        let mode: mode_t = opening.isPrivate ? 0o600 : 0o644
+        let opened = Foundation.open(path, O_WRONLY | O_CREAT | how | O_CLOEXEC, mode)
         guard opened >= 0 else { throw .writing(path, errno) }
         descriptor = opened
+        if opening.offset > 0, lseek(opened, off_t(opening.offset), SEEK_SET) < 0 { throw .writing(path, errno) }
         return opened
     }
 
+    private func makeFolders() throws(ToolFailure) {
+        let folder = (path as NSString).deletingLastPathComponent
+        guard !folder.isEmpty else { return }
+        do {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        } catch {
+            throw ToolFailure(.writeError, "the folder \(folder) cannot be made: \(error.localizedDescription)")
+        }
+    }
+
     /// Some file systems report write errors only here.
-    func finish() throws(ToolFailure) {
+    ///
+    /// - Parameter date: the time of the last change that the file gets; nil for the present.
+    func finish(changedAt date: Date? = nil) throws(ToolFailure) {
         guard let descriptor else { return }
         self.descriptor = nil
+        if let date {
+            let time = timespec(tv_sec: Int(min(max(date.timeIntervalSince1970, 0), 1e12)), tv_nsec: 0)
+            // A file system that cannot store it has the body nevertheless.
+            _ = futimens(descriptor, [time, time])
+        }
         if close(descriptor) != 0, errno != EINTR { throw .writing(path, errno) }
     }
 }

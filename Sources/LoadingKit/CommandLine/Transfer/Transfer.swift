@@ -1,95 +1,145 @@
 #if CommandLineTool
     import Foundation
     import LoadingKit
+    import LoadingKitCore
 
-    /// One load: the delegate that writes a task's received data, and reports the outcome.
+    /// One attempt of a load: the delegate that writes a task's received data, and reports the outcome.
     final class Transfer: NSObject, @unchecked Sendable {  // confined to the transfers' queue
-        /// The number of bytes waiting for their turn on standard output from which the load is suspended.
-        private static let highWater = 1 << 20
+        let index: Int
+        let plan: LoadPlan
+        let load: PlannedLoad
+        let outlets: Outlets
+        let attempt: Int
+        /// Seconds between the first attempt's start and this one's.
+        private let elapsed: Double
 
-        private let index: Int
-        private let plan: LoadPlan
-        private let load: PlannedLoad
-        private let console: Console
-        private let output: OrderedOutput
-        private let file: OutputFile?
-        private let progress: ProgressDisplay
-
-        private var isWaitingForTurn = false
-        private var hadResponse = false
+        var writer: BodyWriter
+        /// The metrics, once they are complete.
+        var metrics: URLSessionTaskMetrics?
+        var response: URLResponse?
+        var redirectCount = 0
+        /// Whether a request was sent, or a response has come.
+        var isConnected = false
+        private var hasHeads = false
+        private var retryAfter: Double?
+        /// Seconds until the next attempt, which the response's status requires.
+        private var repetition: Double?
+        private let start = DispatchTime.now()
         /// The reason why this transfer itself has ended its task.
         private var ownFailure: ToolFailure?
-        private var continuation: CheckedContinuation<ToolFailure?, Never>?
+        /// Whether the task was ended because nothing more is needed.
+        private var isComplete = false
+        private var continuation: CheckedContinuation<TransferOutcome, Never>?
 
-        init(_ index: Int, _ plan: LoadPlan, _ console: Console, _ output: OrderedOutput, _ progress: ProgressDisplay) {
-            self.index = index
-            self.plan = plan
-            self.console = console
-            self.output = output
-            self.progress = progress
+        init(_ index: Int, _ plan: LoadPlan, _ outlets: Outlets, attempt: Int, elapsed: Double) {
+            (self.index, self.plan, self.outlets, self.attempt, self.elapsed) = (index, plan, outlets, attempt, elapsed)
             load = plan.loads[index]
-            switch load.destination {
-            case .standardOutput: file = nil
-            case .file(let path): file = OutputFile(path)
-            }
+            writer = BodyWriter(index, load, plan, outlets)
         }
 
-        /// Loads, and returns when everything has ended; nil for success.
-        func run(in session: URLSession) async -> ToolFailure? {
-            let task = session.dataTask(with: load.request)
+        /// Loads, and returns when everything has ended.
+        func run(in session: URLSession) async -> TransferOutcome {
+            let task = makeTask(in: session)
             task.delegate = self
+            task.observeMessages = { [weak self, weak task, queue = outlets.queue] event in
+                queue.async { [weak self, weak task] in
+                    if let task { self?.observe(event, task) }
+                }
+            }
             return await withCheckedContinuation { continuation in
                 self.continuation = continuation
                 session.delegateQueue.addOperation { [self] in
-                    progress.begin(index, load.argument)
-                    showRequest(task.currentRequest)
+                    outlets.progress.begin(index, load.label)
+                    if load.request.url?.speaksHTTP == false { show(MessageText.request(load.request)) }
+                    limitConnecting(task)
                     task.resume()
                 }
             }
         }
 
-        // MARK: Writing
+        private func makeTask(in session: URLSession) -> URLSessionTask {
+            var request = load.request
+            switch plan.content {
+            case .upload(let path?):
+                return session.uploadTask(with: request, fromFile: URL(fileURLWithPath: path))
+            case .upload(nil): request.httpBodyStream = InputStream(fileAtPath: "/dev/stdin")
+            case .form(let form):
+                request.setValue(form.contentLength.map { String($0) }, forHTTPHeaderField: "Content-Length")
+                request.httpBodyStream = form.makeStream()
+            case .data(let data): request.httpBody = data.bytes
+            case .none, .query: break
+            }
+            return session.dataTask(with: request)
+        }
 
-        private func write(_ data: Data, for task: URLSessionTask) {
-            do throws(ToolFailure) {
-                if let file { return try file.write(data) }
-                if try output.write(data, for: index) > Self.highWater { waitForTurn(task) }
-            } catch {
-                end(task, with: error)
+        private func limitConnecting(_ task: URLSessionTask) {
+            guard let limit = plan.rules.connectTimeout else { return }
+            outlets.queue.asyncAfter(deadline: .now() + limit) { [weak self] in
+                guard let self, !isConnected else { return }
+                end(task, with: ToolFailure(.timedOut, "there was no connection within \(TimeScale.duration(limit))"))
             }
         }
 
-        private func waitForTurn(_ task: URLSessionTask) {
-            guard !isWaitingForTurn else { return }
-            isWaitingForTurn = true
-            task.suspend()
-            output.whenTurnComes(for: index) { [weak self] in
-                self?.isWaitingForTurn = false
-                task.resume()
-            }
-        }
-
-        private func end(_ task: URLSessionTask, with failure: ToolFailure) {
+        func end(_ task: URLSessionTask, with failure: ToolFailure) {
             if ownFailure == nil { ownFailure = failure }
             task.cancel()
         }
 
         // MARK: Displaying
 
-        private func show(_ text: String) {
-            let isMidLine = file == nil && !output.isAtLineStart && isatty(STDOUT_FILENO) == 1
-            console.write((isMidLine ? "\n" : "") + text)
+        func show(_ text: String) {
+            guard plan.display.isVerbose else { return }
+            let isMidLine = writer.isMidLineOfTerminal
+            outlets.console.write((isMidLine ? "\n" : "") + text)
         }
 
-        private func showHead(_ response: URLResponse, for task: URLSessionTask) {
-            let head = ResponseHead(response)
-            if plan.display.isVerbose { console.write(head.verbose) }
-            if plan.display.showsHead { write(Data(head.bytes.utf8), for: task) }
+        private func observe(_ event: MessageEvent, _ task: URLSessionTask) {
+            hasHeads = true
+            isConnected = true
+            switch event {
+            case .willSend(let lines, let transaction):
+                let facts = ConnectionFacts.lines(transaction)
+                show(facts.map { "* \(PlainText.line($0))\n" }.joined() + MessageText.sent(lines))
+                trace(facts.map(TraceText.information).joined(), task)
+                let head = lines.map { "\(MessageText.withoutSecret($0))\r\n" }.joined() + "\r\n"
+                trace(TraceText.event("=> Send header", Array(head.utf8)), task)
+            case .didReceive(let response, let reason):
+                if response.statusCode >= 200 { retryAfter = response.retryDelay }
+                showHead(ResponseHead(response, reason: reason), response, task)
+            }
         }
 
-        private func showRequest(_ request: URLRequest?) {
-            guard plan.display.isVerbose, let request else { return }
-            console.write(RequestHead(request).verbose)
+        private func showHead(_ head: ResponseHead, _ response: URLResponse, _ task: URLSessionTask) {
+            show(head.verbose)
+            let bytes = Data(head.bytes.utf8)
+            trace(TraceText.event("<= Recv header", bytes), task)
+            write(task) { () throws(ToolFailure) in
+                if let heads = outlets.heads {
+                    if heads.isStandardOutput { try writer.writeToOutput(bytes, task) } else { try heads.write(bytes) }
+                }
+                guard plan.display.showsHead, refusal(of: response) == nil else { return }
+                if case .standardOutput = load.destination {
+                    try writer.writeToOutput(bytes, task)
+                } else {
+                    writer.heads += bytes
+                }
+            }
+        }
+
+        private func trace(_ text: @autoclosure () -> String, _ task: URLSessionTask) {
+            guard let file = outlets.trace else { return }
+            write(task) { () throws(ToolFailure) in
+                let bytes = Data(text().utf8)
+                if file.isStandardOutput { try writer.writeToOutput(bytes, task) } else { try file.write(bytes) }
+            }
+        }
+
+        private func write(_ task: URLSessionTask, _ body: () throws(ToolFailure) -> Void) {
+            do throws(ToolFailure) {
+                try body()
+            } catch {
+                end(task, with: error)
+            }
         }
     }
 
@@ -101,64 +151,135 @@
             newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
         ) {
             // A redirect that is not followed is the response.
-            guard plan.followsRedirects else { return completionHandler(nil) }
-            showHead(response, for: task)
-            showRequest(request)
+            guard plan.rules.followsRedirects else { return completionHandler(nil) }
+            redirectCount += 1
+            if let limit = plan.rules.maximumRedirects, redirectCount > limit {
+                end(
+                    task, with: ToolFailure(.tooManyRedirects, "there were more than \(limit) redirects (--max-redirs)")
+                )
+                return completionHandler(nil)
+            }
             completionHandler(request)
+        }
+
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask,
+            needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+        ) {
+            if case .form(let form) = plan.content {
+                completionHandler(form.makeStream())
+            } else {
+                completionHandler(nil)
+            }
         }
 
         func urlSession(
             _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
             completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
         ) {
-            hadResponse = true
-            if let refusal = refusal(of: response) {
-                if plan.display.isVerbose { console.write(ResponseHead(response).verbose) }
-                ownFailure = refusal
-                return completionHandler(.cancel)
+            self.response = response
+            isConnected = true
+            if !hasHeads { showHead(ResponseHead(response), response, dataTask) }
+            do throws(ToolFailure) {
+                repetition = delay(after: nil, (response as? HTTPURLResponse)?.statusCode)
+                if repetition != nil { throw ToolFailure(.httpError, answer(response)) }
+                if let refusal = refusal(of: response) { throw refusal }
+                isComplete = try !writer.begin(response)
+                if let limit = plan.rules.maximumSize, response.expectedContentLength > limit { throw .tooLarge(limit) }
+                outlets.progress.expect(index, response.expectedContentLength)
+                completionHandler(isComplete ? .cancel : .allow)
+            } catch {
+                if ownFailure == nil { ownFailure = error }
+                completionHandler(.cancel)
             }
-            showHead(response, for: dataTask)
-            progress.expect(index, response.expectedContentLength)
-            completionHandler(.allow)
+        }
+
+        private func answer(_ response: URLResponse) -> String {
+            "the server answered \((response as? HTTPURLResponse).map(ResponseHead.status) ?? "")"
+        }
+
+        private func delay(after failure: ToolFailure?, _ status: Int?) -> Double? {
+            let seconds = Double(DispatchTime.now().uptimeNanoseconds - start.uptimeNanoseconds) / 1e9
+            return plan.rules.retry.delay(
+                after: failure, status: status, retryAfter: retryAfter, attempt: attempt, elapsed: elapsed + seconds)
         }
 
         private func refusal(of response: URLResponse) -> ToolFailure? {
-            guard plan.failsOnHTTPError, let response = response as? HTTPURLResponse, response.statusCode >= 400 else {
-                return nil
-            }
-            return ToolFailure(.httpError, "the server answered \(ResponseHead.status(of: response))")
+            guard plan.rules.errorStatus == .fails, let response = response as? HTTPURLResponse,
+                response.statusCode >= 400
+            else { return nil }
+            return ToolFailure(.httpError, answer(response))
         }
 
         func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-            progress.receive(index, data.count)
-            if ownFailure == nil { write(data, for: dataTask) }
+            outlets.progress.receive(index, data.count)
+            guard ownFailure == nil else { return }
+            trace(TraceText.event("<= Recv data", data), dataTask)
+            write(dataTask) { () throws(ToolFailure) in
+                try writer.write(data, dataTask)
+                if let limit = plan.rules.maximumSize, writer.count > limit { throw .tooLarge(limit) }
+                if let rate = plan.rules.rate { writer.keep(to: rate, dataTask) }
+            }
         }
 
         func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics)
         {
-            progress.finish(index)
-            let terminal = console.terminal
-            if plan.display.isVerbose { show(ConnectionFacts.text(metrics)) }
-            if plan.display.showsTiming { show(Waterfall(Timeline.all(metrics, load.request), terminal).text) }
+            self.metrics = metrics
+            outlets.progress.finish(index)
+            if !hasHeads { show(ConnectionFacts.text(metrics)) }
+            let isMidLine = writer.isMidLineOfTerminal
+            guard plan.display.showsTiming else { return }
+            let picture = Waterfall(Timeline.all(metrics, load.request), outlets.console.terminal).text
+            outlets.console.write((isMidLine ? "\n" : "") + picture)
         }
 
         func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-            progress.finish(index)
-            var failure = ownFailure ?? error.map { ToolFailure($0, hadResponse: hadResponse) }
-            do throws(ToolFailure) {
-                try finishOutput(succeeded: failure == nil)
-            } catch {
-                failure = failure ?? error
+            outlets.progress.finish(index)
+            let refusesKey = (session.delegate as? ChallengeAnswers)?.didRefuseKey.withLock { $0 } == true
+            if error != nil, response == nil, refusesKey, ownFailure == nil {
+                ownFailure = ToolFailure(.pinnedKey, "the server's key is none of --pinnedpubkey")
             }
-            continuation?.resume(returning: failure)
+            var outcome = TransferOutcome(
+                failure: isComplete ? nil : ownFailure ?? error.map { ToolFailure($0, hadResponse: response != nil) },
+                status: (response as? HTTPURLResponse)?.statusCode)
+            outcome.delay = repetition ?? delay(after: outcome.failure, nil)
+            if outcome.delay == nil { finish(&outcome, task) }
+            continuation?.resume(returning: outcome)
             continuation = nil
         }
 
-        /// An empty body makes an empty file. A failed load leaves the existing file, or the received part.
-        private func finishOutput(succeeded: Bool) throws(ToolFailure) {
-            guard let file else { return try output.finish(index) }
-            if succeeded { try file.open() }
-            try file.finish()
+        private func finish(_ outcome: inout TransferOutcome, _ task: URLSessionTask) {
+            do throws(ToolFailure) {
+                try writer.finish(succeeded: outcome.failure == nil)
+                if plan.rules.errorStatus == .failsWithBody, let response, (outcome.status ?? 0) >= 400 {
+                    outcome.failure = outcome.failure ?? ToolFailure(.httpError, answer(response))
+                }
+            } catch {
+                outcome.failure = outcome.failure ?? error
+            }
+            do throws(ToolFailure) {
+                if let text = plan.display.writeOut {
+                    let text = WriteOut(self, outcome.failure, task).text(text)
+                    outlets.console.write(text.errors)
+                    try writer.writeToOutput(Data(text.output.utf8), task)
+                }
+                try writer.finishOutput()
+            } catch {
+                outcome.failure = outcome.failure ?? error
+            }
+        }
+    }
+
+    extension ToolFailure {
+        fileprivate static func tooLarge(_ limit: Int64) -> ToolFailure {
+            ToolFailure(.tooLarge, "the body has more than \(limit) bytes (--max-filesize)")
+        }
+    }
+
+    extension URL {
+        fileprivate var speaksHTTP: Bool {
+            let scheme = scheme?.lowercased() ?? ""
+            return ["http", "https", "ws", "wss"].contains(scheme) || scheme.hasSuffix("+unix")
         }
     }
 

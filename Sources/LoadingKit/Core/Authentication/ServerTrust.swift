@@ -104,7 +104,7 @@ public struct ServerTrust: Sendable {
     /// Lists of revoked certificates, in addition to the session's lists: see
     /// ``URLSessionConfiguration/tlsRevocationLists``. Default: none. The lists must be valid at ``verifyDate``. If one
     /// of them cannot be read, no certificate is trusted.
-    public var revocationLists: [URLSessionConfiguration.RevocationList] = [] {
+    public var revocationLists: [TLSRevocationList] = [] {
         didSet { evaluation.lists = revocationLists.map(\.source) }
     }
 

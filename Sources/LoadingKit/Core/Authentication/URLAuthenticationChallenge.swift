@@ -1,5 +1,4 @@
 import Foundation
-import LoadingKitTransport
 
 /// A server's or a proxy's request for a credential, or for a decision about a server's certificate.
 ///
@@ -23,8 +22,10 @@ open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {  // only 
     /// The object that receives the answer; nil when a completion handler receives it.
     public let sender: (any URLAuthenticationChallengeSender)?
 
-    /// Passes the challenge to the task's delegate instead; nil unless the session's delegate received it first.
-    let passOn: (@Sendable (@escaping URLSession.ChallengeAnswer) -> Void)?
+    /// Passes a challenge for the session's delegate to the task's delegate; nil for any other challenge.
+    let fallback: Fallback?
+
+    typealias Fallback = @Sendable (@escaping ChallengeAnswer) -> Void
 
     /// A challenge that a protocol handler makes.
     public init(
@@ -38,7 +39,7 @@ open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {  // only 
         failureResponse = response
         self.error = error
         self.sender = sender
-        passOn = nil
+        fallback = nil
     }
 
     /// The same challenge with another sender.
@@ -51,7 +52,7 @@ open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {  // only 
         failureResponse = challenge.failureResponse
         error = challenge.error
         self.sender = sender
-        passOn = nil
+        fallback = nil
     }
 
     /// A challenge whose answer comes back through a completion handler.
@@ -65,21 +66,17 @@ open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {  // only 
         self.failureResponse = failureResponse
         self.error = error
         sender = nil
-        passOn = nil
+        fallback = nil
     }
 
-    /// The same challenge for a session's delegate, which may pass it on to the task's delegate.
-    init(
-        _ challenge: URLAuthenticationChallenge,
-        passOn: @escaping @Sendable (@escaping URLSession.ChallengeAnswer) -> Void
-    ) {
+    init(_ challenge: URLAuthenticationChallenge, fallback: @escaping Fallback) {
         protectionSpace = challenge.protectionSpace
         proposedCredential = challenge.proposedCredential
         previousFailureCount = challenge.previousFailureCount
         failureResponse = challenge.failureResponse
         error = challenge.error
         sender = challenge.sender
-        self.passOn = passOn
+        self.fallback = fallback
     }
 }
 
@@ -102,43 +99,4 @@ public protocol URLAuthenticationChallengeSender: NSObjectProtocol, Sendable {
 
     /// Refuses this protection space. The program gets a challenge for the next space that the server offered.
     func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge)
-}
-
-extension TrustDecision {
-    /// The decision about a server's certificates that follows from a program's answer to a challenge.
-    package init(
-        _ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?, about trust: ServerTrust
-    ) {
-        switch disposition {
-        // A credential accepts the server with these certificates only.
-        case .useCredential: self = credential?.trust?.certificates == trust.certificates ? .trust : .verdict
-        case .performDefaultHandling: self = .verdict
-        case .cancelAuthenticationChallenge: self = .cancel
-        case .rejectProtectionSpace: self = .refuse
-        }
-    }
-}
-
-extension IdentityDecision {
-    /// The decision about the client's certificate that follows from a program's answer to a challenge.
-    package init(
-        _ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?, proposed: URLCredential?
-    ) {
-        switch disposition {
-        case .useCredential: self.init(credential)
-        case .performDefaultHandling: self.init(proposed)
-        case .cancelAuthenticationChallenge: self = .cancel
-        case .rejectProtectionSpace: self = .none
-        }
-    }
-
-    private init(_ credential: URLCredential?) {
-        guard let credential, let identity = credential.identity else {
-            self = .none
-            return
-        }
-        let chain = credential.certificates
-        let isOwn = chain == identity.intermediates
-        self = .send(isOwn ? identity.identity : identity.with(intermediates: chain)?.identity ?? identity.identity)
-    }
 }

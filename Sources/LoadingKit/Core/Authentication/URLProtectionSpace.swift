@@ -4,13 +4,9 @@ import Foundation
 ///
 /// Follows Apple's `URLProtectionSpace`. Two spaces are equal when all of these are equal. Instances are immutable.
 open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {  // only `let`s
-    /// Whether the space belongs to a server, which has a protocol, or to a proxy, which has a type.
-    private enum Kind: Hashable {
-        case server(protocol: String?)
-        case proxy(type: String?)
-    }
-
-    private let kind: Kind
+    /// The protocol of a server, or the type of a proxy.
+    private let kind: String?
+    private let isOfProxy: Bool
 
     /// The realm in the server's challenge, or nil.
     public let realm: String?
@@ -40,7 +36,7 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
     ///   - realm: The realm, which Basic and Digest use.
     ///   - authenticationMethod: The authentication method; nil is ``NSURLAuthenticationMethodDefault``.
     public init(host: String, port: Int, protocol: String?, realm: String?, authenticationMethod: String?) {
-        kind = .server(protocol: `protocol`)
+        (kind, isOfProxy) = (`protocol`, false)
         self.host = host
         self.port = port
         self.realm = realm
@@ -58,7 +54,7 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
     ///   - realm: The realm.
     ///   - authenticationMethod: The authentication method; nil is ``NSURLAuthenticationMethodDefault``.
     public init(proxyHost host: String, port: Int, type: String?, realm: String?, authenticationMethod: String?) {
-        kind = .proxy(type: type)
+        (kind, isOfProxy) = (type, true)
         self.host = host
         self.port = port
         self.realm = realm
@@ -67,55 +63,32 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
         serverTrust = nil
     }
 
-    /// The space of a TLS server that requests a client certificate.
+    /// The space of a TLS server whose certificates the program evaluates, or, without `serverTrust`, that requests a
+    /// client certificate.
     ///
     /// - Parameter proxyType: the proxy's type, where the server is a proxy.
-    package init(tlsHost host: String, port: Int, proxyType: String? = nil, distinguishedNames: [Data]?) {
-        kind = proxyType.map { .proxy(type: $0) } ?? .server(protocol: NSURLProtectionSpaceHTTPS)
+    package init(
+        tlsHost host: String, port: Int, proxyType: String? = nil, distinguishedNames: [Data]? = nil,
+        serverTrust: ServerTrust? = nil
+    ) {
+        (kind, isOfProxy) = (proxyType ?? NSURLProtectionSpaceHTTPS, proxyType != nil)
         self.host = host
         self.port = port
         realm = nil
-        authenticationMethod = NSURLAuthenticationMethodClientCertificate
+        authenticationMethod =
+            serverTrust == nil ? NSURLAuthenticationMethodClientCertificate : NSURLAuthenticationMethodServerTrust
         self.distinguishedNames = distinguishedNames
-        serverTrust = nil
-    }
-
-    /// The space of a TLS server whose certificates the program evaluates.
-    ///
-    /// - Parameter proxyType: the proxy's type, where the server is a proxy.
-    package init(tlsHost host: String, port: Int, proxyType: String? = nil, serverTrust: ServerTrust) {
-        kind = proxyType.map { .proxy(type: $0) } ?? .server(protocol: NSURLProtectionSpaceHTTPS)
-        self.host = host
-        self.port = port
-        realm = nil
-        authenticationMethod = NSURLAuthenticationMethodServerTrust
-        distinguishedNames = nil
         self.serverTrust = serverTrust
     }
 
     /// The server's protocol, or nil for a proxy.
-    open var `protocol`: String? {
-        switch kind {
-        case .server(let name): name
-        case .proxy: nil
-        }
-    }
+    open var `protocol`: String? { isOfProxy ? nil : kind }
 
     /// The proxy's type, or nil for a server.
-    open var proxyType: String? {
-        switch kind {
-        case .server: nil
-        case .proxy(let type): type
-        }
-    }
+    open var proxyType: String? { isOfProxy ? kind : nil }
 
     /// Whether the space belongs to a proxy.
-    open override func isProxy() -> Bool {
-        switch kind {
-        case .server: false
-        case .proxy: true
-        }
-    }
+    open override func isProxy() -> Bool { isOfProxy }
 
     /// Whether an eavesdropper on the connection cannot read the credential: the protocol encrypts it, or the method
     /// does not send it.
@@ -126,7 +99,7 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
             return true
         default:
             // The connection to a proxy for `https` URLs does not itself use TLS.
-            return kind == .server(protocol: NSURLProtectionSpaceHTTPS)
+            return !isOfProxy && kind == NSURLProtectionSpaceHTTPS
         }
     }
 
@@ -168,10 +141,8 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
         self.port = port.intValue
         realm = aDecoder.decodeString(forKey: CodingKey.realm)
         authenticationMethod = method
-        kind =
-            (aDecoder.decodeNumber(forKey: CodingKey.isProxy)?.boolValue ?? false)
-            ? .proxy(type: aDecoder.decodeString(forKey: CodingKey.proxyType))
-            : .server(protocol: aDecoder.decodeString(forKey: CodingKey.protocolName))
+        isOfProxy = aDecoder.decodeNumber(forKey: CodingKey.isProxy)?.boolValue ?? false
+        kind = aDecoder.decodeString(forKey: isOfProxy ? CodingKey.proxyType : CodingKey.protocolName)
         distinguishedNames = aDecoder.decodeArray(
             of: NSData.self, as: Data.self, forKey: CodingKey.distinguishedNames)
         serverTrust = nil
@@ -203,7 +174,8 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? URLProtectionSpace else { return false }
         return self === other
-            || (kind == other.kind && host == other.host && port == other.port && realm == other.realm
+            || (kind == other.kind && isOfProxy == other.isOfProxy && host == other.host && port == other.port
+                && realm == other.realm
                 && authenticationMethod == other.authenticationMethod
                 && distinguishedNames == other.distinguishedNames)
     }

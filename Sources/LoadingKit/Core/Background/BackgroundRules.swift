@@ -1,7 +1,7 @@
 import Foundation
 
-/// The rules of a background session's tasks, as Apple has them. Other tasks could not outlive the program: a program that
-/// makes one ends with Apple's message.
+/// Apple's rules for the tasks of a background session. Other tasks could not continue after the program's end: a program
+/// that makes one is stopped with Apple's message.
 enum BackgroundRules {
     static let completionHandler =
         "Completion handler blocks are not supported in background sessions. Use a delegate instead."
@@ -14,7 +14,7 @@ enum BackgroundRules {
 }
 
 extension URLSession {
-    /// An identifier for a new task of this consumer's.
+    /// An identifier for a new task with this consumer.
     func newIdentifier(for consumer: TaskConsumer?) -> Int {
         guard let background = core.background else { return core.nextIdentifier() }
         switch consumer {
@@ -24,6 +24,6 @@ extension URLSession {
         }
     }
 
-    /// Stops a program that makes a task which a background session cannot have.
+    /// Stops a program that makes a task that a background session cannot have.
     func requireForeground(_ message: String) { precondition(core.background == nil, message) }
 }

@@ -4,10 +4,10 @@ import LoadingKitPrimitives
 import LoadingKitTransport
 import Synchronization
 
-/// The loop's side of a background session: hands its downloads and uploads to what performs them, and reports what becomes of
-/// them to the program.
+/// Passes the tasks of a background session to the performer of its transfers, and reports the transfers' events to the
+/// program.
 ///
-/// It holds the session until that is invalidated, as events may come for a session that the program does not hold.
+/// It holds the session until the session is invalidated: events may come for a session that the program does not hold.
 final class BackgroundSession: @unchecked Sendable {  // confined to the loop, but for the constants
     private enum Phase {
         case attaching
@@ -20,46 +20,44 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
 
     let loop: EventLoop
     private let identifiers = Atomic<Int>(1)
-    /// Left when the session is attached, or cannot be.
+    /// Left when the session is attached, or has failed to attach.
     private let attachment = DispatchGroup()
     private let isAttached = Guarded<Bool?>(nil)
-    /// An error where the transfers cannot be performed: a setting cannot be carried, for one.
-    private let support: Result<BackgroundSupport, any Error>
-    /// Set when the session is made, before any other thread has it.
+    /// An error where the transfers cannot be performed, for example because a setting cannot be transmitted.
+    private let channels: Result<TransferChannelMaker, any Error>
+    /// Set when the session is made, before any other thread uses it.
     private nonisolated(unsafe) var channel: (any TransferChannel)?
-    /// Until it is over.
+    /// Nil after the session's end.
     private var session: URLSession?
     private var phase = Phase.attaching
     /// The calls that wait until the session's tasks are known.
     private var waiting: [() -> Void] = []
-    /// Whether ends came that are from before the session was attached.
+    /// Whether ends of transfers arrived that are older than the attachment.
     private var deliversEarlierEnds = false
-    /// The tasks that were handed over and whose end was not reported, by identifier.
+    /// The runners of tasks whose end was not reported yet, by task identifier.
     private var runners: [Int: BackgroundTaskRunner] = [:]
 
-    init(_ support: Result<BackgroundSupport, any Error>, _ core: SessionCore) {
-        (self.support, loop) = (support, core.loop)
+    init(_ channels: Result<TransferChannelMaker, any Error>, _ core: SessionCore) {
+        (self.channels, loop) = (channels, core.loop)
         attachment.enter()
     }
 
     // MARK: From any thread
 
-    /// Attaches the session, which is new.
+    /// Attaches a new session.
     func attach(_ session: URLSession) {
         self.session = session
-        switch support {
+        switch channels {
         case .failure(let error): didReceive(.detached(TransferError(error)))
-        case .success(let support):
-            let channel = support.transfers.makeChannel(for: support.description) { [weak self] event in
-                self?.didReceive(event)
-            }
-            // Events may come before this returns, and are answered through the channel.
+        case .success(let makeChannel):
+            let channel = makeChannel { [weak self] event in self?.didReceive(event) }
+            // Events may come before `attach` returns, and are answered through the channel.
             self.channel = channel
             channel.attach()
         }
     }
 
-    /// An identifier that no task of the session ever had. Waits until the session is attached.
+    /// An unused task identifier. Blocks until the session is attached.
     func nextIdentifier() -> Int {
         attachment.wait()
         return identifiers.wrappingAdd(1, ordering: .relaxed).oldValue
@@ -84,10 +82,10 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
         if isFirst { attachment.leave() }
     }
 
-    /// Hands a task over, and returns when it is in the journal.
+    /// Passes a task to the performer of transfers. Blocks until the task is in the journal.
     func begin(_ task: URLSessionTask) {
         loop.execute { self.register(task) }
-        // The session has ended the task then.
+        // Where the session could not attach, it has already ended the task.
         attachment.wait()
         guard isAttached.withLock({ $0 }) == true else { return }
         let done = DispatchSemaphore(value: 0)
@@ -95,14 +93,14 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
         done.wait()
     }
 
-    /// A task that the program has run so far goes on in the background.
+    /// Continues a task in the background that the program has run until now.
     func takeOver(_ task: URLSessionTask) {
         task.engine = nil
         register(task)
         handOver(task) {}
     }
 
-    /// - Parameter completion: Called when the task is in the journal, or has failed.
+    /// - Parameter completion: called when the task is in the journal, or has failed.
     private func handOver(_ task: URLSessionTask, _ completion: @escaping @Sendable () -> Void) {
         let identifier = task.taskIdentifier
         let finish: @Sendable ((any Error)?) -> Void = { [self] error in
@@ -131,13 +129,13 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
 
     // MARK: On the loop
 
-    /// Calls back when it is known which tasks there are.
+    /// Calls `work` when the session's tasks are known.
     func whenAttached(_ work: @escaping () -> Void) {
         guard case .attaching = phase else { return work() }
         waiting.append(work)
     }
 
-    /// Whether tasks may have transfers.
+    /// Whether the session's tasks can have transfers.
     private var isLive: Bool {
         switch phase {
         case .attaching, .attached: true
@@ -145,14 +143,14 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
         }
     }
 
-    /// All waits for the first of these phases.
+    /// Enters a phase, and runs the work that waited for the attachment.
     private func enter(_ next: Phase) {
         phase = next
         for work in waiting { work() }
         waiting = []
     }
 
-    /// A task that was ended while it was handed over, as the session takes none any more, is not to be loaded.
+    /// The transfer is in the journal. It is cancelled where the task has ended meanwhile.
     private func didBegin(_ identifier: Int) {
         if let runner = runners[identifier] {
             runner.didBegin()
@@ -161,7 +159,7 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
         }
     }
 
-    /// The task of a session that is over ends at once.
+    /// Makes the task's runner. A task of a session that has ended fails at once.
     private func register(_ task: URLSessionTask) {
         guard let session = task.session, task.engine == nil, task.state != .completed else { return }
         let runner = makeRunner(task, session)
@@ -179,8 +177,8 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
         return runner
     }
 
-    /// The delegate has returned from the last of a task's end. When that is known, the transfer is over for good: until then
-    /// its end may be given out again, which is of no interest.
+    /// The delegate has returned from the last report of a task's end. The runner remains until the journal has recorded
+    /// this: the performer may report the end again before, and the runner ignores it.
     func takeCompletion(of identifier: Int) {
         channel?.send(.take(identifier, .completion), descriptors: []) { [weak self] _ in
             guard let self else { return }
@@ -191,11 +189,11 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
         }
     }
 
-    /// Whether ends that were reported are still in the journal. A program that ends when the session is invalidated would be
-    /// told them again.
+    /// Whether reported ends are still in the journal. If the session were invalidated now and the program ended, its next
+    /// run would get these ends again.
     var hasUntakenEnds: Bool { isLive && !runners.isEmpty }
 
-    /// A task's end was reported that nothing is in the journal of.
+    /// Removes the runner of a task that is not in the journal, and whose end was reported.
     func forget(_ identifier: Int) { runners[identifier] = nil }
 
     private func handle(_ event: TransferEvent) {
@@ -214,11 +212,11 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
 
     private var sortedRunners: [BackgroundTaskRunner] { runners.values.sorted { $0.identifier < $1.identifier } }
 
-    /// The session is attached; not for the first time where the daemon was started anew.
+    /// The session is attached: for the first time, or again after a restart of the daemon.
     private func didAttach(_ state: SessionState) {
         guard isLive else { return }
         deliversEarlierEnds = false
-        // Tasks that were handed over, and of which nothing is known any more: the journal was damaged, or removed.
+        // The journal has lost the other tasks: it was damaged or removed.
         let known = Set(state.transfers.map(\.identifier))
         for runner in sortedRunners where !known.contains(runner.identifier) { runner.didLoseTransfer() }
         for record in state.transfers {
@@ -241,8 +239,8 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
         runner.didBegin(isSuspended: record.stage == .suspended)
     }
 
-    /// An end without a task is of one whose request cannot be read.
-    private func deliver(_ end: TransferStanding, of identifier: Int) {
+    /// An end without a runner belongs to a transfer whose request could not be read.
+    private func deliver(_ end: TransferStatus, of identifier: Int) {
         if let runner = runners[identifier] { runner.didEnd(end) } else { send(.take(identifier, .completion)) }
     }
 
@@ -253,7 +251,7 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
         session.core.mailbox.post { delegates.didFinishEvents(session) }
     }
 
-    /// Another session of that identifier is attached, or what performs transfers cannot be had.
+    /// Another session with the same identifier was attached, or the performer of transfers is not available.
     private func didDetach(_ error: TransferError) {
         guard isLive else { return }
         enter(.detached(error))
@@ -261,8 +259,8 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
         if let session { session.core.invalidate(session, because: error.error) }
     }
 
-    /// The session is over. Calls back when what performs transfers knows that: from then on a session may be made anew with its
-    /// identifier, as the delegate may when it is told.
+    /// Ends the session. `completion` is called when the performer of transfers has released the session's identifier:
+    /// the delegate, which is informed then, may make a new session with it.
     func end(_ completion: @escaping @Sendable () -> Void) {
         let wasAttached = if case .attached = phase { true } else { false }
         phase = .closed
@@ -278,7 +276,7 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
 }
 
 extension TransferRecord {
-    /// The file of an upload, open: what performs the upload need not have the right to open it.
+    /// The open file of an upload. The process that performs the upload may lack the permission to open it.
     fileprivate func openUploadFile() throws -> [OwnedDescriptor] {
         guard let path = uploadFile else { return [] }
         let result = SystemCalls.open(path, O_RDONLY)

@@ -1,14 +1,14 @@
 import Foundation
 import LoadingKitTransport
 
-/// Stands for a background session's task on the session's loop: passes on what the program does to the task, and reports what
-/// becomes of its transfer.
+/// Runs a background session's task: passes the program's calls to the task's transfer, and reports the transfer's events
+/// to the program.
 final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined to the loop
     private enum Stage {
-        /// It is being handed over. What the program does meanwhile is passed on when that is done.
+        /// The transfer is not in the journal yet. The program's calls are passed on when it is.
         case beginning
         case begun
-        /// Its end is being reported.
+        /// The task's end is being reported.
         case ended
     }
 
@@ -16,9 +16,9 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
     private let session: URLSession
     private let background: BackgroundSession
     private var stage = Stage.beginning
-    /// Whether the transfer is suspended, by what was sent last.
+    /// Whether the last command has suspended the transfer.
     private var isSuspendedThere = false
-    /// Whether the delegate was told of the task since the runner exists.
+    /// Whether the runner has called the delegate.
     private var hasTold = false
 
     init(_ task: URLSessionTask, _ session: URLSession, _ background: BackgroundSession) {
@@ -46,7 +46,7 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
         isSuspendedThere.toggle()
     }
 
-    /// Not before the transfer is in the journal, and not when it is over.
+    /// Sends a command, if the transfer is in the journal and has not ended.
     private func send(_ command: TransferCommand) { if case .begun = stage { background.send(command) } }
 
     func cancel() {
@@ -68,14 +68,14 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
         passOnState()
     }
 
-    /// The daemon was started anew. It may not have received what was sent last.
+    /// The daemon was restarted. It may not have received the last command.
     func didAttachAgain(isSuspended: Bool) {
         guard case .begun = stage else { return }
         isSuspendedThere = isSuspended
         passOnState()
     }
 
-    /// The daemon was started anew, and knows nothing of the transfer.
+    /// The daemon was restarted, and its journal does not contain the transfer.
     func didLoseTransfer() {
         guard case .begun = stage else { return }
         let text = "the transfer is lost: the journal of background sessions was damaged or removed"
@@ -92,8 +92,8 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
 
     // MARK: Events of the transfer
 
-    /// An event of the transfer: so it is in the journal, also where the thread that called `resume()` has not gone on yet. While
-    /// its end is being reported there is nothing else to tell.
+    /// Handles an event of the transfer. The event shows that the transfer is in the journal, even if the thread that
+    /// called `resume()` still waits for this. Events after the end are ignored.
     func handle(_ event: TransferEvent) {
         didBegin()
         guard case .begun = stage else { return }
@@ -161,7 +161,7 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
     }
 
     private func didReceive(_ challenge: TransferChallenge, _ number: Int) {
-        let answer: URLSession.ChallengeAnswer = { [background, identifier] disposition, credential in
+        let answer: ChallengeAnswer = { [background, identifier] disposition, credential in
             let reply = ChallengeReply(disposition, credential)
             background.send(.answerChallenge(identifier, challenge: number, reply))
         }
@@ -172,17 +172,17 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
 
     // MARK: The end
 
-    /// The transfer cannot be performed: nothing of it is in the journal, or can be reached.
+    /// The transfer cannot be performed: it is not in the journal, or the performer is not available.
     func end(with error: any Error) {
         report(
-            TransferStanding(error: TransferError(URLError(error, url: task.currentRequest?.url))), takes: false)
+            TransferStatus(error: TransferError(URLError(error, url: task.currentRequest?.url))), takes: false)
     }
 
-    /// The transfer is over. Each part of that is taken when the delegate has returned from it, so that a program that ends
-    /// meanwhile is given it again.
-    func didEnd(_ end: TransferStanding) { report(end, takes: true) }
+    /// The transfer has ended. Each part of the end is removed from the journal when the delegate has returned from its
+    /// report. If the program ends before, its next run gets the part again.
+    func didEnd(_ end: TransferStatus) { report(end, takes: true) }
 
-    private func report(_ end: TransferStanding, takes: Bool) {
+    private func report(_ end: TransferStatus, takes: Bool) {
         switch stage {
         case .beginning, .begun: stage = .ended
         case .ended: return
@@ -190,8 +190,8 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
         let error = end.error?.error
         if takes { task.take(end) }
         _ = task.loadDidFinish(error, completes: false)
-        // The calls of the end wait behind it: a cancel that the program makes in an earlier call is in time. The ends of an
-        // earlier run of the program do not wait, and are before the end of their session's events.
+        // The reports of the end wait behind this call, so that a cancel in an earlier call of the delegate is in time. Ends
+        // from an earlier run of the program do not wait: they come before the end of their session's events.
         if hasTold { core.mailbox.postEnd(of: task, isFirst: true) {} }
         if end.next <= .content, error == nil { reportContent(end.file) }
         task.loadDidEnd(error)
@@ -199,14 +199,14 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
         core.mailbox.postEnd(of: task) { [self] in
             let error = task.settle(error, heedsCancellation: true)
             delegates?.didComplete(error, session, task)
-            task.letGo()
+            task.releaseResources()
             if takes { background.takeCompletion(of: identifier) }
         }
         if !takes { background.forget(identifier) }
         core.finished(task)
     }
 
-    /// Of a transfer that has ended without an attempt.
+    /// The metrics of a transfer that has ended without an attempt.
     private var emptyMetrics: URLSessionTaskMetrics {
         let now = Date()
         return URLSessionTaskMetrics(
@@ -222,8 +222,9 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
         }
     }
 
-    /// A download's file is the program's until the delegate returns. It is not there where the program has moved it, and ended
-    /// before that was noted. The body of the response to an upload comes in one piece.
+    /// Reports a download's file, which is deleted when the delegate returns; or the body of the response to an upload, in
+    /// one piece. The file is missing where an earlier run of the program has moved it, and has ended before the journal
+    /// recorded this.
     private func reportContent(_ path: String?) {
         core.mailbox.postEnd(of: task) { [self] in
             defer { background.send(.take(identifier, .content)) }

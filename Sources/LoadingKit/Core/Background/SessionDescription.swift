@@ -3,8 +3,8 @@ import Foundation
 /// The description of a background session for the performer of its transfers: the identifier, and the settings for the
 /// transfers. It is kept in the journal, so that transfers continue without the program.
 ///
-/// It is made of the settings' declarations (``SettingDeclaration``), and has coded values. A later version may add some, which
-/// it writes only where they are not the default. Where one of them is not known, the session is refused: nothing fails open.
+/// It has the coded values of the settings, by their declarations (``SettingDeclaration``). A later version may add values,
+/// and writes them only where they are not the default. A process that does not know one of them refuses the session.
 package struct SessionDescription: Hashable, Sendable {
     private var values: CodedValue
 
@@ -17,26 +17,26 @@ package struct SessionDescription: Hashable, Sendable {
         set { values[path: Self.identifierPath] = .text(newValue) }
     }
 
-    /// The program's path: what a person reads, and what distinguishes programs that take the same identifier.
+    /// The program's path, for display, and to distinguish programs that use the same identifier.
     package var program: String {
         get { values[path: Self.programPath]?.text ?? "" }
         set { values[path: Self.programPath] = .text(newValue) }
     }
 
-    /// The program's folder of stores (`StoreLocation`); nil where the package was built without them.
+    /// The folder of the program's stores (`StoreLocation`); nil where the package was built without stores.
     package var storeFolder: String? { values[path: Self.storeFolderPath]?.text }
 
-    /// The variables of the program's environment for proxies, trust and keys. A process of the program that is started for the
-    /// session gets the same values.
+    /// The program's environment variables for proxies, trust and keys. A process of the program that is started for the
+    /// session gets them, too.
     package var environment: [String: String] {
         guard let settings = try? settings else { return [:] }
         return settings.tlsEnvironment.values.merging(settings.proxyEnvironment?.variables ?? [:]) { $1 }
     }
 
     /// - Parameters:
-    ///   - program: The running program's path.
-    ///   - storeFolder: The program's folder of stores.
-    /// - Throws: `URLError.backgroundSessionWasDisconnected`, which names the setting, where one cannot be carried.
+    ///   - program: the running program's path.
+    ///   - storeFolder: the folder of the program's stores.
+    /// - Throws: `URLError.backgroundSessionWasDisconnected` with the name of a setting that cannot be transmitted.
     package init(
         _ settings: SessionSettings, identifier: String, program: String, storeFolder: String?
     ) throws {
@@ -45,11 +45,11 @@ package struct SessionDescription: Hashable, Sendable {
         let defaults = SessionSettings.elsewhere
         for setting in SettingDeclaration.all {
             switch setting.reach {
-            case .transfers(let carrier):
+            case .transfers(let transmission):
                 do {
-                    let coded = try carrier.encode(settings)
-                    guard try carrier.isAlwaysWritten || coded != carrier.encode(defaults) else { continue }
-                    values[path: carrier.path] = coded
+                    let coded = try transmission.encode(settings)
+                    guard try transmission.isAlwaysWritten || coded != transmission.encode(defaults) else { continue }
+                    values[path: transmission.path] = coded
                 } catch {
                     throw setting.failure("cannot be carried to what makes the transfers: \(error)")
                 }
@@ -64,20 +64,22 @@ package struct SessionDescription: Hashable, Sendable {
         self.program = program
     }
 
-    /// Gives settings the session's, but for its stores.
+    /// Applies the session's settings, except for its stores.
     ///
-    /// - Throws: `URLError.backgroundSessionWasDisconnected` where one is missing, or is none that this version knows.
+    /// - Throws: `URLError.backgroundSessionWasDisconnected` where a value is missing, or this version does not know it.
     package func apply(to settings: inout SessionSettings) throws {
         var unknown = values
         for path in [Self.identifierPath, Self.programPath, Self.storeFolderPath] {
             unknown[path: path] = nil
         }
         for setting in SettingDeclaration.all {
-            guard case .transfers(let carrier) = setting.reach else { continue }
-            let coded = values[path: carrier.path]
-            guard coded != nil || !carrier.isAlwaysWritten else { throw setting.failure("is missing") }
-            guard carrier.decode(coded, &settings) else { throw setting.failure("has a value that is not known here") }
-            unknown[path: carrier.path] = nil
+            guard case .transfers(let transmission) = setting.reach else { continue }
+            let coded = values[path: transmission.path]
+            guard coded != nil || !transmission.isAlwaysWritten else { throw setting.failure("is missing") }
+            guard transmission.decode(coded, &settings) else {
+                throw setting.failure("has a value that is not known here")
+            }
+            unknown[path: transmission.path] = nil
         }
         guard unknown == .object([:]) else {
             throw LoadFailure(
@@ -88,7 +90,7 @@ package struct SessionDescription: Hashable, Sendable {
         settings.waitsForConnectivity = true
     }
 
-    /// The session's settings, but for its stores.
+    /// The session's settings, except for its stores.
     package var settings: SessionSettings {
         get throws {
             var settings = SessionSettings.elsewhere
@@ -97,11 +99,11 @@ package struct SessionDescription: Hashable, Sendable {
         }
     }
 
-    /// Takes over a setting of another description.
+    /// Copies a setting of another description.
     package mutating func keep(_ name: String, of other: SessionDescription) {
         for setting in SettingDeclaration.all where setting.name == name {
-            guard case .transfers(let carrier) = setting.reach else { continue }
-            values[path: carrier.path] = other.values[path: carrier.path]
+            guard case .transfers(let transmission) = setting.reach else { continue }
+            values[path: transmission.path] = other.values[path: transmission.path]
         }
     }
 }
@@ -126,7 +128,7 @@ extension SettingDeclaration {
 }
 
 extension CodedValue {
-    /// The names of an object's members, for a text.
+    /// The names of an object's members, for a message.
     fileprivate var names: String {
         guard case .object(let members) = self else { return "\(self)" }
         return members.keys.sorted().joined(separator: ", ")

@@ -1,6 +1,6 @@
 import Foundation
 
-/// An error as it is kept in the journal of background sessions, and sent to another process: domain, code, and what they say.
+/// The coded form of an error, for the journal of background sessions and for other processes: domain, code and texts.
 package struct TransferError: Codable, Hashable, Sendable {
     package var domain: String
     package var code: Int
@@ -9,8 +9,8 @@ package struct TransferError: Codable, Hashable, Sendable {
     /// The underlying error's description, if it differs from the error's own.
     package var reason: String?
     package var resumeData: Data?
-    /// The resume data of an upload. It is not taken from an error, because the file has another path in the process that makes
-    /// the transfers.
+    /// The resume data of an upload. They are not those of the attempt's error: the performer of transfers has the file at
+    /// another path.
     package var uploadResumeData: Data?
 
     package init(_ error: any Error) {
@@ -25,7 +25,7 @@ package struct TransferError: Codable, Hashable, Sendable {
         resumeData = error.userInfo[NSURLSessionDownloadTaskResumeData] as? Data
     }
 
-    /// An error of the library's own.
+    /// An error of LoadingKit.
     package init(_ code: URLError.Code, _ text: String, url: String? = nil) {
         domain = NSURLErrorDomain
         self.code = code.rawValue
@@ -33,7 +33,7 @@ package struct TransferError: Codable, Hashable, Sendable {
         self.url = url
     }
 
-    /// A `URLError` where the domain is that of URL loading.
+    /// The error; a `URLError` where the domain is `NSURLErrorDomain`.
     package var error: any Error {
         var userInfo: [String: Any] = [:]
         userInfo[NSLocalizedDescriptionKey] = text

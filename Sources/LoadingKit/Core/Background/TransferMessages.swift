@@ -2,51 +2,52 @@ import Foundation
 
 /// A message of a background session to the performer of its transfers.
 package enum TransferCommand: Codable, Sendable {
-    /// A transfer that is kept in the journal when the command was performed, and begins then.
+    /// Adds a transfer to the journal, and begins it.
     case begin(TransferRecord)
     case suspend(Int)
     case resume(Int)
-    /// The transfer ends with `URLError.cancelled`; with resume data in the error where that is asked for and can be had.
+    /// Ends the transfer with `URLError.cancelled`. The error has resume data where they are requested and possible.
     case cancel(Int, producingResumeData: Bool)
-    /// The properties that the program can change after a task has begun.
+    /// Sets the properties that the program can change after a task has begun.
     case change(Int, priority: Float, taskDescription: String?)
-    /// The program has taken a part of a transfer's end. With the last part the transfer is over.
-    case take(Int, TransferStanding.Part)
-    /// The answer to a ``TransferEvent/willBegin(_:)``: what to load, or nil to cancel.
+    /// The program has taken a part of a transfer's end. After the last part, the journal forgets the transfer.
+    case take(Int, TransferStatus.Part)
+    /// The answer to a ``TransferEvent/willBegin(_:)``: the request to load, or nil to cancel.
     case answerBeginning(Int, TransferRequest?)
     /// The answer to a ``TransferEvent/challenge(_:_:_:)``.
     case answerChallenge(Int, challenge: Int, ChallengeReply)
-    /// Forgets the session when its transfers are over and taken.
+    /// Ends the session when the program has taken the ends of all its transfers.
     case endSession
-    /// Makes new connections from now on, and empties the session's stores.
+    /// Closes the session's connections, and empties its stores.
     case reset
 }
 
 /// A message of the performer of a background session's transfers to the session.
 package enum TransferEvent: Codable, Sendable {
-    /// The session is attached, alone: what there is from before. Ends that the program has not taken follow, in their order.
+    /// The session is attached, and no other session has its identifier. The ends of earlier transfers that the program
+    /// has not taken follow, in order.
     case attached(SessionState)
-    /// The session cannot be attached, or no longer is.
+    /// The session cannot be attached, or is no longer attached.
     case detached(TransferError)
     case progress(Int, TransferProgress)
-    /// A download goes on where it was broken off, by the program's resume data.
+    /// A download continues from the program's resume data.
     case didResume(Int, offset: Int64, expected: Int64)
     case response(Int, TransferResponse)
-    /// The transfer was redirected, and loads this now.
+    /// The transfer was redirected to this request.
     case redirected(Int, TransferRequest)
-    /// The transfer's date has come; it begins when that is answered.
+    /// The transfer's begin date has come. The transfer begins when the program has answered.
     case willBegin(Int)
     case challenge(Int, challenge: Int, TransferChallenge)
-    case ended(Int, TransferStanding)
-    /// All ends that there were when the session was attached were given out.
+    case ended(Int, TransferStatus)
+    /// All ends that existed when the session was attached were sent.
     case deliveredEarlierEvents
 }
 
 /// The state of a session's transfers when the session is attached.
 package struct SessionState: Codable, Sendable {
-    /// Higher than that of any transfer that the session ever had.
+    /// Higher than the identifier of every transfer that the session has had.
     package var nextIdentifier: Int
-    /// Those that are not over, or not yet taken, in the order of their identifiers.
+    /// The transfers that have not ended, or whose end the program has not taken, in the order of their identifiers.
     package var transfers: [TransferRecord]
 
     package init(nextIdentifier: Int, transfers: [TransferRecord]) {
@@ -97,14 +98,6 @@ package struct ChallengeReply: Codable, Sendable {
     package var persistence: UInt?
     /// Whether the credential trusts the server whose certificates the challenge had.
     package var trustsServer: Bool
-    /// A client's certificate, its key and intermediates, in PEM. Never kept.
+    /// A client's certificate, its key and its intermediates, in PEM. It is never stored.
     package var identity: String?
-
-    package init(
-        _ disposition: URLSession.AuthChallengeDisposition, user: String? = nil, password: String? = nil,
-        persistence: URLCredential.Persistence? = nil, trustsServer: Bool = false, identity: String? = nil
-    ) {
-        (self.disposition, self.persistence) = (disposition.rawValue, persistence?.rawValue)
-        (self.user, self.password, self.trustsServer, self.identity) = (user, password, trustsServer, identity)
-    }
 }

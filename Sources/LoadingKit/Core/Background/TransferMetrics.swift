@@ -2,7 +2,7 @@ import Foundation
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// A task's metrics as they are kept in the journal of background sessions, and sent to another process.
+/// The coded form of a task's metrics, for the journal of background sessions and for other processes.
 package struct TransferMetrics: Codable, Sendable {
     package var transactions: [TransferTransaction]
     package var start: Date
@@ -16,7 +16,7 @@ package struct TransferMetrics: Codable, Sendable {
         redirectCount = metrics.redirectCount
     }
 
-    /// Of a task that was begun several times: the transactions of all attempts, over the time from the first to the last.
+    /// Adds the transactions of another attempt, and extends the interval to it.
     package mutating func append(_ later: TransferMetrics) {
         transactions += later.transactions
         (start, end) = (min(start, later.start), max(end, later.end))
@@ -30,13 +30,13 @@ package struct TransferMetrics: Codable, Sendable {
     }
 }
 
-/// One transaction's metrics.
+/// The coded form of a transaction's metrics.
 package struct TransferTransaction: Codable, Sendable {
     private static let pointCount = 11
 
     var request: TransferRequest
     var response: TransferResponse?
-    /// Of all points, in the order of the transaction; nil for one that was not reached.
+    /// The times of the transaction's points, in order; nil for a point that was not reached.
     var dates: [Date?]
     var counts: [Int64]
     var protocolName: String?
@@ -50,7 +50,7 @@ package struct TransferTransaction: Codable, Sendable {
     var resolutionProtocol: Int
 
     init?(_ metrics: URLSessionTaskTransactionMetrics) {
-        // Bodies have no place in metrics.
+        // Metrics do not contain bodies.
         guard var request = TransferRequest(metrics.request) else { return nil }
         request.body = nil
         self.request = request
@@ -79,7 +79,7 @@ package struct TransferTransaction: Codable, Sendable {
         resolutionProtocol = metrics.domainResolutionProtocol.rawValue
     }
 
-    /// Nil where it is none.
+    /// Nil where the value is not valid.
     var metrics: URLSessionTaskTransactionMetrics? {
         guard let request = request.request, dates.count == Self.pointCount, counts.count == 6 else { return nil }
         let first = dates.compactMap { $0 }.min() ?? Date(timeIntervalSinceReferenceDate: 0)

@@ -1,31 +1,31 @@
 import Foundation
 
-/// A transfer of a background session: what was asked, and what has become of it. It is what the journal keeps, what is sent
-/// to another process, and what a program gets that takes its session up again.
+/// A transfer of a background session: the program's request, and its status. The journal stores it, and it is sent to
+/// other processes: with it, a later run of the program restores its task.
 package struct TransferRecord: Codable, Sendable {
     package enum Kind: String, Codable, Sendable {
         case download
         case upload
     }
 
-    /// Where it is, for its program and for a person's eyes.
+    /// The stage of the transfer, for the program and for display.
     package enum Stage: String, Codable, Sendable {
         case queued
         case running
         case suspended
-        /// It is tried again later.
+        /// The transfer will be tried again later.
         case backingOff
         case waitingForConnectivity
-        /// A challenge waits for the program.
+        /// A challenge waits for an answer of the program.
         case waitingForProgram
-        /// It is over, and the program has not taken its end.
+        /// The transfer has ended, and the program has not taken its end.
         case ended
         case failed
 
         package var isOver: Bool { self == .ended || self == .failed }
     }
 
-    /// Unique in the session, and never used again there.
+    /// Unique among all transfers that the session has had.
     package var identifier: Int
     package var kind: Kind
     package var request: TransferRequest
@@ -33,7 +33,8 @@ package struct TransferRecord: Codable, Sendable {
     package var uploadFile: String?
     /// The resume data with which the transfer was made.
     package var resumeData: Data?
-    /// Where a download goes when it is complete, without the program: the tool's. Nil: the program's delegate gets it.
+    /// The path to which the performer moves a complete download, as the command-line tool requests it. Nil: the program's
+    /// delegate gets the file.
     package var destination: String?
     package var created = Date()
     package var taskDescription: String?
@@ -42,15 +43,22 @@ package struct TransferRecord: Codable, Sendable {
     package var earliestBeginDate: Date?
     package var clientExpectsToSend: Int64 = -1
     package var clientExpectsToReceive: Int64 = -1
-    /// Both together; nil where the program has said nothing.
+    /// The sum of both; nil where the program has given no estimate.
     package var expectedBytes: Int64? {
         let expected = [clientExpectsToSend, clientExpectsToReceive].filter { $0 >= 0 }
         return expected.isEmpty ? nil : expected.reduce(0) { $0 > .max - $1 ? .max : $0 + $1 }
     }
 
-    /// As it was when it was told.
+    /// The stage when the record was made.
     package var stage = Stage.queued
-    package var standing = TransferStanding()
+    package var status = TransferStatus()
+
+    /// The names in messages and in the journal. They stay as they are: other versions read them.
+    private enum CodingKeys: String, CodingKey {
+        case identifier, kind, request, uploadFile, resumeData, destination, created, taskDescription, priority
+        case earliestBeginDate, clientExpectsToSend, clientExpectsToReceive, stage
+        case status = "standing"
+    }
 
     package init(identifier: Int, kind: Kind, request: TransferRequest) {
         (self.identifier, self.kind, self.request) = (identifier, kind, request)
@@ -60,17 +68,17 @@ package struct TransferRecord: Codable, Sendable {
 /// How far a transfer has come.
 package struct TransferProgress: Codable, Hashable, Sendable {
     package var sent: Int64 = 0
-    /// -1 where it is not known.
+    /// -1 if it is not known.
     package var expectedToSend: Int64 = -1
     package var received: Int64 = 0
-    /// -1 where it is not known.
+    /// -1 if it is not known.
     package var expectedToReceive: Int64 = -1
 
     package init() {}
 }
 
 /// The state of a transfer: its progress, the point from which it continues, and its end.
-package struct TransferStanding: Codable, Sendable {
+package struct TransferStatus: Codable, Sendable {
     /// The parts of an end that are reported to the program, in this order. The program takes each part by itself.
     package enum Part: Int, Codable, Comparable, Sendable {
         /// The file of a download, or the body of the response to an upload.
@@ -82,30 +90,30 @@ package struct TransferStanding: Codable, Sendable {
     }
 
     package var progress = TransferProgress()
-    /// After redirects another than the transfer's.
+    /// The request after redirects; nil where it is the transfer's.
     package var currentRequest: TransferRequest?
     package var response: TransferResponse?
     /// The error of the last attempt. If the transfer is over, nil means success.
     package var error: TransferError?
-    /// Those of all attempts.
+    /// The metrics of all attempts.
     package var metrics: TransferMetrics?
 
-    // Of a transfer that is not over.
+    // For a transfer that has not ended.
 
     /// The record of the part file; nil if the transfer cannot continue from it.
     package var part: PartRecord?
-    /// The file that an upload sends, as it was when the upload was begun.
+    /// The state of an upload's file when the upload began.
     package var uploadFile: UploadFileState?
-    /// Where the server has what was sent of an upload; nil where it has said nothing.
+    /// The URL with which the server identifies an upload that can be resumed; nil where the server has sent none.
     package var uploadResource: URL?
-    /// Whether the bytes in the part file came with the program's resume data, and the program was not yet told of it.
+    /// Whether the bytes in the part file came from the program's resume data, and this is not yet reported to the program.
     package var resumesForProgram = false
 
-    // Of one that is over. It is kept until the program has taken all of it.
+    // For a transfer that has ended. These are kept until the program has taken all parts of the end.
 
-    /// The complete download, or the body of the response to an upload; nil where there is none.
+    /// The file of the complete download, or of the body of the response to an upload; nil where there is none.
     package var file: String?
-    /// The first part that the program has not yet taken. The journal has it in the transfer's row.
+    /// The first part of the end that the program has not taken. The journal stores it in the transfer's row.
     package var next = Part.content
 
     package init(error: TransferError? = nil, response: TransferResponse? = nil, file: String? = nil) {
@@ -116,7 +124,7 @@ package struct TransferStanding: Codable, Sendable {
 /// The state of a file at a time. The file is another one, or was changed, if any of these values differs.
 package struct UploadFileState: Codable, Hashable, Sendable {
     package var device: UInt64
-    /// Of its inode.
+    /// The number of its inode.
     package var number: UInt64
     /// In bytes.
     package var size: Int64

@@ -1,10 +1,10 @@
 import Foundation
 import LoadingKitPrimitives
 
-/// A request as it is kept in the journal of background sessions, and sent to another process: all of a ``URLRequest`` but a
-/// stream, which cannot be kept.
+/// The coded form of a request, for the journal of background sessions and for other processes: all of a ``URLRequest``
+/// except a stream, which cannot be stored.
 ///
-/// A later version may add properties. They are optional, so that each version reads what another has written.
+/// A later version may add optional properties, so that each version can read the requests of the others.
 @dynamicMemberLookup
 package struct TransferRequest: Codable, Hashable, Sendable {
     package struct Message: Codable, Hashable, Sendable {
@@ -22,7 +22,7 @@ package struct TransferRequest: Codable, Hashable, Sendable {
         set { message[keyPath: member] = newValue }
     }
 
-    /// Nil for a request without a URL. A stream or a file of the request is left out.
+    /// Nil for a request without a URL. The request's stream or file is not included.
     package init?(_ request: URLRequest) {
         guard let url = request.url else { return nil }
         message = Message(
@@ -31,7 +31,7 @@ package struct TransferRequest: Codable, Hashable, Sendable {
         rules = RequestRules(request)
     }
 
-    /// Nil where the URL is none.
+    /// Nil where the URL is not valid.
     package var request: URLRequest? {
         guard let url = URL(string: message.url) else { return nil }
         var request = URLRequest(url: url)
@@ -42,7 +42,7 @@ package struct TransferRequest: Codable, Hashable, Sendable {
         return request
     }
 
-    // The rules stand beside the rest, as they did before they had a type of their own.
+    // The rules are members of the same object, as in the first version of this format.
 
     package init(from decoder: any Decoder) throws {
         message = try Message(from: decoder)
@@ -55,14 +55,14 @@ package struct TransferRequest: Codable, Hashable, Sendable {
     }
 }
 
-/// A response as it is kept in the journal of background sessions, and sent to another process.
+/// The coded form of a response, for the journal of background sessions and for other processes.
 package struct TransferResponse: Codable, Hashable, Sendable {
-    /// The properties that only an HTTP response has.
+    /// The properties of an HTTP response.
     package struct Head: Codable, Hashable, Sendable {
         package var statusCode: Int
         package var httpVersion: String
         package var fields: TransferFields
-        /// Nil where none have come, or in what an earlier version has written.
+        /// Nil where the response has none, or an earlier version has written it.
         package var trailers: TransferFields?
     }
 
@@ -86,7 +86,7 @@ package struct TransferResponse: Codable, Hashable, Sendable {
         }
     }
 
-    /// Nil where the URL is none.
+    /// Nil where the URL is not valid.
     package var response: URLResponse? {
         guard let url = URL(string: url) else { return nil }
         guard let head else {
@@ -102,7 +102,7 @@ package struct TransferResponse: Codable, Hashable, Sendable {
     }
 }
 
-/// Header fields in their order. Each byte of a value is a character of ISO 8859-1, so that any value is kept as it is.
+/// Header fields in order. Each byte of a value is a character of ISO 8859-1, so that every value can be represented.
 package struct TransferFields: Codable, Hashable, Sendable {
     private var pairs: [[String]]
 
@@ -112,7 +112,7 @@ package struct TransferFields: Codable, Hashable, Sendable {
         }
     }
 
-    /// Pairs that are none are passed over.
+    /// Ignores pairs that are not valid fields.
     package var fields: HTTPFields {
         var fields = HTTPFields()
         for pair in pairs where pair.count == 2 {
@@ -130,7 +130,7 @@ package struct TransferFields: Codable, Hashable, Sendable {
         return text
     }
 
-    /// The text in ISO 8859-1. Other characters are left out.
+    /// The text in ISO 8859-1, without characters that it does not have.
     private static func bytes(_ text: String) -> [UInt8] {
         text.unicodeScalars.compactMap { UInt8(exactly: $0.value) }
     }

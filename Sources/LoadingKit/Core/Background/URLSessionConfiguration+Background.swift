@@ -1,11 +1,11 @@
 import Foundation
 
-/// How the transfers of a background session are made. In other sessions these properties have no effect.
+/// Settings for the transfers of background sessions. They have no effect in other sessions.
 extension URLSessionConfiguration {
-    /// Whether a background session's transfers wait for a good time. Default false.
+    /// Whether a background session's transfers wait for favorable conditions. Default false.
     ///
-    /// They do not begin while the machine runs on its battery, while the network is metered, or while its processors are
-    /// busy, and begin spread over some time. A transfer that has begun goes on.
+    /// They do not begin while the machine runs on battery, while the network is metered, or while the processors are busy,
+    /// and their starts are spread over some time. A transfer that has begun continues.
     public var isDiscretionary: Bool {
         get { settings.isDiscretionary }
         set { settings.isDiscretionary = newValue }
@@ -18,38 +18,38 @@ extension URLSessionConfiguration {
         set { settings.sessionSendsLaunchEvents = newValue }
     }
 
-    /// The command that starts the program, as a path and arguments. It runs when all tasks of a background session are done, or
-    /// when one of them waits for an answer of the delegate, while no session with this identifier exists. Default: nil, no
-    /// program is started.
+    /// The command that starts the program, as a path and arguments. It runs when all tasks of a background session have
+    /// ended, or one of them waits for an answer of the delegate, while no session with this identifier exists. Default
+    /// nil: no program is started.
     ///
-    /// The identifier is in the environment (`URLSession.backgroundSessionsToHandle`). A program that does not make
-    /// the session then is started again when there is more: a minute later at the earliest, and then after a time that doubles
-    /// each time, up to a day, until it has taken its events. The property is LoadingKit's own.
+    /// The identifier is in the environment (`URLSession.backgroundSessionsToHandle`). A program that does not make the
+    /// session is started again when there are more events: after a minute at the earliest, and then after intervals that
+    /// double, up to a day, until it has taken its events. This property exists only in LoadingKit.
     public var backgroundLaunchCommand: [String]? {
         get { settings.backgroundLaunchCommand }
         set { settings.backgroundLaunchCommand = newValue }
     }
 
-    /// The folder in which a background session's downloads are put together, in a folder of their own
-    /// (`.loadkit-downloads`), so that a finished one can be moved to its place without being copied. Default nil: below
-    /// `~/.local/state/loadkit` (`XDG_STATE_HOME`). Another folder than before counts for a session that has no transfers left:
-    /// those that there are stay where they were begun. The property is LoadingKit's own.
+    /// The folder for a background session's incomplete downloads, which are in its subfolder `.loadkit-downloads`. A
+    /// complete download can be moved within the same file system without a copy. Default nil: a folder below
+    /// `~/.local/state/loadkit` (`XDG_STATE_HOME`). A changed folder has an effect when the session has no transfers:
+    /// existing transfers remain in the former folder. This property exists only in LoadingKit.
     public var backgroundDownloadFolder: URL? {
         get { settings.backgroundDownloadFolder }
         set { settings.backgroundDownloadFolder = newValue }
     }
 
-    /// Whether a background session's transfers are made by this process, and not by the daemon: for places where there can be
-    /// no other process. They are in a journal of the program's own, and go on when the program makes the session again with
-    /// this property; a session of the same identifier whose transfers the daemon makes is another one. Default false. The
-    /// property is LoadingKit's own.
+    /// Whether this process performs a background session's transfers, and not the daemon, for environments without other
+    /// processes. The transfers are in the program's own journal, and continue when the program makes the session again
+    /// with this property. A session with the same identifier in the daemon is a different session. Default false. This
+    /// property exists only in LoadingKit.
     public var runsInProcess: Bool {
         get { settings.runsInProcess }
         set { settings.runsInProcess = newValue }
     }
 
-    /// The container in which background sessions put files. The property has no effect: Linux has no such containers;
-    /// ``backgroundDownloadFolder`` is a folder of the program's choice.
+    /// The container for the files of background sessions. It has no effect, because Linux has no such containers;
+    /// ``backgroundDownloadFolder`` sets the folder.
     public var sharedContainerIdentifier: String? {
         get { settings.sharedContainerIdentifier }
         set { settings.sharedContainerIdentifier = newValue }

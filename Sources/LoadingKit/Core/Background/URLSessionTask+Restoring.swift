@@ -2,7 +2,7 @@ import Foundation
 import LoadingKitTransport
 
 extension URLSessionTask {
-    /// A task of a background session that an earlier run of the program has made; nil where its request cannot be read.
+    /// Restores a background session's task of an earlier run of the program; nil where its request cannot be read.
     static func restored(_ record: TransferRecord, in session: URLSession) -> URLSessionTask? {
         guard let request = record.request.request else { return nil }
         let identifier = record.identifier
@@ -12,16 +12,17 @@ extension URLSessionTask {
             case .upload: URLSessionUploadTask(session, request, identifier: identifier, consumer: nil)
             }
         task.shared.withLock { shared in
-            shared.lifecycle = TaskLifecycle(begunAs: record.stage == .suspended ? .suspended : .running)
-            shared.currentRequest = record.standing.currentRequest?.request ?? request
-            shared.response = record.standing.response?.response
+            shared.lifecycle = TaskLifecycle(
+                record.stage == .suspended ? .suspended(count: 1, hasStarted: true) : .running)
+            shared.currentRequest = record.status.currentRequest?.request ?? request
+            shared.response = record.status.response?.response
             shared.taskDescription = record.taskDescription
             shared.priority = record.priority
             shared.earliestBeginDate = record.earliestBeginDate
             shared.clientExpectsToSend = record.clientExpectsToSend
             shared.clientExpectsToReceive = record.clientExpectsToReceive
         }
-        task.take(record.standing.progress)
+        task.take(record.status.progress)
         return task
     }
 
@@ -35,7 +36,7 @@ extension URLSessionTask {
         updateProgress()
     }
 
-    func take(_ end: TransferStanding) {
+    func take(_ end: TransferStatus) {
         take(end.progress)
         shared.withLock { shared in
             if let response = end.response?.response { shared.response = response }
@@ -45,7 +46,7 @@ extension URLSessionTask {
 }
 
 extension TransferRecord {
-    /// The record with which a task is handed over when it is resumed for the first time.
+    /// The record of a task that is resumed for the first time.
     init(_ task: URLSessionTask) throws {
         try task.checkCanBegin()
         let shared = task.shared.withLock { LoopTransfer($0) }.value

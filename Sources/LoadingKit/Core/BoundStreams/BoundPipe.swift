@@ -43,7 +43,6 @@ final class BoundPipe: @unchecked Sendable {  // all state is guarded by `condit
     var hasRoom: Bool { condition.withLock { count < capacity && !isReaderClosed } }
     var isBroken: Bool { condition.withLock { isReaderClosed } }
 
-    /// The number of bytes for which the buffer has room.
     var room: Int { condition.withLock { isReaderClosed ? 0 : max(0, capacity - count) } }
 
     /// Adds bytes to the buffer, even beyond its capacity.
@@ -51,7 +50,6 @@ final class BoundPipe: @unchecked Sendable {  // all state is guarded by `condit
         change(.reading) { if !isReaderClosed { self.bytes.append(contentsOf: bytes) } }
     }
 
-    /// Takes bytes that are in the buffer. Does not wait.
     func take(atMost limit: Int) -> [UInt8] {
         guard hasBytes else { return [] }
         return change(.writing) { take(min(count, limit)) }
@@ -104,7 +102,6 @@ final class BoundPipe: @unchecked Sendable {  // all state is guarded by `condit
         }
     }
 
-    /// Ends the writing with an error, before everything was written.
     func fail(_ error: any Error) {
         change(.reading) {
             guard !isWriterClosed else { return }

@@ -39,7 +39,6 @@ extension OutputStream {
     }
 }
 
-/// The reading end of a pair of bound streams.
 final class BoundInputStream: InputStream {
     private let end: BoundEnd
 
@@ -87,7 +86,6 @@ final class BoundInputStream: InputStream {
     override func remove(from aRunLoop: RunLoop, forMode mode: RunLoop.Mode) { end.remove(from: aRunLoop, mode) }
 }
 
-/// The writing end of a pair of bound streams.
 final class BoundOutputStream: OutputStream {
     private let end: BoundEnd
 

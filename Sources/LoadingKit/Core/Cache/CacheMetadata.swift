@@ -17,9 +17,7 @@ package struct CacheMetadata: Sendable, Hashable, Codable {
         }
     }
 
-    /// The range of a partial response.
     package struct Part: Sendable, Hashable, Codable {
-        /// The offset of the first byte.
         package let start: Int64
         /// The length of the complete content, in bytes; nil when it is unknown.
         package let total: Int64?
@@ -44,7 +42,6 @@ package struct CacheMetadata: Sendable, Hashable, Codable {
             self.cookies = cookies
         }
 
-        /// Whether the response has no owner, and may answer any user's requests.
         package var isNobody: Bool { credentials == nil && cookies == nil }
     }
 
@@ -54,9 +51,7 @@ package struct CacheMetadata: Sendable, Hashable, Codable {
         package let owner: Owner
     }
 
-    /// When the request was sent.
     package var requestTime: Date
-    /// When the response's head was received.
     package var responseTime: Date
     /// The request's fields by which the server selected the response.
     package var varyKey: [VaryField]

@@ -1,5 +1,4 @@
 import Foundation
-import LoadingKitPrimitives
 import LoadingKitTransport
 
 /// The disk store of a cache, for responses that do not fit into memory, or outlive the process.
@@ -30,13 +29,8 @@ package protocol DiskResponseStore: AnyObject, Sendable {
     /// the capacity is exceeded, the least recently used responses are removed.
     func store(_ entry: CacheEntry, for key: CacheKey)
 
-    /// Removes the responses under a key.
     func remove(_ key: CacheKey)
-
-    /// Removes all responses.
     func removeAll()
-
-    /// Removes the responses that were stored at or after a date.
     func removeAll(since date: Date)
 
     /// Changes the number of bytes that responses may occupy. When they exceed it, the least recently used are removed.
@@ -46,53 +40,17 @@ package protocol DiskResponseStore: AnyObject, Sendable {
     func flush(_ completion: @escaping @Sendable () -> Void)
 }
 
-/// Hands over the function that makes disk stores: the class ``DiskResponseStores/compositionName`` of `LoadingKit`.
+/// Makes the disk stores of caches: the class `DiskStores` of the module `LoadingKit`, which this module does not import.
 package protocol DiskResponseStoreComposition: AnyObject {
-    static func handOverDiskStores()
+    /// Makes the store in a folder; nil stands for the program's own folder.
+    static var makeStore: @Sendable (_ folder: URL?) -> (any DiskResponseStore)? { get }
 }
 
-/// Makes the disk stores of caches. They are in a module that this module does not import: the module `LoadingKit`
-/// hands over the function that makes them, once. When a program makes a cache before it uses anything of that module,
-/// the cache finds the class by its name and calls it. In a program without that module caches are in memory only.
-package enum DiskResponseStores {
-    /// - Parameter folder: Nil for the program's own folder.
-    package typealias Make = @Sendable (_ folder: URL?) -> (any DiskResponseStore)?
-
-    private struct State {
-        var make: Make?
-        /// The pending work of caches that were made before the function was handed over.
-        var waiting: [@Sendable () -> Void] = []
-    }
-
-    private static let state = Guarded(State())
-
-    /// The name of the class in the module `LoadingKit`. A test fails where there is no such class.
-    package static let compositionName = "LoadingKit.DiskStores"
-
-    /// Runs once.
-    private static let askComposition: Void = {
-        (NSClassFromString(compositionName) as? any DiskResponseStoreComposition.Type)?.handOverDiskStores()
-    }()
-
-    /// The function that makes stores. Nil until it is handed over; then `whenThereIs` is called.
-    static func maker(whenThereIs: @escaping @Sendable () -> Void) -> Make? {
-        askComposition
-        return state.withLock { state in
-            if state.make == nil { state.waiting.append(whenThereIs) }
-            return state.make
-        }
-    }
-
-    /// Called by the module `LoadingKit`. A second call changes nothing.
-    package static func handOver(_ make: @escaping Make) {
-        let waiting = state.withLock { state -> [@Sendable () -> Void] in
-            guard state.make == nil else { return [] }
-            defer { state.waiting = [] }
-            state.make = make
-            return state.waiting
-        }
-        for call in waiting { call() }
-    }
+enum DiskResponseStores {
+    /// Nil in a program without the module `LoadingKit`, whose caches are in memory only. The class is found by its name:
+    /// a program may make a cache before it uses anything of that module.
+    static let makeStore = (NSClassFromString("LoadingKit.DiskStores") as? any DiskResponseStoreComposition.Type)?
+        .makeStore
 }
 
 /// The keys that are being read from the disk. A read must not replace a response that was stored meanwhile.

@@ -17,7 +17,6 @@ struct LeastRecentlyUsedStore<Key: Hashable & Sendable, Value: Sendable>: Sendab
     private var oldest: Int?
     private var newest: Int?
 
-    /// The sum of the entries' costs.
     private(set) var totalCost = 0
 
     /// The limit of ``totalCost``; change it with ``setCapacity(_:)``.
@@ -58,7 +57,6 @@ struct LeastRecentlyUsedStore<Key: Hashable & Sendable, Value: Sendable>: Sendab
         return evicted + (replaced.map { [$0] } ?? [])
     }
 
-    /// Removes the value for a key, and returns it.
     mutating func remove(_ key: Key) -> Value? {
         guard let index = indices.removeValue(forKey: key), let slot = slots[index] else { return nil }
         unlink(index)
@@ -68,13 +66,11 @@ struct LeastRecentlyUsedStore<Key: Hashable & Sendable, Value: Sendable>: Sendab
         return slot.value
     }
 
-    /// Removes all values that match, and returns them.
     mutating func removeAll(where matches: (Value) -> Bool) -> [Value] {
         let keys = slots.compactMap { slot in slot.flatMap { matches($0.value) ? $0.key : nil } }
         return keys.compactMap { remove($0) }
     }
 
-    /// Changes the capacity, and returns the removed values.
     mutating func setCapacity(_ newValue: Int) -> [Value] {
         capacity = max(0, newValue)
         return shrink(to: capacity)

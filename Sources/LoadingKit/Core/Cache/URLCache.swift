@@ -43,18 +43,14 @@ open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Guard
     private struct State: Sendable {
         var memory: MemoryResponseStore
         var diskCapacity: Int
-        var place: Place
+        /// Whether there may be a store on disk that the cache makes itself.
+        var usesFolder = true
+        /// The folder of the store on disk; nil for the program's own.
+        var folder: URL?
         var disk: (any DiskResponseStore)?
         var reads = DiskReads()
         /// The hash for secrets; nil while its key is not known.
         var hash: KeyedHash?
-    }
-
-    /// The place of the disk store.
-    private enum Place: Sendable {
-        case memoryAlone
-        /// Nil: the program's own folder.
-        case folder(URL?)
     }
 
     /// The hash of caches in memory. Its key ends with the process.
@@ -70,9 +66,9 @@ open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Guard
     /// See ``EphemeralStore``.
     package nonisolated(unsafe) var ephemeralUses: EphemeralUses?
 
-    /// The program's own cache, which the module `LoadingKit` makes public as `shared`. It is in memory only until that
-    /// module has handed over the disk stores.
-    package static var ofProgram: URLCache {
+    /// The default cache of sessions: 4 MiB of memory, 20 MiB of disk, in the program's folder below
+    /// `~/.cache/LoadingKit` (`XDG_CACHE_HOME`).
+    public class var shared: URLCache {
         get {
             programCache.withLock { cache in
                 if let cache { return cache }
@@ -104,9 +100,19 @@ open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Guard
         state = Guarded(
             State(
                 memory: MemoryResponseStore(capacity: memoryCapacity), diskCapacity: max(0, diskCapacity),
-                place: .folder(path.map { URL(fileURLWithPath: $0, isDirectory: true) })))
+                folder: path.map { URL(fileURLWithPath: $0, isDirectory: true) }))
         super.init()
         makeDisk()
+    }
+
+    /// Makes a cache with the responses that its folder already contains.
+    ///
+    /// - Parameters:
+    ///   - memoryCapacity: The number of bytes that responses may occupy in memory.
+    ///   - diskCapacity: The number of bytes that responses may occupy on disk; with 0 the folder is not used.
+    ///   - directory: The folder for responses, as in ``init(memoryCapacity:diskCapacity:diskPath:)``.
+    public convenience init(memoryCapacity: Int, diskCapacity: Int, directory: URL? = nil) {
+        self.init(memoryCapacity: memoryCapacity, diskCapacity: diskCapacity, diskPath: directory?.path)
     }
 
     /// Makes a cache with a disk store, and with the responses that the store already contains.
@@ -119,20 +125,24 @@ open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Guard
         disk.setCapacity(max(0, diskCapacity))
     }
 
-    /// Makes an empty cache that never uses a disk.
     package convenience init(memoryCapacity: Int) {
         self.init(memoryCapacity: memoryCapacity, diskCapacity: 0, diskPath: nil)
-        state.withLock { $0.place = .memoryAlone }
+        state.withLock { $0.usesFolder = false }
     }
 
     private var disk: (any DiskResponseStore)? { state.withLock { $0.disk } }
 
+    /// Makes a change that returns the removed responses. They are destroyed after the lock is released: their `deinit`
+    /// may be the program's own code.
+    private func change(_ body: (inout State) -> [CacheEntry]) {
+        withExtendedLifetime(state.withLock { body(&$0) }) {}
+    }
+
     /// Makes the store on disk, unless the cache has no disk capacity.
     private func makeDisk() {
-        let (place, capacity) = state.withLock { ($0.place, $0.disk == nil ? $0.diskCapacity : 0) }
-        guard case .folder(let folder) = place, capacity > 0,
-            let make = DiskResponseStores.maker(whenThereIs: { [weak self] in self?.makeDisk() }),
-            let made = make(folder)
+        let (folder, capacity) = state.withLock { ($0.folder, $0.usesFolder && $0.disk == nil ? $0.diskCapacity : 0) }
+        guard capacity > 0,
+            let made = DiskResponseStores.makeStore?(folder)
         else { return }
         made.setCapacity(capacity)
         state.withLock { state in
@@ -176,31 +186,28 @@ open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Guard
     /// Removes the response stored for a request.
     open func removeCachedResponse(for request: URLRequest) {
         guard let key = CacheKey(request) else { return }
-        let gone = state.withLock { state in
+        change { state in
             state.reads.outdate(key)
             return state.memory.remove(key)
         }
-        withExtendedLifetime(gone) {}
         disk?.remove(key)
     }
 
     /// Removes all responses.
     open func removeAllCachedResponses() {
-        let gone = state.withLock { state in
+        change { state in
             state.reads.outdateAll()
             return state.memory.removeAll()
         }
-        withExtendedLifetime(gone) {}
         disk?.removeAll()
     }
 
     /// Removes the responses that were stored at or after a date.
     open func removeCachedResponses(since date: Date) {
-        let gone = state.withLock { state in
+        change { state in
             state.reads.outdateAll()
             return state.memory.removeAll(since: date)
         }
-        withExtendedLifetime(gone) {}
         disk?.removeAll(since: date)
     }
 
@@ -209,10 +216,7 @@ open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Guard
     /// The number of bytes that responses may occupy in memory. When it is reduced, responses are removed at once.
     open var memoryCapacity: Int {
         get { state.withLock { $0.memory.capacity } }
-        set {
-            let gone = state.withLock { $0.memory.setCapacity(newValue) }
-            withExtendedLifetime(gone) {}
-        }
+        set { change { $0.memory.setCapacity(newValue) } }
     }
 
     /// The number of bytes that responses may occupy on disk. When it is reduced, responses are removed.
@@ -287,11 +291,10 @@ extension URLCache {
             return found
         }
         let read = disk.entries(for: key)
-        let gone = state.withLock { state in
+        change { state in
             // A response that was stored or removed meanwhile is newer than the result of the read.
             state.reads.end(key) && !read.isEmpty ? state.memory.restore(read, for: key) : []
         }
-        withExtendedLifetime(gone) {}
         return read
     }
 
@@ -327,7 +330,6 @@ extension URLCache {
             onDiskUpTo: diskCapacity / Self.diskShare)
     }
 
-    /// Removes the responses under a key.
     package func remove(_ key: CacheKey) {
         if let request = key.request { removeCachedResponse(for: request) }
     }
@@ -336,46 +338,15 @@ extension URLCache {
         guard entry.response.storagePolicy != .notAllowed else { return }
         let disk = self.disk
         let isForDisk = disk != nil && entry.response.storagePolicy == .allowed && entry.cost <= limit
-        // Removed responses are destroyed after the lock is released: their `deinit` may be the program's own code.
-        let gone = state.withLock { state in
+        change { state in
             state.reads.outdate(key)
             return state.memory.store(entry, for: key, upTo: memoryLimit, isElsewhere: isForDisk)
         }
-        withExtendedLifetime(gone) {}
         guard let disk else { return }
         if isForDisk {
             disk.store(entry, for: key)
         } else {
             disk.remove(key)  // the server's response has replaced the response on disk
         }
-    }
-}
-
-extension URLCache {
-    /// Stores a response for the task's current request. Does nothing for a task without a request.
-    public func storeCachedResponse(_ cachedResponse: CachedURLResponse, for dataTask: URLSessionDataTask) {
-        guard let request = dataTask.currentRequest else { return }
-        storeCachedResponse(cachedResponse, for: request)
-    }
-
-    /// Passes the response stored for the task's current request to `completionHandler`; nil where there is none. Calls
-    /// it before this method returns.
-    public func getCachedResponse(
-        for dataTask: URLSessionDataTask, completionHandler: @Sendable @escaping (CachedURLResponse?) -> Void
-    ) {
-        completionHandler(dataTask.currentRequest.flatMap { cachedResponse(for: $0) })
-    }
-
-    /// The response stored for the task's current request; nil where there is none.
-    public func cachedResponse(for dataTask: URLSessionDataTask) async -> CachedURLResponse? {
-        await withCheckedContinuation { continuation in
-            getCachedResponse(for: dataTask) { continuation.resume(returning: $0) }
-        }
-    }
-
-    /// Removes the response stored for the task's current request.
-    public func removeCachedResponse(for dataTask: URLSessionDataTask) {
-        guard let request = dataTask.currentRequest else { return }
-        removeCachedResponse(for: request)
     }
 }

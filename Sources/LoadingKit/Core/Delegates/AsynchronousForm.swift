@@ -2,7 +2,7 @@ import LoadingKitPrimitives
 import LoadingKitTransport
 
 /// The methods that a program may implement in either of two forms: with a completion handler, or asynchronously.
-enum TwoFormMethod: Int, CaseIterable {
+enum AsyncDelegateMethod: Int, CaseIterable {
     case sessionChallenge, taskChallenge, delayedRequest, redirection, newBodyStream, newBodyStreamFromOffset, response,
         caching, taskCookies
 }
@@ -23,14 +23,14 @@ package enum AsynchronousForm {
     private static let facts = Guarded<[ObjectIdentifier: Facts]>([:])
 
     /// Whether the object's class is known to implement neither form: an earlier call reached the defaults of both.
-    static func isKnownMissing(_ method: TwoFormMethod, of object: some AnyObject) -> Bool {
+    static func isKnownMissing(_ method: AsyncDelegateMethod, of object: some AnyObject) -> Bool {
         let type = ObjectIdentifier(type(of: object))
         return facts.withLock { $0[type]?.missing ?? 0 } & method.bit != 0
     }
 
     /// Whether the object's class may implement the asynchronous form. Called by the default of the completion-handler
     /// form.
-    static func mayExist(_ method: TwoFormMethod, of object: some AnyObject) -> Bool {
+    static func mayExist(_ method: AsyncDelegateMethod, of object: some AnyObject) -> Bool {
         !isKnownMissing(method, of: object)
             && !AsynchronousCall.isUnderWay(method, of: object, from: .asynchronousForm)
     }
@@ -38,7 +38,8 @@ package enum AsynchronousForm {
     /// Calls the asynchronous form, and passes its result to `answer`. Where that form is the default, it calls
     /// `passOn` instead: before it returns, if that is known by then, and otherwise through `later`.
     static func call<Answer>(
-        _ method: TwoFormMethod, of object: some AnyObject & Sendable, _ form: @escaping @Sendable () async -> Answer,
+        _ method: AsyncDelegateMethod, of object: some AnyObject & Sendable,
+        _ form: @escaping @Sendable () async -> Answer,
         answer: @escaping @Sendable (Answer) -> Void,
         later: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void,
         otherwise passOn: @escaping @Sendable () -> Void
@@ -75,7 +76,7 @@ package enum AsynchronousForm {
     ///   - placeholder: The result when the completion-handler form's default is the caller; it is not used.
     ///   - complete: Calls the completion-handler form, which the program may implement.
     static func byDefault<Answer>(
-        _ method: TwoFormMethod, of object: some AnyObject & Sendable, placeholder: Answer,
+        _ method: AsyncDelegateMethod, of object: some AnyObject & Sendable, placeholder: Answer,
         _ complete: (@escaping @Sendable (Answer) -> Void) -> Void
     ) async -> Answer {
         if AsynchronousCall.isUnderWay(method, of: object, from: .completionForm) {
@@ -110,7 +111,7 @@ private final class AnswerWaiter<Answer>: Sendable {
     }
 }
 
-extension TwoFormMethod {
+extension AsyncDelegateMethod {
     fileprivate var bit: Int { 1 << rawValue }
 }
 
@@ -135,19 +136,19 @@ final class AsynchronousCall: Sendable {
     /// The call within which the current Swift task runs. Tasks that a program makes within the call inherit it.
     @TaskLocal static var current: AsynchronousCall?
 
-    private let method: TwoFormMethod
+    private let method: AsyncDelegateMethod
     /// The object lives as long as the call.
     private let object: ObjectIdentifier
     private let origin: Origin
     private let state = Guarded(State())
 
-    init(_ method: TwoFormMethod, _ object: some AnyObject, from origin: Origin) {
+    init(_ method: AsyncDelegateMethod, _ object: some AnyObject, from origin: Origin) {
         self.method = method
         self.object = ObjectIdentifier(object)
         self.origin = origin
     }
 
-    static func isUnderWay(_ method: TwoFormMethod, of object: some AnyObject, from origin: Origin) -> Bool {
+    static func isUnderWay(_ method: AsyncDelegateMethod, of object: some AnyObject, from origin: Origin) -> Bool {
         guard let call = current, call.method == method, call.object == ObjectIdentifier(object) else { return false }
         return call.origin == origin && !call.state.withLock { $0.isOver }
     }

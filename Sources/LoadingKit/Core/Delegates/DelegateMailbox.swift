@@ -3,6 +3,22 @@ import Foundation
 import LoadingKitPrimitives
 import LoadingKitTransport
 
+/// A task, as far as a mailbox knows it.
+protocol MailboxTask: AnyObject, Sendable {
+    var taskIdentifier: Int { get }
+    /// The calls that may be made for the task now.
+    var delivery: MailboxDelivery { get }
+}
+
+/// The calls that may be made for a task now.
+enum MailboxDelivery {
+    case goesOn
+    /// The task is suspended, or waits for an answer about the cache.
+    case waits
+    /// The program has cancelled the task.
+    case endsOnly
+}
+
 /// Calls for a delegate queue, in order. To the program, each call is a separate operation: another operation that
 /// waits in the queue, such as a block that a delegate's method has added, runs before the next call.
 ///
@@ -12,11 +28,11 @@ package final class DelegateMailbox: Sendable {
     fileprivate enum Subject {
         /// The session. No task's state delays the call.
         case session
-        case task(URLSessionTask)
+        case task(any MailboxTask)
         /// Reported also for a task that the program has cancelled, after `turns` turns of the loop.
-        case end(URLSessionTask, turns: Int)
+        case end(any MailboxTask, turns: Int)
         /// No call of its own: the calls that are parked for the task, whose end has waited, come next.
-        case due(URLSessionTask)
+        case due(any MailboxTask)
         /// The last call, after all others, including those that wait for their task.
         case last
     }
@@ -40,7 +56,7 @@ package final class DelegateMailbox: Sendable {
         /// Calls of tasks that are suspended, or whose end waits for a turn of the loop.
         var parked: [ObjectIdentifier: Deque<Call>] = [:]
         /// The tasks whose end waits for a requested turn of the loop, in order.
-        var ending: [URLSessionTask] = []
+        var ending: [any MailboxTask] = []
     }
 
     private let state = Guarded(State())
@@ -75,7 +91,7 @@ package final class DelegateMailbox: Sendable {
     package func post(_ call: @escaping @Sendable () -> Void) { post(Call(subject: .session, body: call)) }
 
     /// Runs `call`, unless the program has cancelled the task before. It does not run while the task is suspended.
-    func post(for task: URLSessionTask, _ call: @escaping @Sendable () -> Void) {
+    func post(for task: any MailboxTask, _ call: @escaping @Sendable () -> Void) {
         post(Call(subject: .task(task), body: call))
     }
 
@@ -85,7 +101,7 @@ package final class DelegateMailbox: Sendable {
     /// - Parameter isFirst: whether this call is the first to report the end. Such a call waits for turns of the loop,
     ///   each time behind the calls that are in the queue. Meanwhile, work that a delegate's method has dispatched to
     ///   other queues of the program, such as a block that cancels the task, can run.
-    func postEnd(of task: URLSessionTask, isFirst: Bool = false, _ call: @escaping @Sendable () -> Void) {
+    func postEnd(of task: any MailboxTask, isFirst: Bool = false, _ call: @escaping @Sendable () -> Void) {
         post(Call(subject: .end(task, turns: isFirst ? Self.turnsBeforeEnd : 0), body: call))
     }
 
@@ -106,7 +122,7 @@ package final class DelegateMailbox: Sendable {
     // MARK: Calls that wait for their task
 
     /// The tasks for which calls are still waiting, by identifier.
-    var tasks: [Int: URLSessionTask] {
+    var tasks: [Int: any MailboxTask] {
         state.withLock { state in
             let tasks = state.calls.compactMap(\.task) + state.parked.values.compactMap { $0.first?.task }
             return Dictionary(tasks.map { ($0.taskIdentifier, $0) }) { $1 }
@@ -114,7 +130,7 @@ package final class DelegateMailbox: Sendable {
     }
 
     /// The task was resumed or cancelled: its parked calls run next.
-    func release(_ task: URLSessionTask) {
+    func release(_ task: any MailboxTask) {
         let isFirst = state.withLock { state -> Bool in
             guard let calls = state.parked.removeValue(forKey: ObjectIdentifier(task)) else { return false }
             state.calls.prepend(contentsOf: calls)
@@ -171,7 +187,7 @@ package final class DelegateMailbox: Sendable {
 }
 
 extension DelegateMailbox.Call {
-    fileprivate var task: URLSessionTask? {
+    fileprivate var task: (any MailboxTask)? {
         switch subject {
         case .task(let task), .end(let task, _): task
         case .session, .due, .last: nil
@@ -229,7 +245,7 @@ extension DelegateMailbox.State {
 }
 
 /// Runs a mailbox's calls. It cannot be cancelled: a program that cancels all operations of its queue means its own.
-/// Tasks are cancelled with ``URLSessionTask/cancel()``.
+/// Tasks are cancelled with their own `cancel()`.
 private final class DelegateOperation: Operation, @unchecked Sendable {  // its properties are Sendable
     private let mailbox: DelegateMailbox
 

@@ -143,14 +143,14 @@ final class TaskDelegates: Sendable {
     /// delegate. All other challenges go only to the task's delegate, as on Apple's systems.
     func didReceive(
         _ challenge: URLAuthenticationChallenge, _ session: URLSession, _ task: URLSessionTask,
-        _ decide: @escaping URLSession.ChallengeAnswer
+        _ decide: @escaping ChallengeAnswer
     ) {
         guard challenge.protectionSpace.concernsSession, let shared = session.delegate else {
             return requestAnswer(ofTasks: challenge, session, task, decide)
         }
-        let course = ChallengeCourse()
+        let course = PendingChallenge()
         // A program may keep the challenge, which must not keep the session and the task alive.
-        let asked = URLAuthenticationChallenge(challenge) { [weak session, weak task] answer in
+        let fallback: URLAuthenticationChallenge.Fallback = { [weak session, weak task] answer in
             course.isPassedOn.store(true, ordering: .relaxed)
             guard let session, let task else { return answer(.performDefaultHandling, nil) }
             guard let delegates = session.delegates(before: task.delegate) else {
@@ -158,6 +158,7 @@ final class TaskDelegates: Sendable {
             }
             delegates.requestAnswer(ofTasks: challenge, session, task, answer)
         }
+        let asked = URLAuthenticationChallenge(challenge, fallback: fallback)
         shared.urlSession(session, didReceive: asked) { [core = session.core] disposition, credential in
             if !course.isPassedOn.load(ordering: .relaxed) {
                 core.delegateAnswersChallenges.store(true, ordering: .relaxed)
@@ -168,7 +169,7 @@ final class TaskDelegates: Sendable {
 
     private func requestAnswer(
         ofTasks challenge: URLAuthenticationChallenge, _ session: URLSession, _ task: URLSessionTask,
-        _ decide: @escaping URLSession.ChallengeAnswer
+        _ decide: @escaping ChallengeAnswer
     ) {
         guard let delegate = self.task else { return decide(.performDefaultHandling, nil) }
         delegate.urlSession(session, task: task, didReceive: challenge, completionHandler: decide)
@@ -204,7 +205,7 @@ final class TaskDelegates: Sendable {
 }
 
 /// The progress of a challenge that the session's delegate was given.
-private final class ChallengeCourse: Sendable {
+private final class PendingChallenge: Sendable {
     /// Whether the session's delegate left the challenge to the task's delegate.
     let isPassedOn = Atomic<Bool>(false)
 }

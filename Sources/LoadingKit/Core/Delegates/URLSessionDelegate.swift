@@ -47,7 +47,9 @@ extension URLSessionDelegate {
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         @Sendable func passOn() {
-            guard let passOn = challenge.passOn else { return completionHandler(.performDefaultHandling, nil) }
+            guard let passOn = challenge.fallback else {
+                return completionHandler(.performDefaultHandling, nil)
+            }
             passOn(completionHandler)
         }
         guard AsynchronousForm.mayExist(.sessionChallenge, of: self) else { return passOn() }
@@ -69,7 +71,7 @@ extension URLSessionDelegate {
 
     /// Calls the asynchronous form of a method. Where there is none, continues on the delegate queue.
     func requestAnswer<Answer>(
-        _ method: TwoFormMethod, _ session: URLSession, _ form: @escaping @Sendable () async -> Answer,
+        _ method: AsyncDelegateMethod, _ session: URLSession, _ form: @escaping @Sendable () async -> Answer,
         answer: @escaping @Sendable (Answer) -> Void, otherwise passOn: @escaping @Sendable () -> Void
     ) {
         AsynchronousForm.call(

@@ -3,7 +3,6 @@ import LoadingKitTransport
 
 /// A file that receives a body. Its functions may block. One thread at a time calls them.
 package protocol SpooledFile: AnyObject, Sendable {
-    /// The number of bytes written, from the beginning of the file.
     var count: Int64 { get }
 
     /// Performs the operations in order, and returns the number of bytes written.
@@ -12,7 +11,6 @@ package protocol SpooledFile: AnyObject, Sendable {
     func perform(_ operations: [SpoolOperation], expecting expected: Int64) throws -> Int64
 }
 
-/// An operation on a body's file.
 package enum SpoolOperation: Sendable {
     case write(Data)
     /// The body is received from its beginning again.
@@ -61,7 +59,6 @@ final class BodySpool: @unchecked Sendable {  // confined to `loop`
         work()
     }
 
-    /// Drops everything that was written.
     func startOver() {
         waiting = [.startOver]
         waitingBytes = 0

@@ -33,18 +33,9 @@ package enum CodedDownload {
     package static func decode(
         _ coded: String, _ coding: String, ratio: Int, _ write: (Data) throws -> Void
     ) throws -> Bool {
-        guard let decoder = makeDecoder(coding, ratio) else { return false }
-        try decode(coded, by: decoder, write)
-        return true
-    }
-
-    private static func makeDecoder(_ coding: String, _ ratio: Int) -> ContentDecoder? {
         var limits = DecompressionLimits()
         limits.ratio = ratio
-        return ContentDecoder(contentEncoding: coding, limits: limits)
-    }
-
-    private static func decode(_ coded: String, by decoder: ContentDecoder, _ write: (Data) throws -> Void) throws {
+        guard let decoder = ContentDecoder(contentEncoding: coding, limits: limits) else { return false }
         let source = try FileHandle(forReadingFrom: URL(fileURLWithPath: coded))
         defer { try? source.close() }
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceSize, alignment: 1)
@@ -62,5 +53,6 @@ package enum CodedDownload {
             }
         }
         try LoadFailure.decoding { () throws(ContentCodingError) in try decoder.finish() }
+        return true
     }
 }

@@ -31,7 +31,6 @@ package final class DownloadFolder: Sendable {
         }
     }
 
-    /// This process's folder, and the descriptor that keeps it locked.
     private struct Own {
         let path: String
         let descriptor: Int32
@@ -58,7 +57,6 @@ package final class DownloadFolder: Sendable {
 
     deinit { if let own = state.withLock({ $0.own }) { SystemCalls.close(own.descriptor) } }
 
-    /// A unique file name.
     package static func newName() -> String { "\(prefix)\(UUID().uuidString)\(suffix)" }
 
     /// Whether the name has the form of `newName`: other files must not be touched.
@@ -177,7 +175,6 @@ package final class DownloadFolder: Sendable {
         }
     }
 
-    /// The folders of other processes.
     private var folders: [String] {
         let own = state.withLock { $0.own?.path }
         return names(in: path).filter { UUID(uuidString: $0) != nil }.map { "\(path)/\($0)" }.filter { $0 != own }
@@ -206,14 +203,11 @@ package final class DownloadFolder: Sendable {
     }
 
     private func makeOwnFolder() throws -> Own {
-        let made = SystemCalls.makeDirectory(path)
-        guard made == 0 || made == -Int(EEXIST) else {
-            throw DownloadFailure.make(.cannotCreateFile, "the folder \(path) cannot be made", made)
-        }
         // Any user with write access to the temporary folder could have created it.
-        guard Self.isPrivate(path) else {
-            let text = "the folder \(path), in which downloads are put together, belongs to another user or is open to"
-            throw LoadFailure(.cannotCreateFile, "\(text) others: remove it, or set TMPDIR")
+        do {
+            try PrivateFolder.make(path, makesParents: false)
+        } catch let failure as LoadFailure where failure.code == .cannotOpenFile {
+            throw LoadFailure(.cannotCreateFile, "\(failure.description): remove it, or set TMPDIR")
         }
         while true {
             let own = "\(path)/\(UUID().uuidString)"
@@ -231,15 +225,8 @@ package final class DownloadFolder: Sendable {
             SystemCalls.close(descriptor)
         }
     }
-
-    private static func isPrivate(_ folder: String) -> Bool {
-        var status = stat()
-        guard lstat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return false }
-        return status.st_uid == getuid() && status.st_mode & 0o077 == 0
-    }
 }
 
-/// Failures of a download's file.
 package enum DownloadFailure {
     /// - Parameter result: the result of the system call.
     package static func make(_ code: URLError.Code, _ text: String, _ result: Int) -> LoadFailure {

@@ -1,4 +1,5 @@
 import Foundation
+@_spi(LoadingKitPlugins) import LoadingKitPrimitives
 
 /// The state from which a download is resumed: the file with its bytes, and the version of the resource they belong to.
 ///
@@ -105,25 +106,25 @@ package struct ResumeData: Equatable {
     /// Decodes ``encoded``. Throws for any other data.
     package init(_ data: Data) throws {
         guard let list = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any] else {
-            throw Self.invalid("it is no property list")
+            throw Self.invalid("it is not a property list")
         }
-        guard let version = list[Key.version] as? Int else { throw Self.invalid("it says no version") }
+        guard let version = list[Key.version] as? Int else { throw Self.invalid("it has no version") }
         guard version == Self.version else { throw Self.invalid("it is of version \(version), not \(Self.version)") }
         guard let text = list[Key.url] as? String, let url = URL(string: text), Self.mayHaveRanges(url) else {
-            throw Self.invalid("it names no URL of a scheme whose downloads are resumed")
+            throw Self.invalid("it has no URL whose scheme permits resumption")
         }
         guard let count = (list[Key.count] as? NSNumber)?.int64Value, count > 0 else {
-            throw Self.invalid("it says no number of bytes")
+            throw Self.invalid("it has no number of bytes")
         }
         guard let name = list[Key.fileName] as? String, DownloadFolder.isName(name) else {
-            throw Self.invalid("it names no file of a download")
+            throw Self.invalid("it has no valid file name")
         }
         if let tag = list[Key.entityTag] as? String {
             validator = .entityTag(tag)
         } else if let date = list[Key.lastModified] as? String {
             validator = .lastModified(date)
         } else {
-            throw Self.invalid("it does not say of which version of the resource the bytes are")
+            throw Self.invalid("it has no validator for the version of the resource")
         }
         self.url = url
         firstURL = (list[Key.firstURL] as? String).flatMap { URL(string: $0) } ?? url
@@ -133,14 +134,10 @@ package struct ResumeData: Equatable {
         self.fields = fields.filter { Self.isKept($0.key) }
         user = list[Key.user] as? String
         coding = list[Key.coding] as? String
-        rules = try Self.rules(list[Key.rules])
-    }
-
-    /// Data of earlier versions has no rules.
-    private static func rules(_ list: Any?) throws -> RequestRules {
-        guard let list else { return .usual }
-        guard let rules = RequestRules(propertyList: list) else { throw invalid("it does not say what is allowed") }
-        return rules
+        guard let rules = RequestRules(propertyList: list[Key.rules]) else {
+            throw Self.invalid("its request rules are malformed")
+        }
+        self.rules = rules
     }
 
     private static func invalid(_ reason: String) -> LoadFailure {
@@ -216,9 +213,9 @@ extension ResumeData.Validator {
     /// Whether the resource cannot have changed again with the same date, which has a resolution of one second
     /// (RFC 9110 §8.8.2.2). For a server without a clock this cannot be known.
     private static func isStrong(_ modified: String, sentAt date: String?) -> Bool {
-        guard let date = date.flatMap({ CookieDate.date($0) }), let modified = CookieDate.date(modified) else {
-            return true
-        }
-        return date.timeIntervalSince(modified) >= 1
+        let now = Date().timeIntervalSince1970
+        guard let date = date.flatMap({ HTTPDate.parse($0, now: now) }) else { return true }
+        guard let modified = HTTPDate.parse(modified, now: now) else { return false }
+        return date > modified
     }
 }

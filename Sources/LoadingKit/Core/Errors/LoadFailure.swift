@@ -13,7 +13,7 @@ package struct LoadFailure: LocalizedError, CustomStringConvertible {
     package var errorDescription: String? { description }
 
     package static let nothingStored = LoadFailure(
-        .resourceUnavailable, "nothing is stored, and returnCacheDataDontLoad does not let the server be asked")
+        .resourceUnavailable, "no response is stored, and the policy returnCacheDataDontLoad forbids loading it")
 }
 
 /// An error of a program's own handler. The program gets the same error back: layers inspect it only for `URLError`s.

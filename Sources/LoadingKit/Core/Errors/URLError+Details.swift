@@ -45,5 +45,5 @@ extension URLError {
     public var failureURLPeerTrust: ServerTrust? { userInfo[NSURLErrorFailingURLPeerTrustErrorKey] as? ServerTrust }
 }
 
-/// The key of ``Foundation/URLError/networkUnavailableReason`` in an error's user info: a number.
+/// The key of `URLError.networkUnavailableReason` in an error's user info: a number.
 public let NSURLErrorNetworkUnavailableReasonKey: String = "NSURLErrorNetworkUnavailableReasonKey"

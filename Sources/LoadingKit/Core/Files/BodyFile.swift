@@ -3,7 +3,6 @@ import LoadingKitTransport
 
 /// A file that is a request's body, or a part of it. It is opened again each time the body is sent.
 package struct BodyFile: Sendable, Hashable {
-    /// The location of the file.
     package let url: URL
     /// The offset of the first byte to send.
     package private(set) var start: Int64 = 0
@@ -31,7 +30,6 @@ package struct BodyFile: Sendable, Hashable {
         return file
     }
 
-    /// A part of a measured file.
     package func part(from start: Int64, count: Int64) -> BodyFile {
         var part = self
         part.start = self.start + start
@@ -41,7 +39,7 @@ package struct BodyFile: Sendable, Hashable {
 
     func open() throws -> OpenFile {
         guard url.isFileURL else {
-            throw LoadFailure(.unsupportedURL, "a body is sent from a file: URL, which \(url.absoluteString) is not")
+            throw LoadFailure(.unsupportedURL, "the body's URL must be a file: URL, not \(url.absoluteString)")
         }
         let file = try OpenFile.open(FilePath(url).path)
         // The bytes sent before are those of the unchanged file.
@@ -54,7 +52,7 @@ package struct BodyFile: Sendable, Hashable {
         guard isLonger || modified != open.modified else { return }
         throw LoadFailure(
             .requestBodyStreamExhausted,
-            "the upload cannot go on: the file \(url.path) was changed since it was begun")
+            "the upload cannot continue: the file \(url.path) has changed since the upload started")
     }
 }
 

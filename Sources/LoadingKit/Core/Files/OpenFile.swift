@@ -4,10 +4,8 @@ import LoadingKitTransport
 /// A regular file, open for reading. Its functions may block; their asynchronous forms run on the thread pool for
 /// blocking work.
 package final class OpenFile: Sendable {
-    /// The largest number of bytes read at a time.
     package static let pieceSize: Int64 = 256 * 1024
 
-    /// The file's size in bytes when it was opened.
     package let size: Int64
     /// The modification time, in nanoseconds since 1970.
     let modified: Int64
@@ -86,7 +84,7 @@ package struct FilePath {
 
     package init(_ url: URL) throws {
         if let host = url.host(percentEncoded: false), !host.isEmpty, host.lowercased() != "localhost" {
-            throw LoadFailure(.badURL, "the file is said to be on another machine, \(host)")
+            throw LoadFailure(.badURL, "the URL names a file on another host, \(host)")
         }
         guard let path = url.absoluteURL.path(percentEncoded: true).removingPercentEncoding else {
             throw LoadFailure(.badURL, "the path is not text in UTF-8")

@@ -2,7 +2,6 @@ import Foundation
 import Glibc
 import LoadingKitTransport
 
-/// A folder that only its user can read.
 package enum PrivateFolder {
     /// Creates the folder where it is missing. Throws where something else is in its place: a symbolic link, another
     /// user's folder, or one that others can read.
@@ -25,7 +24,7 @@ package enum PrivateFolder {
         var status = stat()
         let result = SystemCalls.lstat(path, &status)
         guard result == 0 else {
-            throw DownloadFailure.make(.cannotOpenFile, "the folder \(path) cannot be looked at", result)
+            throw DownloadFailure.make(.cannotOpenFile, "the folder \(path) cannot be examined", result)
         }
         let fault: String? =
             switch status.st_mode & S_IFMT {
@@ -33,7 +32,7 @@ package enum PrivateFolder {
             case S_IFDIR where status.st_uid != getuid(): "belongs to another user"
             case S_IFDIR where status.st_mode & 0o077 != 0: "is open to other users (its mode must be 0700)"
             case S_IFDIR: nil
-            case _: "is no folder"
+            case _: "is not a folder"
             }
         if let fault { throw LoadFailure(.cannotOpenFile, "the folder \(path) \(fault)") }
     }

@@ -13,6 +13,7 @@ struct ContractCheck {
     enum Rule: Int {
         case responseComesFirst = 8
         case nothingFollowsTheEnd = 10
+        case receiveIsAwaited = 13
     }
 
     /// The decision about an event.
@@ -32,8 +33,23 @@ struct ContractCheck {
     }
 
     private var stage = Stage.begun
+    private var hasOverlapped = false
 
-    mutating func accept(_ event: CustomLoad.Event) -> Verdict {
+    /// Whether the handler itself has ended the load.
+    var isOver: Bool {
+        switch stage {
+        case .handedOver, .ended: true
+        case .begun, .responded: false
+        }
+    }
+
+    /// Whether this is the first time that a handler gives data while its last call waits for room. It breaks rule 13.
+    mutating func noteOverlap() -> Bool {
+        defer { hasOverlapped = true }
+        return !hasOverlapped
+    }
+
+    mutating func accept(_ event: HandlerLoad.Event) -> Verdict {
         switch (stage, event) {
         // A redirect and a stored response make `load(_:)` throw. Afterwards, handlers of Apple's kind finish, or fail
         // with a cancellation, as Apple's examples do. Dropping this event loses nothing.
@@ -54,8 +70,8 @@ struct ContractCheck {
     }
 }
 
-/// Events that arrive after the end of their load: they are dropped. Events that break the contract are logged, from
-/// any thread.
+/// Events that arrive after a handler has ended its load: they are dropped. Events that break the contract are logged,
+/// from any thread, in any order.
 final class LateEvents: Sendable {
     private let contract: Guarded<ContractCheck>
     private let logger: Logger
@@ -67,23 +83,21 @@ final class LateEvents: Sendable {
         self.handler = handler
     }
 
-    func check(_ event: CustomLoad.Event) {
+    func check(_ event: HandlerLoad.Event) {
         guard let rule = contract.withLock({ $0.accept(event).broken }) else { return }
-        logger.warn(of: rule, brokenBy: event, from: handler)
+        logger.warn(of: rule, event.name, handler)
     }
 }
 
 extension Logger {
-    func warn(
-        of rule: ContractCheck.Rule, brokenBy event: CustomLoad.Event, from handler: Any.Type
-    ) {
+    func warn(of rule: ContractCheck.Rule, _ action: String, _ handler: Any.Type) {
         warning(
-            "\(handler) breaks rule \(rule.rawValue) of the contract of handlers with \(event.name)",
+            "\(handler) breaks rule \(rule.rawValue) of the contract of handlers with \(action)",
             metadata: ["rule": "\(rule.rawValue)", "handler": "\(handler)"])
     }
 }
 
-extension CustomLoad.Event {
+extension HandlerLoad.Event {
     /// The event's name, for messages.
     var name: String {
         switch self {

@@ -28,7 +28,7 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
         let refusal: LoadFailure?
     }
 
-    private let outer: CustomLoad
+    private let outer: HandlerLoad
     private let returnsRedirects: Bool
     private var source = Source.new
     private var destination = Destination.none
@@ -44,7 +44,7 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
     /// The finished transactions; a program reads them from any thread.
     private let transactions = Guarded<[TransactionRecord]>([])
 
-    init(_ outer: CustomLoad, returnsRedirects: Bool) {
+    init(_ outer: HandlerLoad, returnsRedirects: Bool) {
         self.outer = outer
         self.returnsRedirects = returnsRedirects
         feed = BodyFeed(outer.loop)
@@ -60,7 +60,7 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
         outer.loop.perform { self.stop() }
     }
 
-    func isForwarded(by load: CustomLoad) -> Bool { outer === load }
+    func isForwarded(by load: HandlerLoad) -> Bool { outer === load }
 
     // MARK: On the loop
 

@@ -5,22 +5,22 @@ import LoadingKitPrimitives
 final class HandlerClient: NSObject, URLProtocolHandlerClient {
     private enum State {
         /// The load holds the handler, and the handler holds this object.
-        case loading(CustomLoad)
+        case loading(HandlerLoad)
         case over(LateEvents?)
     }
 
     private let state: Guarded<State>
 
-    init(_ run: CustomLoad) { state = Guarded(.loading(run)) }
+    init(_ run: HandlerLoad) { state = Guarded(.loading(run)) }
 
     /// The load that the handler runs; nil after its end.
-    var run: CustomLoad? {
+    var run: HandlerLoad? {
         if case .loading(let run) = state.withLock({ $0 }) { run } else { nil }
     }
 
     func loadEnded(_ lateEvents: LateEvents?) { state.withLock { $0 = .over(lateEvents) } }
 
-    private func post(_ event: CustomLoad.Event) {
+    private func post(_ event: HandlerLoad.Event) {
         switch state.withLock({ $0 }) {
         case .loading(let run): run.post(event)
         case .over(let lateEvents): lateEvents?.check(event)

@@ -38,6 +38,12 @@ struct HandlerMethod {
     }
 }
 
+extension URLProtocolHandler {
+    /// Whether the handler's class overrides ``startLoading()``, and may therefore block.
+    @_spi(LoadingKitPlugins)
+    public var overridesStartLoading: Bool { HandlerMethod.startLoading.isOverridden(by: self) }
+}
+
 /// The runtime's metadata of a class, in words.
 private struct Metadata: @unchecked Sendable {  // constant
     /// The offset in bytes of two sizes: that of the metadata, and that of the part before the class's address.

@@ -34,10 +34,10 @@ final class HandlerStarter: @unchecked Sendable {  // `state` is guarded by its 
     private static let retryInterval: UInt64 = 100_000_000
 
     private let state = Guarded(State())
-    private let program: LoadProgram
+    private let program: LoadBehavior
     private let loop: EventLoop
 
-    init(_ program: LoadProgram, on loop: EventLoop) {
+    init(_ program: LoadBehavior, on loop: EventLoop) {
         self.program = program
         self.loop = loop
     }

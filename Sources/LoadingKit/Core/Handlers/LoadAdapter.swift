@@ -17,8 +17,8 @@ import Foundation
 /// load is negligible, regardless of the number of adapters. They must neither block nor compute for long. An error
 /// that they throw is the task's error.
 ///
-/// An adapter is part of ``URLSessionConfiguration/interceptors``, like other interceptors. Its ``load(_:)`` has the
-/// effect of its other methods; the session does not call ``load(_:)``.
+/// An adapter is part of ``URLSessionConfiguration/interceptors``, like other interceptors. Its `load(_:)` has the
+/// effect of its other methods; the session does not call `load(_:)`.
 public protocol LoadAdapter: LoadInterceptor {
     /// Returns the request to load in place of `request`.
     ///

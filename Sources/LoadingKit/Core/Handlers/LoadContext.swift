@@ -30,10 +30,10 @@ public final class LoadContext: Sendable {
     /// applies it, as the built-in handlers do: after more than 32 MiB of decoded data.
     public let maximumDecompressionRatio: Int
 
-    private let run: CustomLoad
+    private let run: HandlerLoad
     private let credentialStorage: URLCredentialStorage?
 
-    init(_ request: URLRequest, _ resources: LoadResources, run: CustomLoad) {
+    init(_ request: URLRequest, _ resources: LoadResources, run: HandlerLoad) {
         self.request = request
         self.run = run
         task = resources.task
@@ -58,14 +58,15 @@ public final class LoadContext: Sendable {
     public func receive(
         _ response: URLResponse, cacheStoragePolicy policy: URLCache.StoragePolicy = .notAllowed
     ) async throws {
-        try checkGoesOn()
+        try checkGoesOn(or: .response(response, policy))
         run.post(.response(response, policy))
     }
 
     /// Reports a piece of the response's body. Waits while the receiver is behind (suspended, or slower than this
     /// handler).
     public func receive(_ data: Data) async throws {
-        try checkGoesOn()
+        try checkGoesOn(or: .data(data))
+        if run.isFull { run.noteOverlap() }
         run.post(.data(data))
         guard run.isFull else { return }
         await run.waitForRoom()
@@ -190,8 +191,37 @@ public final class LoadContext: Sendable {
         run.withReceiver { $0.didSendBody(progress, expected: expected) }
     }
 
-    /// Returns the result of `body`, a long computation, which does not run on the session's event loop.
-    package func offLoop<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+    /// Runs `body` on a thread that may block, and returns its result.
+    ///
+    /// ``URLProtocolHandler/load(_:)`` must not block: it runs on one of Swift's few threads for tasks. A function that
+    /// waits (reads a file, queries a database, takes a lock for long) or computes for long runs here instead:
+    ///
+    /// ```swift
+    /// let row = try await load.offLoop { try database.row(named: name) }
+    /// ```
+    ///
+    /// The threads are those of ``URLProtocolHandler/startLoading()``: at most 512 in the process. Where all are busy,
+    /// `body` waits in order for a thread. `body` is not interrupted when the load is cancelled: this method returns
+    /// when `body` does.
+    ///
+    /// - Parameter body: called once, on a thread that waits for nothing else.
+    /// - Throws: the error of `body`; `CancellationError` where the load was cancelled before;
+    ///   `URLError.resourceUnavailable` where the system cannot provide a thread.
+    public func offLoop<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try Task.checkCancellation()
+        return try await withUnsafeThrowingContinuation { (continuation: UnsafeContinuation<Value, any Error>) in
+            BlockingPool.userCode.run(
+                BlockingPool.Work({ continuation.resume(with: Result { try body() }) }) { refusal in
+                    let failure = LoadFailure(.resourceUnavailable, "offLoop(_:) has no thread: \(refusal)")
+                    continuation.resume(throwing: failure)
+                })
+        }
+    }
+
+    /// Returns the result of a long computation of this library, which never waits for the program's code.
+    package func computeOffLoop<Value: Sendable>(
+        _ body: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
         try await BlockingPool.shared.result(of: body)
     }
 
@@ -210,17 +240,20 @@ public final class LoadContext: Sendable {
     /// The handler has waited for a free thread, and starts now.
     func leaveQueue() { run.withReceiver { $0.queueStateDidChange(isQueued: false) } }
 
-    private func checkGoesOn() throws {
+    /// - Parameter event: the event that this call would post. After the load's end the contract is checked with it.
+    private func checkGoesOn(or event: HandlerLoad.Event? = nil) throws {
         try Task.checkCancellation()
-        if run.isOver { throw CancellationError() }
+        guard run.isOver else { return }
+        if let event { run.post(event) }
+        throw CancellationError()
     }
 }
 
-extension CustomLoad {
+extension HandlerLoad {
     /// Answers exactly once, also when the load ends before the delegate has answered.
     func challenge(
         _ challenge: URLAuthenticationChallenge,
-        _ answer: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        _ answer: @escaping ChallengeAnswer
     ) {
         let once = LoopTransfer(OnceAnswer(answer))
         loop.perform { [self] in
@@ -232,13 +265,13 @@ extension CustomLoad {
 
 /// Passes on one answer, the first; without an answer, a cancellation.
 private final class OnceAnswer {
-    private var answer: (@Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)?
+    private var answer: ChallengeAnswer?
 
-    init(_ answer: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void) {
+    init(_ answer: @escaping ChallengeAnswer) {
         self.answer = answer
     }
 
-    func give(_ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?) {
+    func give(_ disposition: URLSessionAuthChallengeDisposition, _ credential: URLCredential?) {
         answer?(disposition, credential)
         answer = nil
     }

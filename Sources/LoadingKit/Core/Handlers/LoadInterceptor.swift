@@ -29,7 +29,7 @@ public protocol LoadInterceptor: Sendable {
     var runsOnSessionExecutor: Bool { get }
 
     /// Loads the request like a handler's ``URLProtocolHandler/load(_:)``, with the same contract. It usually forwards
-    /// the request with ``LoadContext/next``, and passes the response to ``LoadContext/receive(_:as:)``.
+    /// the request with ``LoadContext/next``, and passes the response to `LoadContext.receive`.
     ///
     /// It may change the request, wait, forward it several times, answer without forwarding it, or throw. An error that
     /// it throws is the task's error. It runs in a task that is cancelled when the load ends.

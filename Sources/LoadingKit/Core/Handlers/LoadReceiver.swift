@@ -1,13 +1,4 @@
 import Foundation
-import LoadingKitTransport
-
-/// Whether a handler may deliver more.
-package enum Flow: Sendable {
-    /// The receiver has room.
-    case more
-    /// The receiver is busy (suspended, undecided, behind): deliver no more until `receiverDidBecomeReady()`.
-    case wait
-}
 
 /// Receives a load's events, on the session's event loop: a task's engine, or a handler that forwarded the request.
 ///
@@ -84,7 +75,7 @@ package protocol ChallengeReceiver: AnyObject {
 }
 
 /// The answer to an authentication challenge.
-package typealias ChallengeDecision = (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+package typealias ChallengeDecision = (URLSessionAuthChallengeDisposition, URLCredential?) -> Void
 
 /// One run of a handler, driven from the session's event loop.
 package protocol LoopHandler: AnyObject {
@@ -107,57 +98,4 @@ extension LoopHandler {
     package var stall: String? { nil }
 
     package func takeConnection() throws -> TakenConnection? { nil }
-}
-
-/// A connection that uses another protocol from now on.
-package struct TakenConnection {
-    package let stream: ByteStream
-    /// The bytes received after the response.
-    package let rest: [UInt8]
-    /// The tunnel's other end, where the request's server is a proxy for the program.
-    package var tunnel: Tunnel?
-
-    package init(stream: ByteStream, rest: [UInt8]) {
-        self.stream = stream
-        self.rest = rest
-    }
-
-    /// The remote end of a tunnel.
-    package struct Tunnel {
-        /// A name or an address, without brackets.
-        package let host: String
-        package let port: Int
-
-        package init(host: String, port: Int) {
-            self.host = host
-            self.port = port
-        }
-    }
-}
-
-/// The part of its session that a load can use.
-package struct LoadResources {
-    package let core: SessionCore
-    /// The task that the load belongs to.
-    package let task: URLSessionTask
-    /// The position in the registry of the first handler after this one.
-    package let next: Int
-
-    package var loop: EventLoop { core.loop }
-}
-
-/// A handler class whose `load(_:)` never blocks, and never computes for long: it runs on the session's event loop, and
-/// does not depend on the threads of Swift's task pool.
-package protocol LoopAwareHandler: URLProtocolHandler {}
-
-/// A handler class whose instances run on the event loop themselves, and never block it.
-package protocol LoopNativeHandler: URLProtocolHandler {
-    static func makeLoad(_ request: URLRequest, _ resources: LoadResources) -> any LoopHandler
-    /// Whether the handler may have a store with a response to the request. Where it has none, a request with the
-    /// policy `returnCacheDataDontLoad` fails.
-    static func hasStore(for request: URLRequest, _ resources: LoadResources) -> Bool
-}
-
-extension LoopNativeHandler {
-    package static func hasStore(for request: URLRequest, _ resources: LoadResources) -> Bool { false }
 }

@@ -2,7 +2,7 @@ import Foundation
 
 /// The handlers after the one that holds this value.
 public struct NextHandlers: Sendable {
-    let run: CustomLoad
+    let run: HandlerLoad
 
     /// The treatment of a response that redirects.
     public enum Redirects: Sendable, Hashable {
@@ -10,7 +10,7 @@ public struct NextHandlers: Sendable {
         /// new request. Where the delegate declines, the response is returned like any other.
         case followed
         /// The response is returned, with ``LoadedResponse/redirection``. It is followed when
-        /// ``LoadContext/receive(_:as:)`` gets it.
+        /// `LoadContext.receive` gets it.
         case returned
     }
 
@@ -53,20 +53,33 @@ public struct LoadedBody: AsyncSequence, Sendable {
     public typealias Element = Data
 
     let reader: BodyReader
+    /// The largest number of bytes in a piece.
+    var maximumSize = Int.max
 
     /// Starts to read. The body is read once: each of several iterators gets different pieces.
-    public func makeAsyncIterator() -> Iterator { Iterator(reader: reader) }
+    public func makeAsyncIterator() -> Iterator { Iterator(reader: reader, maximumSize: maximumSize) }
 
     /// Returns the body's pieces as they are received.
     public struct Iterator: AsyncIteratorProtocol {
         let reader: BodyReader
+        let maximumSize: Int
+        /// The part of the last piece that is too long.
+        private var rest = Data()
+
+        init(reader: BodyReader, maximumSize: Int) { (self.reader, self.maximumSize) = (reader, maximumSize) }
 
         /// The next piece; nil at the end. Throws the load's error.
         public mutating func next() async throws -> Data? { try await next(isolation: nil) }
 
         /// The next piece, without leaving the caller's actor where a piece is already available.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
-            try await reader.next(isolation: actor)
+            let piece = rest.isEmpty ? try await reader.next(isolation: actor) : rest
+            guard let piece, piece.count > maximumSize else {
+                rest = Data()
+                return piece
+            }
+            rest = piece.dropFirst(maximumSize)
+            return Data(piece.prefix(maximumSize))
         }
     }
 }

@@ -19,10 +19,11 @@ import LoadingKitPrimitives
 /// Existing subclasses of `URLProtocol`, which override ``startLoading()`` and ``stopLoading()`` and report their load
 /// to ``client``, compile and work unchanged. These two methods are called one after the other, on a separate thread
 /// for as long as they run: they may block, and may wait for loads of the same session. The process has at most 512
-/// such threads, for ``startLoading()`` and for streams of request bodies together. Where all are busy, a load waits in
-/// order for a thread; meanwhile its `timeoutIntervalForRequest` does not run, and its `timeoutIntervalForResource`
-/// does. Where the system cannot provide a thread, the load fails with `URLError.resourceUnavailable`. The methods that
-/// decide about a load, `canInit` and `canonicalRequest`, are called on the session's event loop and must not block.
+/// such threads, for ``startLoading()``, for ``LoadContext/offLoop(_:)`` and for streams of request bodies together.
+/// Where all are busy, a load waits in order for a thread; meanwhile its `timeoutIntervalForRequest` does not run,
+/// and its `timeoutIntervalForResource` does. Where the system cannot provide a thread, the load fails with
+/// `URLError.resourceUnavailable`. The methods that decide about a load, `canInit` and `canonicalRequest`, are called
+/// on the session's event loop and must not block.
 open class URLProtocolHandler: NSObject, @unchecked Sendable {  // `state` is guarded by its mutex
     private struct State {
         var client: (any URLProtocolClient)?
@@ -89,8 +90,8 @@ open class URLProtocolHandler: NSObject, @unchecked Sendable {  // `state` is gu
     ///
     /// The Swift task that runs the method is cancelled with the load. Where another task awaits the load, this task
     /// may start on that task's thread, which has nothing else to do; it never starts on the session's event loop. Like
-    /// all asynchronous code the method must not block: a handler that has to block overrides ``startLoading()``
-    /// instead.
+    /// all asynchronous code the method must not block: what has to block runs in ``LoadContext/offLoop(_:)``, or in
+    /// ``startLoading()`` instead.
     open func load(_ load: LoadContext) async throws {
         throw LoadFailure(.unsupportedURL, "\(type(of: self)) overrides neither load(_:) nor startLoading()")
     }
@@ -103,7 +104,7 @@ open class URLProtocolHandler: NSObject, @unchecked Sendable {  // `state` is gu
     open func stopLoading() { run?.cancelLoadTask() }
 
     /// The load that this handler runs; nil after its end.
-    var run: CustomLoad? { state.withLock { $0.link }?.run }
+    var run: HandlerLoad? { state.withLock { $0.link }?.run }
 
     /// Gives the handler its task and its client.
     func attach(to task: URLSessionTask, _ client: HandlerClient) {

@@ -55,13 +55,15 @@ public struct URLProtocolRegistry: Sendable {
 
     private let own: [Entry]
     private let builtIn: [Entry]
+    let builtInTypes: [URLProtocolHandler.Type]
 
     init(_ settings: SessionSettings) {
         own =
             settings.interceptors.map { Entry($0) }
             + (settings.protocolClasses ?? []).compactMap { ($0 as? URLProtocolHandler.Type).map(Entry.init) }
             + settings.factories.map(Entry.factory)
-        builtIn = settings.builtInHandlers.map(Entry.init)
+        builtInTypes = settings.builtInHandlers
+        builtIn = builtInTypes.map(Entry.init)
     }
 
     /// The classes registered for every session are between the session's own and the built-in ones. Positions are

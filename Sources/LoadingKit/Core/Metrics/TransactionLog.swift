@@ -7,7 +7,6 @@ struct TransactionLog {
     private struct Load {
         let request: URLRequest
         let start: MonotonicTime
-        /// The number of transactions logged before this load.
         let firstTransaction: Int
         var response: URLResponse?
         var responseStart: MonotonicTime?

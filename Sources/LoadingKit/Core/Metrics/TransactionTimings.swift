@@ -41,81 +41,39 @@ package struct TransactionTimings: Sendable {
 
 /// The properties of a connection in the metrics of its transactions, which share this object.
 package final class ConnectionMetrics: Sendable {
-    /// The two ends.
-    private enum Ends {
-        /// The ends of a connection that failed.
-        case unknown
-        case connected(ConnectionInfo)
-        /// The ends that a program's handler reported, or that were stored.
-        case reported(
-            local: LoadMetrics.Endpoint?, remote: LoadMetrics.Endpoint?, tls: TLSInfo?, isMultipath: Bool)
-    }
-
     /// The times of the connection's establishment, which only the first transaction has.
     let timings: ConnectTimings
-    private let ends: Ends
+    let local: LoadMetrics.Endpoint?
+    let remote: LoadMetrics.Endpoint?
     /// The ALPN identifier of the protocol (`http/1.1`, `h2`), or nil when no protocol was used.
     let protocolName: String?
     let isProxied: Bool
-
-    package init(_ info: ConnectionInfo, protocolName: String, isProxied: Bool) {
-        timings = info.timings
-        ends = .connected(info)
-        self.protocolName = protocolName
-        self.isProxied = isProxied
-    }
-
-    /// Metrics of a connection that failed after these timings.
-    package init(failed timings: ConnectTimings) {
-        self.timings = timings
-        ends = .unknown
-        protocolName = nil
-        isProxied = false
-    }
+    /// Nil without TLS.
+    let tls: TLSInfo?
+    let isMultipath: Bool
 
     /// Metrics of a connection that a handler reports, or whose metrics were stored.
     init(
-        _ timings: ConnectTimings, local: LoadMetrics.Endpoint?, remote: LoadMetrics.Endpoint?, protocolName: String?,
-        isProxied: Bool, tls: TLSInfo? = nil, isMultipath: Bool = false
+        _ timings: ConnectTimings, local: LoadMetrics.Endpoint? = nil, remote: LoadMetrics.Endpoint? = nil,
+        protocolName: String? = nil, isProxied: Bool = false, tls: TLSInfo? = nil, isMultipath: Bool = false
     ) {
         self.timings = timings
-        ends = .reported(local: local, remote: remote, tls: tls, isMultipath: isMultipath)
+        self.local = local
+        self.remote = remote
         self.protocolName = protocolName
         self.isProxied = isProxied
+        self.tls = tls
+        self.isMultipath = isMultipath
     }
 
-    var local: LoadMetrics.Endpoint? {
-        switch ends {
-        case .unknown: nil
-        case .connected(let info): LoadMetrics.Endpoint(info.local)
-        case .reported(let local, _, _, _): local
-        }
+    package convenience init(_ info: ConnectionInfo, protocolName: String, isProxied: Bool) {
+        self.init(
+            info.timings, local: LoadMetrics.Endpoint(info.local), remote: LoadMetrics.Endpoint(info.remote),
+            protocolName: protocolName, isProxied: isProxied, tls: info.tls, isMultipath: info.isMultipath)
     }
 
-    var remote: LoadMetrics.Endpoint? {
-        switch ends {
-        case .unknown: nil
-        case .connected(let info): LoadMetrics.Endpoint(info.remote)
-        case .reported(_, let remote, _, _): remote
-        }
-    }
-
-    /// Nil without TLS.
-    var tls: TLSInfo? {
-        switch ends {
-        case .unknown: nil
-        case .connected(let info): info.tls
-        case .reported(_, _, let tls, _): tls
-        }
-    }
-
-    var isMultipath: Bool {
-        switch ends {
-        case .unknown: false
-        case .connected(let info): info.isMultipath
-        case .reported(_, _, _, let isMultipath): isMultipath
-        }
-    }
+    /// Metrics of a connection that failed after these timings.
+    package convenience init(failed timings: ConnectTimings) { self.init(timings) }
 }
 
 extension LoadMetrics.Endpoint {
@@ -156,7 +114,6 @@ package struct WallClockAnchor: Sendable {
     }
 }
 
-/// One request and its response, for the metrics.
 package struct TransactionRecord {
     package let timings: TransactionTimings
     package let request: URLRequest

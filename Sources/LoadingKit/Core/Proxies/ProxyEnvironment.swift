@@ -22,6 +22,5 @@ package struct ProxyEnvironment: Hashable, Sendable {
         self.variables = variables
     }
 
-    /// The current variables of this process.
     package static func ofProgram() -> ProxyEnvironment { ProxyEnvironment(ProcessInfo.processInfo.environment) }
 }

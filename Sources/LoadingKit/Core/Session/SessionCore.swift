@@ -55,6 +55,8 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     private var ephemeralStores: [any EphemeralStore]
     /// The reason for an invalidation that the program has not requested.
     private var invalidationError: (any Error)?
+    /// The callers that wait for the end of the session; nil when the delegate was told of it.
+    private let endWaiters = Guarded<[@Sendable () -> Void]?>([])
 
     init(_ settings: SessionSettings, _ queue: OperationQueue?, _ delegate: DelegateBox, _ loop: EventLoop) {
         var settings = settings
@@ -80,8 +82,8 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
 
     /// Attaches a new background session to the service that performs its transfers.
     func attachInBackground(_ session: URLSession) {
-        guard let support = settings.backgroundSupport else { return }
-        let made = BackgroundSession(Result { try support(settings) }, self)
+        guard let channels = settings.backgroundChannels else { return }
+        let made = BackgroundSession(Result { try channels(settings) }, self)
         background = made
         made.attach(session)
     }
@@ -222,12 +224,12 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         case .handler(let type):
             let canonical = type.canonicalRequest(for: withSessionFields(request, of: task))
             let handler = type.init(request: canonical, cachedResponse: stored(for: canonical), client: nil)
-            return CustomLoad(.handler(handler), canonical, resources)
+            return HandlerLoad(.handler(handler), canonical, resources)
         case .factory(let factory):
             let request = withSessionFields(request, of: task)
-            return CustomLoad(.handler(factory.makeHandler(request)), request, resources)
+            return HandlerLoad(.handler(factory.makeHandler(request)), request, resources)
         case .interceptor(let interceptor):
-            return CustomLoad(.interceptor(interceptor), request, resources)
+            return HandlerLoad(.interceptor(interceptor), request, resources)
         case .adapter(let adapter):
             let adapted = try adapt(request, by: adapter, for: task)
             let load = try makeLoad(adapted, task: task, isOwnRequest: false, from: found.next)
@@ -273,10 +275,12 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     var tasks: [URLSessionTask] {
         switch phase {
         case .open, .finishing:
-            Array(entries.merging(mailbox.tasks) { task, _ in task }.values)
+            Array(entries.merging(mailboxTasks) { task, _ in task }.values)
         case .cancelling, .invalidated: []
         }
     }
+
+    private var mailboxTasks: [Int: URLSessionTask] { mailbox.tasks.compactMapValues { $0 as? URLSessionTask } }
 
     /// Whether the program has invalidated the session and cancelled its tasks.
     var isBeingCancelled: Bool { if case .cancelling = phase { true } else { false } }
@@ -306,6 +310,15 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         whenTasksAreKnown { self.invalidateIfDone() }
     }
 
+    /// Calls `work`, on any thread, when the session is invalidated and its delegate was told.
+    func whenInvalidated(_ work: @escaping @Sendable () -> Void) {
+        let waits = endWaiters.withLock { waiters in
+            waiters?.append(work)
+            return waiters != nil
+        }
+        if !waits { work() }
+    }
+
     /// Calls `work` when the session's tasks are known, including those of earlier runs of the program.
     func whenTasksAreKnown(_ work: @escaping () -> Void) {
         if let background { background.whenAttached(work) } else { work() }
@@ -331,7 +344,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     }
 
     private func cancelAllTasks() {
-        for task in mailbox.tasks.values { cancel(task) }
+        for task in mailboxTasks.values { cancel(task) }
         var waiting = Heap(entries.keys)
         var others: Deque<Int> = []
         loop.executeInShares { [self] in
@@ -360,8 +373,11 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     private func invalidate(_ session: URLSession) {
         phase = .invalidated
         close()
-        let tell: @Sendable () -> Void = { [mailbox, delegateBox, invalidationError] in
-            mailbox.postLast { delegateBox.take()?.didBecomeInvalid(session, invalidationError) }
+        let tell: @Sendable () -> Void = { [self, mailbox, delegateBox, invalidationError] in
+            mailbox.postLast { [self] in
+                delegateBox.take()?.didBecomeInvalid(session, invalidationError)
+                for waiter in endWaiters.withLock({ $0.take() }) ?? [] { waiter() }
+            }
         }
         if let background { background.end(tell) } else { tell() }
     }

@@ -28,9 +28,9 @@ package struct SessionSettings: @unchecked Sendable {  // metatypes and property
     package var backgroundLaunchCommand: [String]?
     package var backgroundDownloadFolder: URL?
     package var runsInProcess = false
-    /// Returns the service that performs a background session's transfers; nil for every other kind of session. Where
-    /// it throws, the session is invalidated with that error.
-    package var backgroundSupport: (@Sendable (SessionSettings) throws -> BackgroundSupport)?
+    /// Returns the channels to the performer of a background session's transfers; nil for every other kind of session.
+    /// Where it throws, the session is invalidated with that error.
+    package var backgroundChannels: (@Sendable (SessionSettings) throws -> TransferChannelMaker)?
     package var multipathServiceType = URLSessionConfiguration.MultipathServiceType.none
     package var httpAdditionalHeaders: [(String, String)]?
     package var httpMaximumConnectionsPerHost = 6
@@ -46,12 +46,13 @@ package struct SessionSettings: @unchecked Sendable {  // metatypes and property
     package var maximumCollectedBodySize: Int?
     package var maximumUnreadBodySize = 64 << 20
     package var unixSocket: (@Sendable (_ host: String) -> UnixSocket?)?
+    /// Fields that the session does not add to requests without them, in lower case.
+    package var omittedFields: Set<String> = []
+    package var connectSubstitution: ConnectSubstitution?
     package var interceptors: [any LoadInterceptor] = []
     package var protocolClasses: [AnyClass]? = []
     package var factories: [SchemeFactory] = []
     package var builtInHandlers: [URLProtocolHandler.Type] = []
-    /// Makes the object that connects stream tasks, one for each session; nil: stream tasks connect directly.
-    package var streamConnections: (@Sendable (SessionCore) -> any StreamConnecting)?
     package var connectionProxyDictionary: [AnyHashable: Any]?
     package var proxyResolver: (any ProxyResolver)?
     /// The environment variables for proxies, used where there is neither a dictionary nor a resolver. Nil until a
@@ -64,7 +65,7 @@ package struct SessionSettings: @unchecked Sendable {  // metatypes and property
     package var tlsEnvironment = TLSEnvironment.ofProcess
     package var trustRoots = URLSessionConfiguration.TrustRoots.system
     package var verifiesServer = true
-    package var revocationLists: [URLSessionConfiguration.RevocationList] = []
+    package var revocationLists: [TLSRevocationList] = []
     package var credentialStorage: URLCredentialStorage?
     package var authenticationSchemes: [AuthenticationSchemeMaker] = []
     package var hsts = HSTSStore()
@@ -120,8 +121,8 @@ extension SessionSettings {
             ? requestCachePolicy : own
     }
 
-    /// The request's own time-out, where it has one and the session's is not stricter; in seconds, and not positive for no limit. What
-    /// the session has unless it is set is no limit to those that a request sets.
+    /// The request's own timeout, if it has one and the session's is not stricter; in seconds, where 0 or less is no limit.
+    /// The session's default timeout does not limit a request's own.
     func idleTimeout(of request: URLRequest) -> TimeInterval {
         guard request.hasExplicitTimeout else { return timeoutIntervalForRequest }
         let (own, limit) = (request.timeoutInterval, timeoutIntervalForRequest)

@@ -8,5 +8,6 @@ package final class SharedSession: URLSession, @unchecked Sendable {  // as its 
     }
 
     package override func finishTasksAndInvalidate() {}
+    package override func finishTasks() async {}
     package override func invalidateAndCancel() {}
 }

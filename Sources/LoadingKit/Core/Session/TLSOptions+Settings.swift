@@ -45,13 +45,3 @@ extension PublicKeyPins {
         self.init(authorities: Set(domain.authorities.map { Array($0) }), leaves: Set(domain.leaves.map { Array($0) }))
     }
 }
-
-extension URLSessionConfiguration.RevocationList {
-    var source: RevocationListSource {
-        switch self {
-        case .file(let path): .file(path: path)
-        case .pem(let text): .bytes(Array(text.utf8))
-        case .der(let bytes): .bytes(Array(bytes))
-        }
-    }
-}

@@ -38,7 +38,7 @@ open class URLSession: NSObject, NSCopying, @unchecked Sendable {  // constants,
         delegateBox = DelegateBox(delegate)
         core = SessionCore(configuration.settings, queue, delegateBox, loop)
         super.init()
-        guard configuration.settings.backgroundSupport != nil else { return }
+        guard configuration.settings.backgroundChannels != nil else { return }
         precondition(delegate != nil, BackgroundRules.noDelegate)
         core.attachInBackground(self)
     }
@@ -78,6 +78,17 @@ open class URLSession: NSObject, NSCopying, @unchecked Sendable {  // constants,
     /// Lets the session's tasks finish, and then releases the delegate. Tasks created later fail with
     /// `URLError.cancelled`.
     open func finishTasksAndInvalidate() { core.loop.execute { self.core.finishTasks(self) } }
+
+    /// Lets the session's tasks finish, as ``finishTasksAndInvalidate()`` does, and returns when the session is invalidated
+    /// and its delegate was told. The shared session is never invalidated: there it returns at once.
+    open func finishTasks() async {
+        await withUnsafeContinuation { continuation in
+            core.loop.execute {
+                self.core.whenInvalidated { continuation.resume() }
+                self.core.finishTasks(self)
+            }
+        }
+    }
 
     /// Cancels the session's tasks, and then releases the delegate. Tasks created later fail with `URLError.cancelled`.
     open func invalidateAndCancel() { core.loop.execute { self.core.cancelTasks(self) } }
@@ -284,17 +295,5 @@ extension URLSession {
     }
 
     /// The action for an authentication challenge.
-    public enum AuthChallengeDisposition: Int, Sendable {
-        /// Use the given credential. Nil: continue without one, so that the server's 401 or 407 is the response.
-        case useCredential
-        /// Act as without a delegate: use the proposed credential, unless it was refused.
-        case performDefaultHandling
-        /// End the task with `URLError.cancelled`.
-        case cancelAuthenticationChallenge
-        /// Refuse this protection space, and try the next one that the server offers, if there is one.
-        case rejectProtectionSpace
-    }
-
-    /// Receives the answer to a challenge.
-    typealias ChallengeAnswer = @Sendable (AuthChallengeDisposition, URLCredential?) -> Void
+    public typealias AuthChallengeDisposition = URLSessionAuthChallengeDisposition
 }

@@ -1,5 +1,3 @@
-import Foundation
-
 extension URLSessionConfiguration {
     /// Lists of revoked certificates (CRLs, RFC 5280 §5). Default: none.
     ///
@@ -20,12 +18,5 @@ extension URLSessionConfiguration {
     }
 
     /// One or more lists of revoked certificates.
-    public enum RevocationList: Sendable, Hashable {
-        /// A file with lists in PEM, or one in DER.
-        case file(path: String)
-        /// Lists in PEM.
-        case pem(String)
-        /// A list in DER.
-        case der(Data)
-    }
+    public typealias RevocationList = TLSRevocationList
 }

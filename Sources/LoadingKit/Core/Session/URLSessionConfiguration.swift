@@ -12,7 +12,7 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
     /// A configuration with the default settings and none of the built-in schemes.
     public override init() {
         settings = SessionSettings()
-        settings.urlCache = .ofProgram
+        settings.urlCache = .shared
         settings.credentialStorage = .ofProgram
     }
 
@@ -387,6 +387,17 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
     /// - Parameter load: loads a request like a class's ``URLProtocolHandler/load(_:)``.
     open func register(scheme: String, loading load: @escaping @Sendable (LoadContext) async throws -> Void) {
         register(scheme: scheme) { ClosureHandler(request: $0, load: load) }
+    }
+
+    /// Replaces the function of each registered scheme, for checks of handlers.
+    @_spi(LoadingKitPlugins)
+    public func mapFactories(
+        _ change: (@escaping @Sendable (URLRequest) -> URLProtocolHandler)
+            -> @Sendable (URLRequest) -> URLProtocolHandler
+    ) {
+        settings.factories = settings.factories.map {
+            SchemeFactory(scheme: $0.scheme, makeHandler: change($0.makeHandler))
+        }
     }
 
     /// The certificate authorities that a session trusts.

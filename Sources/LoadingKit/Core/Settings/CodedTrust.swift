@@ -29,13 +29,13 @@ enum CodedTrustRoots: Codable {
     }
 }
 
-/// The coded form of ``URLSessionConfiguration/RevocationList``.
+/// The coded form of ``TLSRevocationList``.
 enum CodedRevocationList: Codable {
     case file(String)
     case pem(String)
     case der(Data)
 
-    init(_ list: URLSessionConfiguration.RevocationList) {
+    init(_ list: TLSRevocationList) {
         switch list {
         case .file(let path): self = .file(wholePath(path))
         case .pem(let text): self = .pem(text)
@@ -43,7 +43,7 @@ enum CodedRevocationList: Codable {
         }
     }
 
-    var list: URLSessionConfiguration.RevocationList {
+    var list: TLSRevocationList {
         switch self {
         case .file(let path): .file(path: path)
         case .pem(let text): .pem(text)

@@ -18,9 +18,12 @@ extension SettingDeclaration {
             the program makes its transfers itself; they go on when it runs again. One process of the program at a time can; the \
             sessions of another one are invalidated with `URLError.backgroundSessionInUseByAnotherProcess`
             """),
-        SettingDeclaration("backgroundSupport", .program, isPublic: false, "how this process reaches the other one"),
+        SettingDeclaration("backgroundChannels", .program, isPublic: false, "how this process reaches the other one"),
         SettingDeclaration("wallClock", .program, isPublic: false, "the process's clock"),
-        .carried(
+        SettingDeclaration("omittedFields", .program, isPublic: false, "fields that the tool's user does not want"),
+        SettingDeclaration(
+            "connectSubstitution", .program, isPublic: false, "where connections of the tool's loads lead"),
+        .transmitted(
             "isDiscretionary", \.isDiscretionary, .flag, at: "isDiscretionary", always: true,
             "transfers wait for a good time, as above"),
         SettingDeclaration(
@@ -29,7 +32,7 @@ extension SettingDeclaration {
         SettingDeclaration(
             "backgroundLaunchCommand",
             .transfers(
-                Carrier(
+                Transmission(
                     path: ["launchCommand"], isAlwaysWritten: false,
                     encode: { settings in
                         guard settings.sessionSendsLaunchEvents else { return nil }
@@ -42,23 +45,23 @@ extension SettingDeclaration {
                         return coded == nil || command != nil
                     })),
             "how the program is started"),
-        .carried(
+        .transmitted(
             "backgroundDownloadFolder", \.backgroundDownloadFolder,
             SettingCoding.text.map({ URL(fileURLWithPath: $0) }, { $0?.path }), at: "downloadFolder",
             "where downloads are put together"),
     ]
 
     private static let loading: [SettingDeclaration] = [
-        .carried(
+        .transmitted(
             "timeoutIntervalForRequest", \.timeoutIntervalForRequest, .seconds, at: "requestTimeout", always: true,
             "an attempt without a byte for so long has failed, and is followed by another"),
-        .carried(
+        .transmitted(
             "timeoutIntervalForResource", \.timeoutIntervalForResource, .seconds, at: "resourceTimeout", always: true,
             """
             from `resume()`, over all attempts and runs; not while the task is suspended, nor before its \
             `earliestBeginDate`
             """),
-        .carried(
+        .transmitted(
             "requestCachePolicy", \.requestCachePolicy, .number, at: "cachePolicy", always: true,
             "which fields ask caches on the way for a new response"),
         SettingDeclaration("urlCache", .program, "transfers use none; data tasks do"),
@@ -68,33 +71,33 @@ extension SettingDeclaration {
             "maximumCollectedBodySize", .program, "a transfer's body is collected in a file; data tasks heed it"),
         SettingDeclaration(
             "maximumUnreadBodySize", .program, "a transfer's body is written as it comes; data tasks heed it"),
-        .carried(
+        .transmitted(
             "maximumDecompressionRatio", \.maximumDecompressionRatio, .integer, at: "maximumDecompressionRatio",
             "as in other sessions"),
-        .carried(
+        .transmitted(
             "keepsContentCodings", \.keepsContentCodings, .flag, at: "keepsContentCodings", "as in other sessions"),
         SettingDeclaration(
             "ownLogger", .program, as: "logger", "the daemon has a log of its own: `loadkit background log`"),
     ]
 
     private static let networks: [SettingDeclaration] = [
-        .carried(
+        .transmitted(
             "networkServiceType", \.networkServiceType, .number, at: "networkServiceType", always: true,
             "as in other sessions"),
-        .carried(
+        .transmitted(
             "allowsCellularAccess", \.allowsCellularAccess, .flag, at: "allowsCellularAccess", always: true,
             "as in other sessions"),
-        .carried(
+        .transmitted(
             "allowsExpensiveNetworkAccess", \.allowsExpensiveNetworkAccess, .flag, at: "allowsExpensiveAccess",
             always: true, "as in other sessions; never where `isDiscretionary`"),
-        .carried(
+        .transmitted(
             "allowsConstrainedNetworkAccess", \.allowsConstrainedNetworkAccess, .flag, at: "allowsConstrainedAccess",
             always: true, "as in other sessions"),
         SettingDeclaration(
             "allowsUltraConstrainedNetworkAccess", .nothing, "Linux has no such setting for interfaces"),
-        .carried(
+        .transmitted(
             "requiresDNSSECValidation", \.requiresDNSSECValidation, .flag, at: "requiresDNSSEC", "as in other sessions"),
-        .carried(
+        .transmitted(
             "multipathServiceType", \.multipathServiceType, .number, at: "multipathServiceType",
             "as in other sessions"),
         SettingDeclaration(
@@ -105,18 +108,16 @@ extension SettingDeclaration {
         SettingDeclaration(
             "unixSocket", .refused { $0.unixSocket != nil },
             "a function of the program's: without it the host's address would be asked instead"),
-        .carried(
+        .transmitted(
             "connectionProxyDictionary", \.connectionProxyDictionary, .proxies, at: "proxies",
             "as in other sessions. Nil: the proxies of the program's environment. A script, and a value that is no string, number, list or URL, is refused"
         ),
-        .carried(
+        .transmitted(
             "proxyEnvironment", \.proxyEnvironment,
             SettingCoding<[String: String]>.own.map({ ProxyEnvironment($0) }, { ($0 ?? .ofProgram()).variables }),
             at: "proxyEnvironment", always: true, as: "http_proxy",
             "as in other sessions: the program's environment counts, and that of no other process; so the other variables of proxies"
         ),
-        SettingDeclaration(
-            "streamConnections", .program, isPublic: false, "how stream tasks, of which there are none, are connected"),
         SettingDeclaration(
             "proxyResolver", .refused { $0.proxyResolver != nil && $0.connectionProxyDictionary == nil },
             "an object of the program's: without it requests would go past the proxies that it finds. Not asked where there is a `connectionProxyDictionary`"
@@ -124,16 +125,16 @@ extension SettingDeclaration {
     ]
 
     private static let requests: [SettingDeclaration] = [
-        .carried(
+        .transmitted(
             "httpAdditionalHeaders", \.httpAdditionalHeaders, .fields, at: "additionalFields", always: true,
             "as in other sessions"),
         .store(
             "httpCookieStorage", \.httpCookieStorage, at: "stores.usesCookies",
             "nil: cookies are not handled. The storage itself is that on disk, of `storeIdentifier`"),
-        .carried(
+        .transmitted(
             "httpShouldSetCookies", \.httpShouldSetCookies, .flag, at: "setsCookies", always: true,
             "as in other sessions"),
-        .carried(
+        .transmitted(
             "httpCookieAcceptPolicy", \.httpCookieAcceptPolicy, .number, at: "cookieAcceptPolicy", always: true,
             "as in other sessions"),
         .store(
@@ -146,43 +147,43 @@ extension SettingDeclaration {
     ]
 
     private static let http: [SettingDeclaration] = [
-        .carried(
+        .transmitted(
             "httpMaximumConnectionsPerHost", \.httpMaximumConnectionsPerHost, .integer,
             at: "maximumConnectionsPerHost", always: true, "connections to one host, of all the session's transfers"),
-        .carried(
+        .transmitted(
             "httpShouldUsePipelining", \.httpShouldUsePipelining, .flag, at: "usesPipelining", "as in other sessions"),
-        .carried("allowsHTTP2", \.allowsHTTP2, .flag, at: "allowsHTTP2", always: true, "as in other sessions"),
-        .carried(
+        .transmitted("allowsHTTP2", \.allowsHTTP2, .flag, at: "allowsHTTP2", always: true, "as in other sessions"),
+        .transmitted(
             "assumesHTTP2", \.assumesHTTP2, .flag, at: "assumesHTTP2", as: "assumesCleartextHTTP2",
             "as in other sessions"),
-        .carried(
+        .transmitted(
             "retriesUnansweredRequests", \.retriesUnansweredRequests, .flag, at: "retriesUnansweredRequests",
             "as in other sessions, within an attempt. A transfer whose attempt has failed is tried again in any case"),
-        .carried(
+        .transmitted(
             "attemptsResumableUploads", \.attemptsResumableUploads, .flag, at: "attemptsResumableUploads",
             "as in other sessions"),
     ]
 
     private static let trust: [SettingDeclaration] = [
-        .carried(
+        .transmitted(
             "tlsMinimumVersion", \.tlsMinimumVersion, .number, at: "tls.minimumVersion", always: true,
             as: "tlsMinimumSupportedProtocolVersion", "as in other sessions"),
-        .carried(
+        .transmitted(
             "tlsMaximumVersion", \.tlsMaximumVersion, .number, at: "tls.maximumVersion", always: true,
             as: "tlsMaximumSupportedProtocolVersion", "as in other sessions"),
-        .carried(
+        .transmitted(
             "trustRoots", \.trustRoots, SettingCoding<CodedTrustRoots>.own.map({ $0.roots }, { CodedTrustRoots($0) }),
             at: "tls.roots", always: true, as: "tlsTrustRoots", "as in other sessions"),
-        .carried(
+        .transmitted(
             "tlsEnvironment", \.tlsEnvironment,
             SettingCoding<TLSEnvironment>.own.map({ $0 }, { $0.map { URL(fileURLWithPath: $0).path } }),
             at: "tls.environment", as: "SSL_CERT_FILE",
             "as in other sessions: the program's environment counts, and that of no other process; so `SSL_CERT_DIR` and `SSLKEYLOGFILE`"
         ),
-        .carried(
+        .transmitted(
             "verifiesServer", \.verifiesServer, .flag, at: "tls.verifiesServer", always: true, as: "tlsVerifiesServer",
             "as in other sessions"),
-        .carried(
+        .transmitted(
             "revocationLists", \.revocationLists,
             SettingCoding<[CodedRevocationList]>.own.map(
                 { $0.map(\.list) }, { $0.map { CodedRevocationList($0) } }),
@@ -190,7 +191,7 @@ extension SettingDeclaration {
         SettingDeclaration(
             "ownTransportSecurity",
             .transfers(
-                Carrier(
+                Transmission(
                     path: ["security"], isAlwaysWritten: true,
                     encode: { try CodedValue(encoding: CodedTransportSecurity($0.appTransportSecurity)) },
                     decode: { coded, settings in

@@ -7,7 +7,7 @@ package struct SettingDeclaration: Sendable {
     /// The part of the system in which the setting has an effect.
     package enum Reach: Sendable {
         /// Every process that performs transfers.
-        case transfers(Carrier)
+        case transfers(Transmission)
         /// The description of the session, beside the settings: the session's identity, and the location of its stores.
         case session
         /// Only the program's process.
@@ -19,7 +19,7 @@ package struct SettingDeclaration: Sendable {
     }
 
     /// Transmits a setting to the process that performs transfers.
-    package struct Carrier: Sendable {
+    package struct Transmission: Sendable {
         /// The path of the coded value in the description of the session.
         package let path: ArraySlice<String>
         /// Whether the value is also written where it is the default, as the first version expects it.
@@ -37,12 +37,12 @@ package struct SettingDeclaration: Sendable {
     /// The setting's effect, or the reason why it has none, for the page on background sessions.
     package let note: String
 
-    static func carried<Value>(
+    static func transmitted<Value>(
         _ name: String, _ property: any WritableKeyPath<SessionSettings, Value> & Sendable,
         _ coding: SettingCoding<Value>,
         at path: String, always isAlwaysWritten: Bool = false, as publicName: String? = nil, _ note: String
     ) -> SettingDeclaration {
-        let carrier = Carrier(
+        let transmission = Transmission(
             path: path.split(separator: ".").map(String.init)[...], isAlwaysWritten: isAlwaysWritten,
             encode: { try coding.encode($0[keyPath: property]) },
             decode: { coded, settings in
@@ -54,7 +54,7 @@ package struct SettingDeclaration: Sendable {
                 settings[keyPath: property] = value
                 return true
             })
-        return SettingDeclaration(name, .transfers(carrier), as: publicName, note)
+        return SettingDeclaration(name, .transfers(transmission), as: publicName, note)
     }
 
     /// Transmits whether there is a store. The process that uses the store decides which one it is.
@@ -62,7 +62,7 @@ package struct SettingDeclaration: Sendable {
         _ name: String, _ property: any WritableKeyPath<SessionSettings, Store?> & Sendable, at path: String,
         as publicName: String? = nil, _ note: String
     ) -> SettingDeclaration {
-        let carrier = Carrier(
+        let transmission = Transmission(
             path: path.split(separator: ".").map(String.init)[...], isAlwaysWritten: true,
             encode: { .flag($0[keyPath: property] != nil) },
             decode: { coded, settings in
@@ -70,7 +70,7 @@ package struct SettingDeclaration: Sendable {
                 if !isUsed { settings[keyPath: property] = nil }
                 return true
             })
-        return SettingDeclaration(name, .transfers(carrier), as: publicName, note)
+        return SettingDeclaration(name, .transfers(transmission), as: publicName, note)
     }
 
     init(_ name: String, _ reach: Reach, as publicName: String? = nil, isPublic: Bool = true, _ note: String) {

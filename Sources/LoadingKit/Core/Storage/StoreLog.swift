@@ -14,7 +14,6 @@ package final class StoreLog: Sendable {
     /// - Parameter logger: Nil for the process's loggers.
     package init(_ logger: Logger? = nil) { self.logger = logger }
 
-    /// Sets the logger for stores without their own.
     package static func use(_ logger: Logger) { sessionLogger.withLock { $0 = logger } }
 
     /// Logs the first warning, and none after it: further warnings would repeat the same failure.

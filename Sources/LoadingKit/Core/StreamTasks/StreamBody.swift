@@ -4,7 +4,6 @@ import LoadingKitTransport
 
 /// Holds a response's body until a stream task reads it, and stops the load at a limit. Confined to the load's loop.
 final class StreamBody: StreamChannel, PieceSink, @unchecked Sendable {  // confined to the load's loop
-    /// The number of unread bytes from which the load has to wait.
     private static let highWater = 256 * 1024
 
     private let loop: EventLoop
@@ -94,10 +93,9 @@ final class StreamBody: StreamChannel, PieceSink, @unchecked Sendable {  // conf
     func finishWriting() {}
 
     func handOver() throws(LoadFailure) -> ByteStream {
-        throw LoadFailure(.secureConnectionFailed, "the stream is the body of a response: TLS cannot be put on it")
+        throw LoadFailure(.secureConnectionFailed, "the stream is the body of a response: it cannot use TLS")
     }
 
-    /// The task was suspended or resumed.
     func followState() { load?.followState() }
 
     func close() {

@@ -13,7 +13,18 @@ package protocol StreamConnecting: AnyObject {
     ) -> any PendingConnection
 }
 
-/// A connection to a stream task's host.
+/// A handler class whose module also connects stream tasks. Without one, they connect directly.
+package protocol StreamConnectingHandler: URLProtocolHandler {
+    static func streamConnections(of core: SessionCore) -> any StreamConnecting
+}
+
+extension URLProtocolRegistry {
+    /// The connections of the first built-in handler that makes them.
+    func streamConnections(of core: SessionCore) -> (any StreamConnecting)? {
+        builtInTypes.lazy.compactMap { $0 as? any StreamConnectingHandler.Type }.first?.streamConnections(of: core)
+    }
+}
+
 package struct ConnectedStream {
     package let stream: ByteStream
     /// Connections with the same partition may resume each other's TLS sessions.
@@ -27,7 +38,6 @@ package struct ConnectedStream {
 
 /// A connection to a server, directly or through a proxy, that is not yet established. Confined to its loop.
 package protocol PendingConnection: AnyObject {
-    /// Ends the attempt. Its completion is not called.
     func cancel()
 }
 

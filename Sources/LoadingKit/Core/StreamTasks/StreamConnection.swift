@@ -16,14 +16,10 @@ final class StreamConnection: StreamChannel, ByteStreamHandler {
         }
     }
 
-    init(_ stream: ByteStream) {
+    /// - Parameter early: the bytes that were received before the task had the connection.
+    init(_ stream: ByteStream, early: [UInt8] = []) {
         self.stream = stream
-        early = []
-    }
-
-    init(_ connection: TakenConnection) {
-        stream = connection.stream
-        early = connection.rest[...]
+        self.early = early[...]
     }
 
     var isClosed: Bool { stream.isClosed }
@@ -61,13 +57,13 @@ final class StreamConnection: StreamChannel, ByteStreamHandler {
 
     func handOver() throws(LoadFailure) -> ByteStream {
         guard stream.info.tls == nil else {
-            throw LoadFailure(.secureConnectionFailed, "the connection has TLS already")
+            throw LoadFailure(.secureConnectionFailed, "the connection already uses TLS")
         }
         // These bytes would count as bytes that the peer has sent under TLS.
         guard early.isEmpty else {
             throw LoadFailure(
                 .secureConnectionFailed,
-                "\(early.count) bytes that came without TLS were not read before it was started")
+                "\(early.count) bytes received without TLS were not read before TLS was started")
         }
         return stream
     }

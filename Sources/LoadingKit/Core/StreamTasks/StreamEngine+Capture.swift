@@ -1,7 +1,6 @@
 import Foundation
 import LoadingKitTransport
 
-/// Converts a connection to a pair of Foundation's streams.
 extension StreamEngine {
     func capture(_ channel: any StreamChannel) {
         var input: InputStream?

@@ -1,7 +1,6 @@
 import Foundation
 import LoadingKitTransport
 
-/// Starts TLS on a connection without TLS.
 extension StreamEngine {
     func secure(_ channel: any StreamChannel) {
         do {

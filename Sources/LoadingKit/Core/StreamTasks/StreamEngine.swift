@@ -31,7 +31,6 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
     private var isReadClosed = false
     /// The reason why nothing more can be written.
     private var writeRefusal: LoadFailure?
-    /// Bytes for the current read.
     private var received = Data()
     /// The load of the data task that has become this one.
     private let load: TaskEngine?
@@ -69,7 +68,7 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
         guard let port = UInt16(exactly: task.port), port > 0, !task.host.isEmpty else {
             return end(with: LoadFailure(.badURL, "there is no port \(task.port) of \(task.host)"))
         }
-        let connecting = core.settings.streamConnections?(core) ?? DirectConnecting(core)
+        let connecting = core.registry.streamConnections(of: core) ?? DirectConnecting(core)
         let attempt = connecting.connect(to: task.host, port: port, for: task, challenging: self) { [weak self] in
             self?.connectDidEnd($0)
         }
@@ -150,7 +149,6 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
         proceed()
     }
 
-    /// Carries out the operations that are possible now.
     private func proceed() {
         while case .open(let channel) = state, task.state != .suspended, !lanes.isEmpty {
             startTimers()
@@ -166,7 +164,7 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
     private func pass(_ barrier: StreamLane.Barrier, _ channel: any StreamChannel) {
         switch barrier {
         case .secure: secure(channel)
-        case .unsecure: end(with: LoadFailure(.secureConnectionFailed, "TLS cannot be taken off a connection"))
+        case .unsecure: end(with: LoadFailure(.secureConnectionFailed, "TLS cannot be removed from a connection"))
         case .capture: capture(channel)
         }
     }
@@ -305,7 +303,7 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
 
     private func closeWrite(_ channel: any StreamChannel) {
         guard writeRefusal == nil else { return }
-        writeRefusal = LoadFailure(.cancelled, "the task's write side was closed before")
+        writeRefusal = LoadFailure(.cancelled, "the task's write side is closed")
         channel.finishWriting()
         report { $0.writeClosed($1, $2) }
         endIfClosed()
@@ -339,14 +337,14 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
         case .open(let channel): if streams == nil { channel.close() }
         case .new, .over: break
         }
-        task.refusal = error ?? LoadFailure(.cancelled, "the task is over")
+        task.refusal = error ?? LoadFailure(.cancelled, "the task has ended")
         fail(lanes, with: error ?? URLError(.cancelled))
         lanes = []
         if let delegates {
             postEnd(error, to: delegates, giving: streams)
         } else {
             task.settle(error, heedsCancellation: false)
-            task.letGo()
+            task.releaseResources()
         }
         core.finished(task)
     }
@@ -365,7 +363,7 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
             } else {
                 delegates.didComplete(task.error, session, task)
             }
-            task.letGo()
+            task.releaseResources()
         }
     }
 

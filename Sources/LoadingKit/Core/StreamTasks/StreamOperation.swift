@@ -2,7 +2,6 @@ import DequeModule
 import Foundation
 import LoadingKitTransport
 
-/// An operation that a program requests of a stream task.
 enum StreamOperation: Sendable {
     case read(StreamRead)
     case write(StreamWrite)
@@ -33,12 +32,6 @@ struct StreamWrite: Sendable {
     let timeout: TimeInterval
     let done: @Sendable ((any Error)?) -> Void
     var sent = 0
-
-    init(data: Data, timeout: TimeInterval, done: @escaping @Sendable ((any Error)?) -> Void) {
-        self.data = data
-        self.timeout = timeout
-        self.done = done
-    }
 }
 
 /// The operations between two changes of a connection: reads in sequence, and writes in sequence.

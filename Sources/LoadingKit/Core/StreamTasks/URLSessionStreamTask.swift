@@ -109,7 +109,7 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {  // as it
 
     /// TLS cannot be removed from a connection: the task ends with `URLError.secureConnectionFailed`, when all earlier
     /// reads and writes are done.
-    @available(*, deprecated, message: "TLS cannot be taken off a connection.")
+    @available(*, deprecated, message: "TLS cannot be removed from a connection.")
     open func stopSecureConnection() { submit(.unsecure) }
 
     override func makeRunner(

@@ -52,6 +52,11 @@ extension URLSession {
         /// The body's pieces, as they are received: cheaper than single bytes.
         public var chunks: LoadedBody { LoadedBody(reader: reader) }
 
+        /// The body's pieces as ``chunks`` has them, but each of at most `maxSize` bytes; at least 1.
+        public func chunks(maxSize: Int) -> LoadedBody {
+            LoadedBody(reader: reader, maximumSize: Swift.max(1, maxSize))
+        }
+
         /// The body's lines, as UTF-8, without their ends: line feed, carriage return, both together, and Unicode's
         /// line ends. A line of more than ``maximumLineSize`` bytes is an error.
         public var lines: AsyncLineSequence<AsyncBytes> {

@@ -27,6 +27,9 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     /// Whether a program's handler loads for the task. Used only on the session's event loop.
     @exclusivity(unchecked) nonisolated(unsafe) package var hasProgramsHandler = false
 
+    /// Called on the session's event loop with the heads of the task's messages. Set before the task is resumed.
+    @exclusivity(unchecked) nonisolated(unsafe) package var observeMessages: (@Sendable (MessageEvent) -> Void)?
+
     /// A number that is unique among the session's tasks.
     public let taskIdentifier: Int
 
@@ -122,7 +125,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
 
     /// The task has ended, and its end was reported. Releases the objects that the task used, because the program may
     /// keep the task. The task's description remains.
-    func letGo() {
+    func releaseResources() {
         let withBody = hasBodyBesideRequest
         let gone = shared.withLock { $0.takeWhatIsHeld(withBody: withBody) }
         // Their release may run the program's code: not while the lock is held.
@@ -131,16 +134,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
 
     // MARK: Permitted reports
 
-    /// The events that may be reported for the task now.
-    enum Delivery {
-        case goesOn
-        /// The task is suspended, or waits for an answer about the cache.
-        case waits
-        /// The program has cancelled the task.
-        case endsOnly
-    }
-
-    var delivery: Delivery {
+    var delivery: MailboxDelivery {
         shared.withLock { shared in
             if shared.lifecycle.wasCancelled { return .endsOnly }
             return shared.lifecycle.state == .suspended || shared.awaitsCacheAnswer ? .waits : .goesOn
@@ -413,6 +407,19 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         case canceling
         /// The task has ended.
         case completed
+    }
+}
+
+extension URLSessionTask: MailboxTask {}
+
+extension TaskLifecycle {
+    var state: URLSessionTask.State {
+        switch phase {
+        case .suspended: .suspended
+        case .running: .running
+        case .canceling: .canceling
+        case .completed: .completed
+        }
     }
 }
 

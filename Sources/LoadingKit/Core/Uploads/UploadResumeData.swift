@@ -68,48 +68,38 @@ struct UploadResumeData: Equatable {
     /// Decodes ``encoded``. Throws for any other data.
     init(_ data: Data) throws {
         guard let list = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any] else {
-            throw Self.invalid("it is no property list")
+            throw Self.invalid("it is not a property list")
         }
         guard let version = list[Key.version] as? Int else {
             let isDownload = (try? ResumeData(data)) != nil
-            throw Self.invalid(isDownload ? "it is a download's" : "it says no version")
+            throw Self.invalid(isDownload ? "it is the resume data of a download" : "it has no version")
         }
         guard version == Self.version else { throw Self.invalid("it is of version \(version), not \(Self.version)") }
         url = try Self.url(list[Key.url], "the URL of the request")
         firstURL = list[Key.firstURL] == nil ? url : try Self.url(list[Key.firstURL], "the URL of the task")
         resource = try Self.url(list[Key.resource], "the URL of the upload")
-        guard Self.origin(resource) == Self.origin(url) else {
+        guard resource.isSameOrigin(as: url) else {
             throw Self.invalid("the upload is on another server than the request")
         }
         guard let method = list[Key.method] as? String, !method.isEmpty,
             method.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
-        else { throw Self.invalid("it names no method") }
+        else { throw Self.invalid("it has no valid method") }
         self.method = method
         let fields = list[Key.fields] as? [String: String] ?? [:]
         self.fields = fields.filter { Self.keptFields.contains($0.key) }
         user = list[Key.user] as? String
         content = try Self.content(list)
-        rules = try Self.rules(list[Key.rules])
-    }
-
-    /// Data of earlier versions has no rules.
-    private static func rules(_ list: Any?) throws -> RequestRules {
-        guard let list else { return .usual }
-        guard let rules = RequestRules(propertyList: list) else { throw invalid("it does not say what is allowed") }
-        return rules
+        guard let rules = RequestRules(propertyList: list[Key.rules]) else {
+            throw Self.invalid("its request rules are malformed")
+        }
+        self.rules = rules
     }
 
     private static func url(_ value: Any?, _ name: String) throws -> URL {
         guard let text = value as? String, let url = URL(string: text), url.host != nil,
             url.hasScheme("http") || url.hasScheme("https")
-        else { throw invalid("\(name) is none of http or https") }
+        else { throw invalid("\(name) is not an http or https URL") }
         return url
-    }
-
-    /// Scheme, host and port (RFC 9110 §4.3.1).
-    private static func origin(_ url: URL) -> [String] {
-        let isSecure = url.hasScheme("https")
-        return [isSecure ? "https" : "http", url.host?.lowercased() ?? "", "\(url.port ?? (isSecure ? 443 : 80))"]
     }
 
     private static func content(_ list: [String: Any]) throws -> Content {
@@ -117,7 +107,7 @@ struct UploadResumeData: Equatable {
         guard let path = list[Key.file] as? String else { return .stream }
         guard path.hasPrefix("/"), let size = (list[Key.fileSize] as? NSNumber)?.int64Value, size >= 0,
             let modified = (list[Key.fileModified] as? NSNumber)?.int64Value
-        else { throw invalid("it does not say which file is sent") }
+        else { throw invalid("it has no valid file") }
         return .file(BodyFile(URL(fileURLWithPath: path), size: size, modified: modified))
     }
 

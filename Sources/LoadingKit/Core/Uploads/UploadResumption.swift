@@ -7,7 +7,7 @@ extension Data {
         get throws {
             let data = try UploadResumeData(self)
             guard case .file(let body) = data.content else {
-                throw LoadFailure(.resourceUnavailable, "the upload to go on with is of no file")
+                throw LoadFailure(.resourceUnavailable, "the upload has no file to resume")
             }
             return (data.resource, body)
         }
@@ -22,7 +22,6 @@ package struct UploadResumption {
     package let firstURL: URL
     /// The resource that the server has created for this upload, with the request's origin.
     package var resource: URL
-    /// Whether another task has started the upload.
     package let isFromResumeData: Bool
     /// Whether a load resumes the upload: one load at a time may do so.
     package var isInUse = true

@@ -80,11 +80,8 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {  // as
 
     private func onLoop(_ body: @escaping @Sendable (URLSessionWebSocketTask, WebSocketLink) -> Void) {
         guard let loop = mailbox?.loop else { return }
-        if loop.isCurrent { touchLink(body) } else { loop.perform { self.touchLink(body) } }
-    }
-
-    private func touchLink(_ body: (URLSessionWebSocketTask, WebSocketLink) -> Void) {
-        if let link { body(self, link) }
+        let run: @Sendable () -> Void = { [self] in if let link { body(self, link) } }
+        if loop.isCurrent { run() } else { loop.perform(run) }
     }
 
     // MARK: Messages

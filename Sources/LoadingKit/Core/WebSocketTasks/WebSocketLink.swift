@@ -220,7 +220,6 @@ package final class WebSocketLink {
         let close: WebSocketClose?
         let began: MonotonicTime
         let finish: () -> Void
-        /// The number of awaited turns of the delegate queue, or of the concurrency pool.
         var openTurns = 0
         /// The time of the delegate queue's last turn.
         var turned: MonotonicTime?
@@ -294,7 +293,6 @@ package final class WebSocketLink {
 
     // MARK: From the engine
 
-    /// The task has ended.
     func end(_ error: (any Error)?) {
         let isClosed = ending?.close != nil
         if isClosed, ending?.isReported == false { reportEnd() }
@@ -326,7 +324,6 @@ package final class WebSocketLink {
     private var notConnected: any Error { POSIXError(.ENOTCONN) }
 }
 
-/// The content of a server's close frame.
 package struct WebSocketClose {
     let code: WebSocketCloseCode
     let reason: String
@@ -338,7 +335,6 @@ package struct WebSocketClose {
 }
 
 extension URLSessionWebSocketTask.Message {
-    /// The size that counts towards the limits.
     fileprivate var byteCount: Int {
         switch self {
         case .data(let data): data.count
@@ -355,7 +351,6 @@ package protocol WebSocketChannel: AnyObject {
     func ping(_ payload: [UInt8])
     /// Sends a close frame after the messages before it. The load ends when the frame is answered, or after a timeout.
     func close(_ code: WebSocketCloseCode, reason: String)
-    /// The link accepts messages again.
     func linkDidBecomeReady()
 }
 

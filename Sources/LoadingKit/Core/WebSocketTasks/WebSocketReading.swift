@@ -14,12 +14,10 @@ struct WebSocketReading {
     private static let askingTime = 1.0
 
     private var programHasClosed = false
-    /// Whether a completion handler has received a message.
     private(set) var usesHandlers = false
     /// The number of asynchronous calls that received a message without a further call after them.
     private var unanswered = 0
     private var given: MonotonicTime?
-    /// The number of messages that the program has requested.
     private(set) var requestCount = 0
 
     mutating func programDidRequest() {

@@ -28,8 +28,8 @@ extension CertificateAuthority {
         about certificatePEM: String, _ status: CertificateStatus = .good, validity: Validity = -3600...86_400,
         signedBy signer: ServerIdentity? = nil
     ) throws(OpenSSLError) -> [UInt8] {
-        let issuer = try Certificate.first(inPEM: self.certificatePEM)
-        let about = try Certificate.first(inPEM: certificatePEM)
+        let issuer = try ParsedCertificate.first(inPEM: self.certificatePEM)
+        let about = try ParsedCertificate.first(inPEM: certificatePEM)
         let answer = try required(OCSP_BASICRESP_new(), "making an OCSP response")
         defer { OCSP_BASICRESP_free(answer) }
         let name = try required(OCSP_cert_to_id(nil, about.pointer, issuer.pointer), "naming a certificate")
@@ -46,7 +46,7 @@ extension CertificateAuthority {
             OCSP_basic_add1_status(
                 answer, name, code, OCSP_REVOKED_STATUS_KEYCOMPROMISE, since?.pointer, begin.pointer, end.pointer),
             "adding a status")
-        let signing = try Certificate.all(inPEM: signer?.certificatePEM ?? self.certificatePEM)
+        let signing = try ParsedCertificate.all(inPEM: signer?.certificatePEM ?? self.certificatePEM)
         for intermediate in signing.dropFirst() {
             try check(OCSP_basic_add1_cert(answer, intermediate.pointer), "adding an intermediate")
         }
@@ -57,7 +57,7 @@ extension CertificateAuthority {
         let whole = try required(
             OCSP_response_create(OCSP_RESPONSE_STATUS_SUCCESSFUL, answer), "making an OCSP response")
         defer { OCSP_RESPONSE_free(whole) }
-        return try encoded { i2d_OCSP_RESPONSE(whole, $0) }
+        return try derBytes("an OCSP response") { i2d_OCSP_RESPONSE(whole, $0) }
     }
 
     /// A list of revoked certificates, in DER (RFC 5280 §5).
@@ -71,7 +71,7 @@ extension CertificateAuthority {
     ) throws(OpenSSLError) -> [UInt8] {
         let list = try required(X509_CRL_new(), "making a revocation list")
         defer { X509_CRL_free(list) }
-        let issuer = try Certificate.first(inPEM: certificatePEM)
+        let issuer = try ParsedCertificate.first(inPEM: certificatePEM)
         // Version 2 is written as 1 (RFC 5280 §5.1.2.1).
         try check(X509_CRL_set_version(list, 1), "setting the version")
         try check(X509_CRL_set_issuer_name(list, X509_get_subject_name(issuer.pointer)), "naming the issuer")
@@ -80,7 +80,7 @@ extension CertificateAuthority {
         try check(X509_CRL_set1_lastUpdate(list, begin.pointer), "setting the list's time")
         try check(X509_CRL_set1_nextUpdate(list, end.pointer), "setting the list's end")
         for text in certificatesPEM {
-            let certificate = try Certificate.first(inPEM: text)
+            let certificate = try ParsedCertificate.first(inPEM: text)
             let entry = try required(X509_REVOKED_new(), "making an entry")
             X509_REVOKED_set_serialNumber(entry, X509_get_serialNumber(certificate.pointer))
             X509_REVOKED_set_revocationDate(entry, begin.pointer)
@@ -95,17 +95,16 @@ extension CertificateAuthority {
         let key = try PrivateKey(pem: privateKeyPEM)
         try check(X509_CRL_sort(list), "sorting the list")
         try check(X509_CRL_sign(list, key.pointer, EVP_sha256()), "signing the list")
-        return try encoded { i2d_X509_CRL(list, $0) }
+        return try derBytes("a revocation list") { i2d_X509_CRL(list, $0) }
     }
+}
 
-    private func encoded(
-        _ encode: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>) -> Int32
-    ) throws(OpenSSLError) -> [UInt8] {
-        var pointer: UnsafeMutablePointer<UInt8>?
-        let count = encode(&pointer)
-        guard count > 0, let pointer else { throw OpenSSLError("encoding") }
-        defer { CRYPTO_free(pointer, nil, 0) }
-        return Array(UnsafeBufferPointer(start: pointer, count: Int(count)))
+extension CertificateTemplate {
+    /// A certificate for a service that signs OCSP responses for an authority.
+    public static func ocspResponder(notBefore: Int? = nil, notAfter: Int? = nil) -> CertificateTemplate {
+        CertificateTemplate(
+            commonName: "LoadingKit Loopback OCSP", dnsNames: [], ipAddresses: [], notBefore: notBefore,
+            notAfter: notAfter, usage: .ocspResponder)
     }
 }
 

@@ -3,7 +3,7 @@
 public struct CertificateAuthority: Sendable {
     /// This authority's own certificate. A client has to trust it where it is a root.
     public let certificatePEM: String
-    let privateKeyPEM: String
+    package let privateKeyPEM: String
     /// The certificates that a leaf must include for a client that trusts only the root; empty for a root.
     private let intermediatesPEM: String
 
@@ -29,12 +29,12 @@ public struct CertificateAuthority: Sendable {
 
     /// This authority's own certificate, in DER.
     public func certificateDER() throws(OpenSSLError) -> [UInt8] {
-        try Certificate.first(inPEM: certificatePEM).der()
+        try ParsedCertificate.first(inPEM: certificatePEM).der()
     }
 
     /// Signs a leaf. Its chain includes the intermediates between it and the root.
     public func issue(_ template: CertificateTemplate = .init()) throws(OpenSSLError) -> ServerIdentity {
-        let signed = try sign(template)
+        let signed = try ServerIdentity(template, issuer: self)
         return ServerIdentity(
             certificatePEM: signed.certificatePEM + intermediatesPEM, privateKeyPEM: signed.privateKeyPEM)
     }
@@ -43,18 +43,10 @@ public struct CertificateAuthority: Sendable {
     public func intermediate(
         _ template: CertificateTemplate = Self.authorityTemplate("LoadingKit Loopback Intermediate CA")
     ) throws(OpenSSLError) -> CertificateAuthority {
-        let signed = try sign(template)
+        let signed = try ServerIdentity(template, issuer: self)
         return CertificateAuthority(
             certificatePEM: signed.certificatePEM, privateKeyPEM: signed.privateKeyPEM,
             intermediatesPEM: signed.certificatePEM + intermediatesPEM)
-    }
-
-    private func sign(_ template: CertificateTemplate) throws(OpenSSLError) -> ServerIdentity {
-        let issuer = CertificateBuilder.Issuer(
-            certificate: try Certificate.first(inPEM: certificatePEM), key: try PrivateKey(pem: privateKeyPEM))
-        let key = try PrivateKey(template.key)
-        let certificate = try CertificateBuilder(template: template).build(key: key, issuer: issuer)
-        return ServerIdentity(certificatePEM: try certificate.pem(), privateKeyPEM: try key.pem())
     }
 }
 
@@ -74,14 +66,24 @@ public struct ServerIdentity: Sendable, Equatable {
     /// The chain's certificates in DER, the leaf first.
     public func certificatesDER() throws(OpenSSLError) -> [[UInt8]] {
         var chain: [[UInt8]] = []
-        for certificate in try Certificate.all(inPEM: certificatePEM) { chain.append(try certificate.der()) }
+        for certificate in try ParsedCertificate.all(inPEM: certificatePEM) { chain.append(try certificate.der()) }
         return chain
     }
 
     /// A certificate that no authority signed.
     public static func selfSigned(_ template: CertificateTemplate = .init()) throws(OpenSSLError) -> ServerIdentity {
+        try ServerIdentity(template, issuer: nil)
+    }
+
+    /// A certificate that the authority, or nobody, signs, without the authority's own.
+    fileprivate init(_ template: CertificateTemplate, issuer: CertificateAuthority?) throws(OpenSSLError) {
+        let issuer = try issuer.map { authority throws(OpenSSLError) in
+            CertificateBuilder.Issuer(
+                certificate: try ParsedCertificate.first(inPEM: authority.certificatePEM),
+                key: try PrivateKey(pem: authority.privateKeyPEM))
+        }
         let key = try PrivateKey(template.key)
-        let certificate = try CertificateBuilder(template: template).build(key: key, issuer: nil)
-        return ServerIdentity(certificatePEM: try certificate.pem(), privateKeyPEM: try key.pem())
+        let certificate = try CertificateBuilder(template: template).build(key: key, issuer: issuer)
+        self.init(certificatePEM: try certificate.pem(), privateKeyPEM: try key.pem())
     }
 }

@@ -1,18 +1,18 @@
 import CLoadingKitOpenSSL
-import Glibc
+import LoadingKitTransport
 
 /// Fills and signs one certificate.
 struct CertificateBuilder {
     /// The signing issuer. Nil: the certificate is self-signed.
     struct Issuer {
-        var certificate: Certificate
+        var certificate: ParsedCertificate
         var key: PrivateKey
     }
 
     let template: CertificateTemplate
 
-    func build(key: PrivateKey, issuer: Issuer?) throws(OpenSSLError) -> Certificate {
-        let certificate = try Certificate()
+    func build(key: PrivateKey, issuer: Issuer?) throws(OpenSSLError) -> ParsedCertificate {
+        let certificate = try ParsedCertificate()
         let target = certificate.pointer
         // Version 3 is written as 2 (RFC 5280 §4.1.2.1).
         try check(X509_set_version(target, 2), "setting the version")
@@ -114,7 +114,10 @@ struct CertificateBuilder {
             try push(GEN_DNS, V_ASN1_IA5STRING, Array(name.utf8), onto: names)
         }
         for address in template.ipAddresses {
-            try push(GEN_IPADD, V_ASN1_OCTET_STRING, try Self.addressBytes(address), onto: names)
+            guard let bytes = IPAddress(address)?.bytes else {
+                throw OpenSSLError("making an alternative name", reason: "\(address) is no IP address")
+            }
+            try push(GEN_IPADD, V_ASN1_OCTET_STRING, bytes, onto: names)
         }
         try check(
             X509_add1_ext_i2d(
@@ -139,13 +142,5 @@ struct CertificateBuilder {
             GENERAL_NAME_free(name)
             throw OpenSSLError("adding an alternative name")
         }
-    }
-
-    private static func addressBytes(_ text: String) throws(OpenSSLError) -> [UInt8] {
-        var ipv4 = in_addr()
-        if inet_pton(AF_INET, text, &ipv4) == 1 { return withUnsafeBytes(of: ipv4) { Array($0) } }
-        var ipv6 = in6_addr()
-        if inet_pton(AF_INET6, text, &ipv6) == 1 { return withUnsafeBytes(of: ipv6) { Array($0) } }
-        throw OpenSSLError("making an alternative name", reason: "\(text) is no IP address")
     }
 }

@@ -83,13 +83,6 @@ public struct CertificateTemplate: Sendable {
         return CertificateTemplate(notBefore: now &+ 86400, notAfter: now &+ 30 * 86400)
     }
 
-    /// A certificate for a service that signs OCSP responses for an authority.
-    public static func ocspResponder(notBefore: Int? = nil, notAfter: Int? = nil) -> CertificateTemplate {
-        CertificateTemplate(
-            commonName: "LoadingKit Loopback OCSP", dnsNames: [], ipAddresses: [], notBefore: notBefore,
-            notAfter: notAfter, usage: .ocspResponder)
-    }
-
     /// A certificate that identifies a client.
     public static func client(_ commonName: String) -> CertificateTemplate {
         CertificateTemplate(commonName: commonName, dnsNames: [], ipAddresses: [], usage: .client)

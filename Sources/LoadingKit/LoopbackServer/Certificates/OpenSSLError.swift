@@ -13,7 +13,7 @@ public struct OpenSSLError: Error, Sendable, Equatable, CustomStringConvertible 
     }
 
     /// Removes the reasons from this thread's error queue.
-    init(_ operation: String) {
+    package init(_ operation: String) {
         self.operation = operation
         reasons = Self.drainQueue()
     }
@@ -36,12 +36,23 @@ public struct OpenSSLError: Error, Sendable, Equatable, CustomStringConvertible 
 }
 
 /// Returns the pointer; throws an error with the operation's name where it is nil.
-func required<T>(_ pointer: T?, _ operation: @autoclosure () -> String) throws(OpenSSLError) -> T {
+package func required<T>(_ pointer: T?, _ operation: @autoclosure () -> String) throws(OpenSSLError) -> T {
     guard let pointer else { throw OpenSSLError(operation()) }
     return pointer
 }
 
 /// Checks a result by OpenSSL's convention: any value below 1 is a failure.
-func check(_ result: Int32, _ operation: @autoclosure () -> String) throws(OpenSSLError) {
+package func check(_ result: Int32, _ operation: @autoclosure () -> String) throws(OpenSSLError) {
     guard result > 0 else { throw OpenSSLError(operation()) }
+}
+
+/// The bytes that one of OpenSSL's encoding functions returns, which are freed.
+package func derBytes(
+    _ name: String, _ encode: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>) -> Int32
+) throws(OpenSSLError) -> [UInt8] {
+    var pointer: UnsafeMutablePointer<UInt8>?
+    let count = encode(&pointer)
+    guard count > 0, let pointer else { throw OpenSSLError("encoding \(name)") }
+    defer { CRYPTO_free(pointer, nil, 0) }
+    return Array(UnsafeBufferPointer(start: pointer, count: Int(count)))
 }

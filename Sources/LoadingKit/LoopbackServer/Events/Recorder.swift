@@ -47,7 +47,12 @@ public final class Recorder<Element: Sendable>: Sendable {
     /// Suspends until there are `count` elements, or the task is cancelled; returns the elements at that time.
     @discardableResult
     public func count(reaches count: Int) async -> [Element] {
-        await signal(for: count).wait()
+        let signal = Signal()
+        let isReached = state.withLock { state in
+            if state.elements.count < count { state.waiters.append((count, signal)) }
+            return state.elements.count >= count
+        }
+        if !isReached { await signal.wait() }
         return snapshot
     }
 
@@ -60,18 +65,7 @@ public final class Recorder<Element: Sendable>: Sendable {
 
     /// Suspends until the element at this index is recorded; nil when the task is cancelled before.
     public func element(at index: Int) async -> Element? {
-        await signal(for: index &+ 1).wait()
+        await count(reaches: index &+ 1)
         return self[index]
-    }
-
-    private func signal(for count: Int) -> Signal {
-        let signal = Signal()
-        let isThere = state.withLock { state in
-            if state.elements.count >= count { return true }
-            state.waiters.append((count, signal))
-            return false
-        }
-        if isThere { signal.fire() }
-        return signal
     }
 }

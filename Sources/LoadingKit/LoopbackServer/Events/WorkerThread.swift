@@ -8,12 +8,8 @@ package final class WorkerThread: Sendable {
     /// memory.
     static let stackBytes = 256 << 10
 
-    private enum State {
-        case running(pthread_t)
-        case joined
-    }
-
-    private let state: Guarded<State>
+    /// Nil once it is joined.
+    private let thread: Guarded<pthread_t?>
 
     /// Makes a thread, which starts at once.
     package init(_ body: @escaping @Sendable () -> Void) throws(SocketError) {
@@ -36,19 +32,14 @@ package final class WorkerThread: Sendable {
             work.release()
             throw SocketError(operation: "pthread_create", code: code)
         }
-        state = Guarded(.running(thread))
+        self.thread = Guarded(thread)
     }
 
     /// Waits until the thread has ended. Must not be called on the thread itself.
     package func join() {
-        let thread: pthread_t? = state.withLock { state in
-            switch state {
-            case .running(let thread):
-                state = .joined
-                return thread
-            case .joined:
-                return nil
-            }
+        let thread = self.thread.withLock { thread in
+            defer { thread = nil }
+            return thread
         }
         if let thread { pthread_join(thread, nil) }
     }

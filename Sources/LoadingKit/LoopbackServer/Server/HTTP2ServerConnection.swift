@@ -14,12 +14,7 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
 
     private static let bufferBytes = 65_536
 
-    private let socket: StreamSocket
-    private let number: Int
-    private let options: LoopbackServer.Options
-    private let requests: Recorder<ServerRequest>?
-    private let route: LoopbackServer.Route
-    private let exchange: ServerExchange
+    private let connection: AcceptedConnection
     private var machine: HTTP2ConnectionStateMachine
     private var output: [UInt8] = []
     /// Requests with incomplete bodies.
@@ -41,37 +36,30 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
     /// The reason for the connection's end, where another thread than the connection's detected it.
     private var failure: (any Error)?
 
-    init(
-        socket: StreamSocket, number: Int, options: LoopbackServer.Options, stopping: Signal,
-        requests: Recorder<ServerRequest>?, route: @escaping LoopbackServer.Route
-    ) {
-        self.socket = socket
-        self.number = number
-        self.options = options
-        self.requests = requests
-        self.route = route
-        exchange = ServerExchange(socket: socket, stopping: stopping)
+    init(_ connection: AcceptedConnection) {
+        self.connection = connection
         var settings = HTTP2Settings()
         settings.maxConcurrentStreams = 100
         settings.initialWindowSize = 1 << 20
-        settings.enableConnectProtocol = options.allowsConnectProtocol
+        settings.enableConnectProtocol = connection.options.allowsConnectProtocol
         machine = HTTP2ConnectionStateMachine(role: .server, settings: settings, connectionWindow: 4 << 20)
         machine.sendPreface(to: &output)
     }
 
+    private var socket: StreamSocket { connection.socket }
+    private var options: LoopbackServer.Options { connection.options }
+
     /// Returns when the client has ended the connection.
     func serve() throws {
-        do {
+        let result = Result {
             while let (stream, request) = try next() {
-                requests?.append(request)
+                connection.requests?.append(request)
                 try answer(request, on: stream)
             }
-            endTunnels()
-        } catch {
-            endTunnels()
-            throw failure ?? error
         }
+        endTunnels()
         if let failure { throw failure }
+        try result.get()
     }
 
     /// The next request to answer; nil at the connection's end.
@@ -140,7 +128,7 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
                 if !endStream, early[stream] == nil { tunnels[stream] = Received() }
                 end(stream)
             } else if head.fields[.expect] == "100-continue" {
-                try sendContinue(stream)
+                try send([.init(100)], on: stream)
             }
         case .data(let stream, let range, let count, let endStream) where tunnels[stream] != nil:
             // The client may send more when these bytes are read.
@@ -175,19 +163,17 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
     private func begin(_ stream: HTTP2StreamID, _ head: HTTP2RequestHead) throws {
         var fields = head.fields
         if let authority = head.authority, !fields.contains(.host) { fields.append(.host, authority) }
-        incomplete[stream] = ServerRequest(
-            method: head.method, target: head.path ?? head.authority ?? "", fields: fields, connection: number,
-            number: requestCount, tls: socket.tlsFacts, exchange: exchange)
-        incomplete[stream]?.connectProtocol = head.connectProtocol
+        var request = connection.request(
+            head.method, head.path ?? head.authority ?? "", fields, number: requestCount)
+        request.connectProtocol = head.connectProtocol
         requestCount += 1
-        if let request = incomplete[stream], let response = try options.beforeBody?(request) {
+        incomplete[stream] = request
+        if let response = try options.beforeBody?(request) {
             early[stream] = response
             return end(stream)
         }
-        guard let interims = options.interimResponses, let request = incomplete[stream] else { return }
-        for interim in try interims(request) {
-            try machine.sendResponse(interim.status, interim.fields, on: stream, endStream: false, to: &output)
-        }
+        guard let interims = try options.interimResponses?(request) else { return }
+        try send(interims, on: stream)
         // The recipient of the body may wait for the client's next action.
         try flush()
     }
@@ -205,19 +191,17 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
         output.removeAll(keepingCapacity: true)
     }
 
-    private func sendContinue(_ stream: HTTP2StreamID) throws {
-        try machine.sendResponse(100, HTTPFields(), on: stream, endStream: false, to: &output)
+    private func send(_ interims: [ServerResponse.Interim], on stream: HTTP2StreamID) throws {
+        for interim in interims {
+            try machine.sendResponse(interim.status, interim.fields, on: stream, endStream: false, to: &output)
+        }
     }
 
     /// Called without the lock, because the route may take long.
     private func answer(_ request: ServerRequest, on stream: HTTP2StreamID) throws {
-        let response = try monitor.withLock { early.removeValue(forKey: stream) } ?? route(request)
+        let response = try monitor.withLock { early.removeValue(forKey: stream) } ?? connection.route(request)
         do {
-            try monitor.withLock {
-                for interim in response.interim {
-                    try machine.sendResponse(interim.status, interim.fields, on: stream, endStream: false, to: &output)
-                }
-            }
+            try monitor.withLock { try send(response.interim, on: stream) }
             try send(response, to: request, on: stream)
         } catch let error as HTTP2Error where error.scope == .call {
             // The client has closed the stream: the other streams continue.
@@ -277,7 +261,9 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
             try run(
                 ServerTunnel(
                     receive: { try self.monitor.withLock { try self.read(stream) } },
-                    send: { bytes in try self.monitor.withLock { try self.send(bytes, stream) } }))
+                    send: { bytes in
+                        try self.monitor.withLock { try bytes.withUnsafeBytes { try self.write($0, stream) } }
+                    }))
             try monitor.withLock {
                 tunnels[stream] = nil
                 if machine.isOpen(stream), !hasEnded { try finish(stream, trailers) }
@@ -317,10 +303,6 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
         machine.didConsume(received.windowBytes, on: stream)
         try flush()
         return received.bytes
-    }
-
-    private func send(_ bytes: [UInt8], _ stream: HTTP2StreamID) throws {
-        try bytes.withUnsafeBytes { try write($0, stream) }
     }
 
     private func finish(_ stream: HTTP2StreamID, _ trailers: HTTPFields) throws {

@@ -67,18 +67,10 @@ public final class LoopbackServer: Sendable {
             openings.append(number)
             do {
                 if let context { try socket.startTLS(context) }
-                let recorder = options.recordsRequests ? requests : nil
-                if options.speaksHTTP2 || socket.tlsFacts?.applicationProtocol == "h2" {
-                    try HTTP2ServerConnection(
-                        socket: socket, number: number, options: options, stopping: stopping, requests: recorder,
-                        route: route
-                    ).serve()
-                } else {
-                    try ServerConnection(
-                        socket: socket, number: number, options: options, stopping: stopping, requests: recorder,
-                        route: route
-                    ).serve()
-                }
+                try AcceptedConnection(
+                    socket: socket, number: number, options: options, stopping: stopping,
+                    requests: options.recordsRequests ? requests : nil, route: route
+                ).serve()
             } catch {
                 failures.append("connection \(number): \(error)")
                 socket.closeWithoutNotify()
@@ -105,5 +97,34 @@ public final class LoopbackServer: Sendable {
     public func url(_ path: String = "/", host: String? = nil) -> String {
         let port = address.port.map { ":\($0)" } ?? ""
         return "\(usesTLS ? "https" : "http")://\(host ?? address.host)\(port)\(path)"
+    }
+}
+
+/// A connection of a loopback server, with the server's settings.
+struct AcceptedConnection {
+    let socket: StreamSocket
+    /// The number of the connection, from 0.
+    let number: Int
+    let options: LoopbackServer.Options
+    /// Fires when the server stops.
+    let stopping: Signal
+    /// Nil where the server records no requests.
+    let requests: Recorder<ServerRequest>?
+    let route: LoopbackServer.Route
+
+    /// Serves the client with the version of HTTP that was negotiated. Returns when the connection has to be closed.
+    func serve() throws {
+        if options.speaksHTTP2 || socket.tlsFacts?.applicationProtocol == "h2" {
+            try HTTP2ServerConnection(self).serve()
+        } else {
+            try ServerConnection(self).serve()
+        }
+    }
+
+    /// A request without a body.
+    func request(_ method: String, _ target: String, _ fields: HTTPFields, number: Int) -> ServerRequest {
+        ServerRequest(
+            method: method, target: target, fields: fields, connection: self.number, number: number,
+            tls: socket.tlsFacts, exchange: ServerExchange(socket: socket, stopping: stopping))
     }
 }

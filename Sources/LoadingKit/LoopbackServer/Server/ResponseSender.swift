@@ -72,9 +72,7 @@ struct ResponseSender {
     }
 
     private func allowsAnother(after response: ServerResponse, _ framing: ResponseFraming) -> Bool {
-        guard allowsReuse, !response.closesConnection, framing != .untilClose else { return false }
-        if response.body.takesConnection { return false }
-        return true
+        allowsReuse && !response.closesConnection && framing != .untilClose && !response.body.takesConnection
     }
 
     private func fields(
@@ -83,8 +81,7 @@ struct ResponseSender {
         var fields = response.fields
         let isFramed = fields.contains(.contentLength) || fields.contains(.transferEncoding)
         if let field = framing.field, !isFramed { fields.append(field.name, field.value) }
-        guard !fields.contains(.connection) else { return fields }
-        if response.body.takesConnection { return fields }
+        if fields.contains(.connection) || response.body.takesConnection { return fields }
         if !mayContinue {
             fields.append(.connection, "close")
         } else if isHTTP10 {

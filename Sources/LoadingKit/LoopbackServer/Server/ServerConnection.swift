@@ -4,28 +4,16 @@ import LoadingKitPrimitives
 /// One connection of a loopback server: requests are processed in sequence, and each is answered before the next is
 /// read. Requests that a client pipelines wait in the buffer.
 final class ServerConnection {
-    let socket: StreamSocket
-    let number: Int
-    let options: LoopbackServer.Options
-    let requests: Recorder<ServerRequest>?
-    let route: LoopbackServer.Route
-    let exchange: ServerExchange
+    private let connection: AcceptedConnection
     private var parser = RequestParser()
     private var input: [UInt8] = []
     private var position = 0
     private var requestCount = 0
 
-    init(
-        socket: StreamSocket, number: Int, options: LoopbackServer.Options, stopping: Signal,
-        requests: Recorder<ServerRequest>?, route: @escaping LoopbackServer.Route
-    ) {
-        self.socket = socket
-        self.number = number
-        self.options = options
-        self.requests = requests
-        self.route = route
-        exchange = ServerExchange(socket: socket, stopping: stopping)
-    }
+    init(_ connection: AcceptedConnection) { self.connection = connection }
+
+    private var socket: StreamSocket { connection.socket }
+    private var options: LoopbackServer.Options { connection.options }
 
     /// Returns when the connection has to be closed.
     func serve() throws {
@@ -43,14 +31,14 @@ final class ServerConnection {
     /// Serves one request. Returns whether another one may follow.
     private func serveRequest() throws -> Bool {
         guard let (head, framing) = try readHead() else { return false }
-        var request = makeRequest(head)
+        var request = connection.request(head.method, head.target, head.fields, number: requestCount)
         requestCount += 1
         let sender = ResponseSender(
             socket: socket, request: request, version: head.version, allowsReuse: parser.allowsReuse)
         let hasBody = framing != .none && framing != .length(0)
         let mayContinue: Bool
         if let early = try options.beforeBody?(request) {
-            requests?.append(request)
+            connection.requests?.append(request)
             let response = hasBody ? early.closing() : early
             mayContinue = try sender.send(response)
             // Without a body only the message's end has to be read.
@@ -59,8 +47,8 @@ final class ServerConnection {
             for interim in try options.interimResponses?(request) ?? [] { try sender.sendInterim(interim) }
             if hasBody, request.expectsContinue { try sender.sendInterim(.init(100)) }
             try readBody(of: &request)
-            requests?.append(request)
-            let response = try route(request)
+            connection.requests?.append(request)
+            let response = try connection.route(request)
             // The bytes after the request belong to the closure that takes the connection.
             if response.body.takesConnection { socket.pushBack(input[position...]) }
             mayContinue = try sender.send(response)
@@ -69,40 +57,18 @@ final class ServerConnection {
         return mayContinue
     }
 
-    private func makeRequest(_ head: RequestHead) -> ServerRequest {
-        ServerRequest(
-            method: head.method, target: head.target, fields: head.fields, connection: number, number: requestCount,
-            tls: socket.tlsFacts, exchange: exchange)
-    }
-
     // MARK: Reading
 
     /// Nil when the client ends the connection between requests.
     private func readHead() throws -> (RequestHead, BodyFraming)? {
-        while true {
-            guard let event = try nextEvent() else {
-                guard try receive() else {
-                    _ = try parser.finish()
-                    return nil
-                }
-                continue
-            }
-            switch event {
-            case .head(let head, let framing): return (head, framing)
-            case .body, .trailers, .end: continue
-            }
+        while let event = try nextEvent() {
+            if case .head(let head, let framing) = event { return (head, framing) }
         }
+        return nil
     }
 
     private func readBody(of request: inout ServerRequest) throws {
-        while true {
-            guard let event = try nextEvent() else {
-                guard try receive() else {
-                    _ = try parser.finish()
-                    throw ClientClosed()
-                }
-                continue
-            }
+        while let event = try nextEvent() {
             switch event {
             case .head: continue
             case .body(let range): try receiveBody(range, of: &request)
@@ -110,6 +76,7 @@ final class ServerConnection {
             case .end: return
             }
         }
+        throw ClientClosed()
     }
 
     private func receiveBody(_ range: Range<Int>, of request: inout ServerRequest) throws {
@@ -121,9 +88,17 @@ final class ServerConnection {
         }
     }
 
+    /// Nil when the client has ended the connection.
     private func nextEvent() throws -> RequestParser.Event? {
-        // Called even for an empty buffer: a message without a body ends with its head.
-        try input.withUnsafeBytes { bytes throws(HTTP1Error) in try parser.next(bytes, &position) }
+        while true {
+            // Called even for an empty buffer: a message without a body ends with its head.
+            let event = try input.withUnsafeBytes { bytes throws(HTTP1Error) in try parser.next(bytes, &position) }
+            if let event { return event }
+            guard try receive() else {
+                _ = try parser.finish()
+                return nil
+            }
+        }
     }
 
     /// Refills the buffer, whose bytes are all consumed. False at the connection's end.

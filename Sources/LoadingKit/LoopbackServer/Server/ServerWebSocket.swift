@@ -34,9 +34,12 @@ public final class ServerWebSocket {
     }
 
     private func flush() throws {
-        guard codec.hasControlBytes else { return }
+        if codec.hasControlBytes { try write { codec.drainControlBytes(into: &$0) } }
+    }
+
+    private func write(_ fill: (inout [UInt8]) throws -> Void) throws {
         var output: [UInt8] = []
-        codec.drainControlBytes(into: &output)
+        try fill(&output)
         try tunnel.write(output)
     }
 
@@ -48,23 +51,15 @@ public final class ServerWebSocket {
 
     /// Sends a message; a text's bytes are UTF-8.
     public func send(_ kind: WebSocketMessageKind, _ bytes: [UInt8]) throws {
-        var output: [UInt8] = []
-        try bytes.withUnsafeBytes { try codec.send(kind, $0, to: &output) }
-        try tunnel.write(output)
+        try write { output in try bytes.withUnsafeBytes { try codec.send(kind, $0, to: &output) } }
     }
 
     /// Sends a ping; at most 125 bytes.
-    public func ping(_ payload: [UInt8] = []) throws {
-        var output: [UInt8] = []
-        try codec.sendPing(payload, to: &output)
-        try tunnel.write(output)
-    }
+    public func ping(_ payload: [UInt8] = []) throws { try write { try codec.sendPing(payload, to: &$0) } }
 
     /// Sends a close frame.
     public func close(_ code: WebSocketCloseCode, _ reason: String = "") throws {
-        var output: [UInt8] = []
-        try codec.sendClose(code, reason: reason, to: &output)
-        try tunnel.write(output)
+        try write { try codec.sendClose(code, reason: reason, to: &$0) }
     }
 
     /// Sends every message back, until the client closes the connection.

@@ -38,25 +38,24 @@ package final class ConnectionAcceptor: Sendable {
         self.address = listener.address
         let core = Core(listener, limit, stopping, handler)
         self.core = core
-        core.setAccepting(try WorkerThread { core.acceptConnections() })
+        let accepting = try WorkerThread { core.acceptConnections() }
+        core.state.withLock { $0.accepting = accepting }
     }
 
     deinit { stop() }
 
     /// Interrupts every connection, and returns when every thread has ended. Must not be called from a handler.
-    package func stop() {
-        core.stop()
-    }
+    package func stop() { core.stop() }
 }
 
 /// The state that the threads share. They hold this object and not the acceptor, so that an unused acceptor stops.
 private final class Core: Sendable {
-    private struct Connection {
+    struct Connection {
         var socket: StreamSocket
         var thread: WorkerThread?
     }
 
-    private struct State {
+    struct State {
         var isStopping = false
         var accepting: WorkerThread?
         var connections: [Int: Connection] = [:]
@@ -68,7 +67,7 @@ private final class Core: Sendable {
     private let limit: ConnectionAcceptor.Limit?
     private let stopping: Signal
     private let handler: ConnectionAcceptor.Handler
-    private let state = Guarded(State())
+    let state = Guarded(State())
     /// Signalled when a connection ends, for an accepting thread that has no free descriptors.
     private let connectionEnded = DispatchSemaphore(value: 0)
 
@@ -80,10 +79,6 @@ private final class Core: Sendable {
         self.limit = limit
         self.stopping = stopping
         self.handler = handler
-    }
-
-    func setAccepting(_ thread: WorkerThread) {
-        state.withLock { $0.accepting = thread }
     }
 
     // MARK: The accepting thread

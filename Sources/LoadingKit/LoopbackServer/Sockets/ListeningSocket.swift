@@ -14,27 +14,17 @@ package final class ListeningSocket: Sendable {
 
     /// Binds and listens. `backlog` is the number of connections that the system holds before they are accepted.
     package init(_ address: LoopbackAddress, backlog: Int32 = SOMAXCONN) throws(SocketError) {
-        let opened = try Self.open(address, backlog)
-        self.address = opened.address
-        reserved = opened.reserved
-        descriptor = Guarded(opened.descriptor)
-    }
-
-    private typealias Opened = (descriptor: Int32, address: LoopbackAddress, reserved: ReservedPort?)
-
-    private static func open(_ address: LoopbackAddress, _ backlog: Int32) throws(SocketError) -> Opened {
-        guard case .ipv4(port: 0) = address else {
-            let (descriptor, bound) = try listen(address, backlog)
-            return (descriptor, bound, nil)
-        }
         var attempt = 1
         while true {
-            let (descriptor, bound) = try listen(address, backlog)
+            let (descriptor, bound) = try Self.listen(address, backlog)
             do throws(SocketError) {
-                return (descriptor, bound, try ReservedPort(bound.port ?? 0))
+                reserved = address == .ipv4(port: 0) ? try ReservedPort(bound.port ?? 0) : nil
+                self.address = bound
+                self.descriptor = Guarded(descriptor)
+                return
             } catch {
                 Glibc.close(descriptor)
-                guard error.code == EADDRINUSE, attempt < attempts else { throw error }
+                guard error.code == EADDRINUSE, attempt < Self.attempts else { throw error }
                 attempt += 1
             }
         }
@@ -43,16 +33,19 @@ package final class ListeningSocket: Sendable {
     private static func listen(
         _ address: LoopbackAddress, _ backlog: Int32
     ) throws(SocketError) -> (Int32, LoopbackAddress) {
-        let descriptor = socket(address.family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { throw SocketError("socket") }
+        let descriptor = try address.makeSocket("bind to", Glibc.bind, prepare: allowReuse)
         do throws(SocketError) {
-            try bind(descriptor, to: address)
             guard Glibc.listen(descriptor, backlog) == 0 else { throw SocketError("listen") }
-            return (descriptor, try boundAddress(of: descriptor, asked: address))
+            return (descriptor, try address.bound(by: descriptor))
         } catch {
             Glibc.close(descriptor)
             throw error
         }
+    }
+
+    private static func allowReuse(_ descriptor: Int32) {
+        var yes: Int32 = 1
+        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
     }
 
     deinit { close() }
@@ -82,42 +75,13 @@ package final class ListeningSocket: Sendable {
 
     /// Connections are refused from here on. Not while another thread is in `accept()`: `shutDown()` wakes it first.
     func close() {
-        let closed: Int32? = descriptor.withLock { descriptor in
-            let closed = descriptor
-            descriptor = nil
-            return closed
+        let closed = descriptor.withLock { descriptor in
+            defer { descriptor = nil }
+            return descriptor
         }
         guard let closed else { return }
         Glibc.close(closed)
         if case .unix(let path) = address { unlink(path) }
-    }
-
-    private static func bind(_ descriptor: Int32, to address: LoopbackAddress) throws(SocketError) {
-        var yes: Int32 = 1
-        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
-        let result = try address.withSocketAddress { Glibc.bind(descriptor, $0, $1) }
-        guard result == 0 else { throw SocketError("bind to \(address)") }
-    }
-
-    private static func boundAddress(
-        of descriptor: Int32, asked: LoopbackAddress
-    ) throws(SocketError) -> LoopbackAddress {
-        switch asked {
-        case .ipv4: .ipv4(port: try boundPort(of: descriptor))
-        case .ipv6: .ipv6(port: try boundPort(of: descriptor))
-        case .unix: asked
-        }
-    }
-
-    /// IPv4 and IPv6 addresses have the port at the same position, after the family.
-    private static func boundPort(of descriptor: Int32) throws(SocketError) -> UInt16 {
-        var address = sockaddr_in6()
-        var count = socklen_t(MemoryLayout<sockaddr_in6>.size)
-        let result = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &count) }
-        }
-        guard result == 0 else { throw SocketError("getsockname") }
-        return UInt16(bigEndian: address.sin6_port)
     }
 }
 
@@ -131,20 +95,13 @@ package final class ReservedPort: Sendable {
 
     /// Throws where another socket has the port.
     package init(_ port: UInt16) throws(SocketError) {
-        let descriptor = socket(AF_INET6, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else {
-            guard errno == EAFNOSUPPORT else { throw SocketError("socket") }
-            self.descriptor = nil
-            return
+        do throws(SocketError) {
+            // Without SO_REUSEADDR, so that no other socket can be bound there, either.
+            descriptor = try LoopbackAddress.ipv6(port: port).makeSocket("bind to", Glibc.bind)
+        } catch {
+            guard [EAFNOSUPPORT, EADDRNOTAVAIL].contains(error.code) else { throw error }
+            descriptor = nil
         }
-        // Without SO_REUSEADDR, so that no other socket can be bound there, either.
-        let result = try LoopbackAddress.ipv6(port: port).withSocketAddress { bind(descriptor, $0, $1) }
-        if result != 0 {
-            let error = SocketError("bind to \(LoopbackAddress.ipv6(port: port))")
-            close(descriptor)
-            guard error.code == EADDRNOTAVAIL else { throw error }
-        }
-        self.descriptor = result == 0 ? descriptor : nil
     }
 
     deinit { if let descriptor { close(descriptor) } }

@@ -1,4 +1,5 @@
 import Glibc
+import LoadingKitTransport
 
 /// The address of a loopback server. Port 0 means any free port.
 public enum LoopbackAddress: Sendable, Hashable, CustomStringConvertible {
@@ -7,12 +8,7 @@ public enum LoopbackAddress: Sendable, Hashable, CustomStringConvertible {
     case unix(path: String)
 
     /// The port; nil for a Unix socket.
-    public var port: UInt16? {
-        switch self {
-        case .ipv4(let port), .ipv6(let port): port
-        case .unix: nil
-        }
-    }
+    public var port: UInt16? { socketAddress.port }
 
     /// The host in a URL's authority, without the port: `127.0.0.1`, `[::1]`, or `localhost` for a Unix socket.
     public var host: String {
@@ -23,66 +19,49 @@ public enum LoopbackAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The authority in a URL: `127.0.0.1:8080`.
-    public var description: String {
+    /// The authority in a URL, such as `127.0.0.1:8080`; the path of a Unix socket.
+    public var description: String { socketAddress.description }
+
+    private var socketAddress: SocketAddress {
         switch self {
-        case .ipv4(let port), .ipv6(let port): "\(host):\(port)"
-        case .unix(let path): path
+        case .ipv4(let port): .ip(.v4(0x7F00_0001), port: port)
+        case .ipv6(let port): .ip(.v6(high: 0, low: 1, zone: 0), port: port)
+        case .unix(let path): .unix(path: path)
         }
     }
 
-    var family: Int32 {
-        switch self {
-        case .ipv4: AF_INET
-        case .ipv6: AF_INET6
-        case .unix: AF_UNIX
+    /// The same address with the port to which the socket is bound.
+    func bound(by descriptor: Int32) throws(SocketError) -> LoopbackAddress {
+        var storage = sockaddr_storage()
+        var count = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let result = withUnsafeMutablePointer(to: &storage) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &count) }
+        }
+        guard result == 0 else { throw SocketError("getsockname") }
+        let port = SocketAddress(storage)?.port ?? 0
+        return switch self {
+        case .ipv4: .ipv4(port: port)
+        case .ipv6: .ipv6(port: port)
+        case .unix: self
         }
     }
 
-    /// Calls the body with the address in the system's form.
-    func withSocketAddress<Result>(
-        _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
-    ) throws(SocketError) -> Result {
-        switch self {
-        case .ipv4(let port):
-            var address = sockaddr_in()
-            address.sin_family = sa_family_t(AF_INET)
-            address.sin_port = port.bigEndian
-            address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-            return Self.withErased(&address, body)
-        case .ipv6(let port):
-            var address = sockaddr_in6()
-            address.sin6_family = sa_family_t(AF_INET6)
-            address.sin6_port = port.bigEndian
-            withUnsafeMutableBytes(of: &address.sin6_addr) { $0[15] = 1 }
-            return Self.withErased(&address, body)
-        case .unix(let path):
-            var address = try Self.unixAddress(path)
-            return Self.withErased(&address, body)
+    /// Makes a socket, and calls `bind` or `connect` with the address in the system's form.
+    ///
+    /// - Parameter prepare: sets the socket's options before the call.
+    func makeSocket(
+        _ operation: String, _ call: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Int32,
+        prepare: (Int32) -> Void = { _ in }
+    ) throws(SocketError) -> Int32 {
+        let descriptor = socket(socketAddress.family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw SocketError("socket") }
+        prepare(descriptor)
+        let result = socketAddress.withSystemAddress { call(descriptor, $0, $1) }
+        guard result == 0 else {
+            let code = result == nil ? ENAMETOOLONG : errno
+            close(descriptor)
+            throw SocketError(operation: "\(operation) \(self)", code: code)
         }
-    }
-
-    private static func unixAddress(_ path: String) throws(SocketError) -> sockaddr_un {
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        let bytes = Array(path.utf8)
-        let fits = withUnsafeMutableBytes(of: &address.sun_path) { room in
-            // One byte is reserved for the terminating NUL.
-            guard bytes.count < room.count, !bytes.isEmpty else { return false }
-            room.copyBytes(from: bytes)
-            return true
-        }
-        guard fits else { throw SocketError(operation: "the socket path \(path)", code: ENAMETOOLONG) }
-        return address
-    }
-
-    private static func withErased<Address, Result>(
-        _ address: inout Address, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
-    ) -> Result {
-        withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                body($0, socklen_t(MemoryLayout<Address>.size))
-            }
-        }
+        return descriptor
     }
 }

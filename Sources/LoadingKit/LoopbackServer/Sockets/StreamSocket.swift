@@ -21,16 +21,7 @@ public final class StreamSocket: @unchecked Sendable {  // the mutex guards the 
 
     /// Connects, blocking.
     public convenience init(connectingTo address: LoopbackAddress) throws(SocketError) {
-        let descriptor = socket(address.family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { throw SocketError("socket") }
-        do throws(SocketError) {
-            let result = try address.withSocketAddress { Glibc.connect(descriptor, $0, $1) }
-            guard result == 0 else { throw SocketError("connect to \(address)") }
-        } catch {
-            Glibc.close(descriptor)
-            throw error
-        }
-        self.init(owning: descriptor)
+        self.init(owning: try address.makeSocket("connect to", Glibc.connect))
     }
 
     deinit { close() }
@@ -38,14 +29,8 @@ public final class StreamSocket: @unchecked Sendable {  // the mutex guards the 
     /// The result of the TLS handshake; nil while the connection is plain.
     public var tlsFacts: TLSFacts? { tls?.facts }
 
-    /// Requests a TLS client's certificate, after the handshake. It precedes the client's subsequent bytes.
-    package func requestCertificate() throws { try tls?.requestCertificate() }
-
-    /// Waits for the client's answer to the request. The client must send nothing else before it.
-    package func awaitCertificate() { tls?.awaitCertificate() }
-
-    /// The common name in the certificate that a TLS client has presented up to now.
-    package var peerCommonName: String? { tls?.peerCommonName }
+    /// OpenSSL's connection; nil while the connection is plain.
+    package var openSSLConnection: OpaquePointer? { tls?.pointer }
 
     /// Whether the peer ended TLS with close_notify. False for a plain connection.
     public var receivedCloseNotify: Bool { tls?.receivedCloseNotify ?? false }
@@ -70,19 +55,27 @@ public final class StreamSocket: @unchecked Sendable {  // the mutex guards the 
     /// Blocks until one of two connections is readable, and reads nothing. Returns which are ready.
     package static func waitUntilReadable(_ one: StreamSocket, _ other: StreamSocket) throws -> (Bool, Bool) {
         if one.hasPending || other.hasPending { return (one.hasPending, other.hasPending) }
-        var polled = try [one, other].map { pollfd(fd: try $0.openDescriptor(), events: Int16(POLLIN), revents: 0) }
-        while Glibc.poll(&polled, 2, -1) < 0 {
-            guard errno == EINTR else { throw SocketError("poll") }
-        }
-        return (polled[0].revents != 0, polled[1].revents != 0)
+        let ready = try wait(for: Int16(POLLIN), on: [one, other])
+        return (ready[0], ready[1])
     }
 
     /// Blocks until the connection is readable, and reads nothing.
-    func waitUntilReadable() throws {
-        var poll = pollfd(fd: try openDescriptor(), events: Int16(POLLIN), revents: 0)
-        while Glibc.poll(&poll, 1, -1) < 0 {
+    func waitUntilReadable() throws { _ = try Self.wait(for: Int16(POLLIN), on: [self]) }
+
+    /// Blocks until the peer has ended the connection, and reads nothing. Unread bytes do not matter.
+    public func waitUntilPeerCloses() throws {
+        // Linux's POLLRDHUP, which the C library's module does not export; hang-up and error are always reported.
+        _ = try Self.wait(for: 0x2000, on: [self])
+    }
+
+    /// Returns for each socket whether the event, or an error, has occurred.
+    private static func wait(for event: Int16, on sockets: [StreamSocket]) throws(SocketError) -> [Bool] {
+        var polled: [pollfd] = []
+        for socket in sockets { polled.append(pollfd(fd: try socket.openDescriptor(), events: event, revents: 0)) }
+        while Glibc.poll(&polled, nfds_t(polled.count), -1) < 0 {
             guard errno == EINTR else { throw SocketError("poll") }
         }
+        return polled.map { $0.revents != 0 }
     }
 
     /// Reads up to `count` bytes; empty when the peer has ended the connection.
@@ -129,26 +122,24 @@ public final class StreamSocket: @unchecked Sendable {  // the mutex guards the 
         }
     }
 
-    /// Blocks until the peer has ended the connection, and reads nothing. Unread bytes do not matter.
-    public func waitUntilPeerCloses() throws {
-        // Linux's POLLRDHUP, which the C library's module does not export; hang-up and error are always reported.
-        let peerClosed: Int16 = 0x2000
-        var poll = pollfd(fd: try openDescriptor(), events: peerClosed, revents: 0)
-        while Glibc.poll(&poll, 1, -1) < 0 {
-            guard errno == EINTR else { throw SocketError("poll") }
-        }
-    }
-
     // MARK: TLS
 
     /// Performs the server's side of a handshake, blocking; inside existing TLS where the connection has it.
     package func startTLS(_ context: TLSServerContext) throws {
-        tls = try TLSStream(accepting: context, on: try openDescriptor(), inside: tls)
+        try startTLS(context.pointer, handshake: SSL_accept) { connection in
+            withExtendedLifetime(context) { SSL_free(connection) }
+        }
     }
 
-    /// Performs the client's side of a handshake, blocking.
-    package func startTLS(_ context: TLSClientContext, serverName: String?) throws {
-        tls = try TLSStream(connecting: context, serverName: serverName, on: try openDescriptor())
+    /// Performs a handshake, blocking.
+    ///
+    /// - Parameters:
+    ///   - handshake: performs it; 1 for success.
+    ///   - release: frees the connection, and holds the context until then.
+    package func startTLS(
+        _ context: OpaquePointer, handshake: (OpaquePointer) -> Int32, release: @escaping (OpaquePointer) -> Void
+    ) throws {
+        tls = try TLSStream(context, on: try openDescriptor(), inside: tls, handshake: handshake, release: release)
     }
 
     /// Signals that no more will be sent: close_notify in TLS, which leaves the underlying connection open.

@@ -2,9 +2,9 @@ import CLoadingKitOpenSSL
 
 /// OpenSSL's settings for a server's connections. They are immutable, so threads may share them.
 package final class TLSServerContext: @unchecked Sendable {  // immutable; OpenSSL guards the session cache inside
-    let pointer: OpaquePointer
-    /// ALPN's list in its wire format: each name preceded by its length.
-    private let applicationProtocols: [UInt8]
+    package let pointer: OpaquePointer
+    /// ALPN's list in its wire format: each name preceded by its length. OpenSSL points into it.
+    private let applicationProtocols: UnsafeMutableBufferPointer<UInt8>
     private let ignoresOtherProtocols: Bool
     private let stapledResponse: [UInt8]?
 
@@ -12,9 +12,10 @@ package final class TLSServerContext: @unchecked Sendable {  // immutable; OpenS
         pointer = try required(SSL_CTX_new(TLS_server_method()), "making a TLS context")
         ignoresOtherProtocols = options.ignoresOtherProtocols
         stapledResponse = options.stapledResponse
-        applicationProtocols = try ALPN.encode(options.applicationProtocols)
+        let list = try ALPN.encode(options.applicationProtocols)
+        applicationProtocols = .allocate(capacity: list.count)
+        _ = applicationProtocols.initialize(from: list)
         try setVersions(options)
-        try setCipherSuites(options)
         try setIdentity(options.identity)
         try setClientAuthorities(options)
         setResumption(options)
@@ -29,48 +30,49 @@ package final class TLSServerContext: @unchecked Sendable {  // immutable; OpenS
         }
     }
 
-    deinit { SSL_CTX_free(pointer) }
-
-    private func setVersions(_ options: TLSServerOptions) throws(OpenSSLError) {
-        let bounds = [
-            (SSL_CTRL_SET_MIN_PROTO_VERSION, options.minimumVersion),
-            (SSL_CTRL_SET_MAX_PROTO_VERSION, options.maximumVersion),
-        ]
-        for (command, version) in bounds {
-            try check(
-                Int32(truncatingIfNeeded: SSL_CTX_ctrl(pointer, command, version.number, nil)), "setting \(version)")
-        }
-        if options.minimumVersion.needsLowSecurityLevel {
-            try check(SSL_CTX_set_cipher_list(pointer, "DEFAULT:@SECLEVEL=0"), "allowing old ciphers")
-        }
+    deinit {
+        SSL_CTX_free(pointer)
+        applicationProtocols.deallocate()
     }
 
-    private func setCipherSuites(_ options: TLSServerOptions) throws(OpenSSLError) {
-        guard let list = options.cipherSuites else { return }
-        try check(SSL_CTX_set_cipher_list(pointer, list), "choosing cipher suites")
+    private func setVersions(_ options: TLSServerOptions) throws(OpenSSLError) {
+        for (command, version) in [
+            (SSL_CTRL_SET_MIN_PROTO_VERSION, options.minimumVersion),
+            (SSL_CTRL_SET_MAX_PROTO_VERSION, options.maximumVersion),
+        ] {
+            let result = SSL_CTX_ctrl(pointer, command, Int(version.rawValue), nil)
+            try check(Int32(truncatingIfNeeded: result), "setting \(version)")
+        }
+        // OpenSSL's default security level refuses the signatures of the old versions' handshakes.
+        if options.minimumVersion.rawValue < TLSVersion.v1_2.rawValue { SSL_CTX_set_security_level(pointer, 0) }
+        if let list = options.cipherSuites {
+            try check(SSL_CTX_set_cipher_list(pointer, list), "choosing cipher suites")
+        }
     }
 
     private func setIdentity(_ identity: ServerIdentity) throws(OpenSSLError) {
-        let chain = try Certificate.all(inPEM: identity.certificatePEM)
-        for (index, certificate) in chain.enumerated() {
-            let target = certificate.pointer
-            if index == 0 {
-                try check(SSL_CTX_use_certificate(pointer, target), "setting the certificate")
-            } else {
-                // With 1 as the last argument the context takes its own reference.
-                let added = SSL_CTX_ctrl(pointer, SSL_CTRL_CHAIN_CERT, 1, UnsafeMutableRawPointer(target))
-                try check(Int32(truncatingIfNeeded: added), "adding an intermediate certificate")
-            }
+        let chain = try ParsedCertificate.all(inPEM: identity.certificatePEM)
+        try Self.present(identity, in: pointer)
+        for certificate in chain.dropFirst() {
+            // With 1 as the last argument the context takes its own reference.
+            let added = SSL_CTX_ctrl(pointer, SSL_CTRL_CHAIN_CERT, 1, UnsafeMutableRawPointer(certificate.pointer))
+            try check(Int32(truncatingIfNeeded: added), "adding an intermediate certificate")
         }
+    }
+
+    /// Sets the identity's own certificate and its key.
+    package static func present(_ identity: ServerIdentity, in context: OpaquePointer) throws(OpenSSLError) {
+        let leaf = try ParsedCertificate.first(inPEM: identity.certificatePEM)
+        try check(SSL_CTX_use_certificate(context, leaf.pointer), "setting the certificate")
         let key = try PrivateKey(pem: identity.privateKeyPEM)
-        try check(SSL_CTX_use_PrivateKey(pointer, key.pointer), "setting the private key")
-        try check(SSL_CTX_check_private_key(pointer), "matching the private key to its certificate")
+        try check(SSL_CTX_use_PrivateKey(context, key.pointer), "setting the private key")
+        try check(SSL_CTX_check_private_key(context), "matching the private key to its certificate")
     }
 
     private func setClientAuthorities(_ options: TLSServerOptions) throws(OpenSSLError) {
         guard !options.clientAuthoritiesPEM.isEmpty else { return }
         for text in options.clientAuthoritiesPEM {
-            let authority = try Certificate.first(inPEM: text)
+            let authority = try ParsedCertificate.first(inPEM: text)
             try check(X509_STORE_add_cert(SSL_CTX_get_cert_store(pointer), authority.pointer), "trusting an authority")
             try check(SSL_CTX_add_client_CA(pointer, authority.pointer), "naming an authority")
         }
@@ -99,19 +101,19 @@ package final class TLSServerContext: @unchecked Sendable {  // immutable; OpenS
         return SSL_TLSEXT_ERR_OK
     }
 
+    /// Selects the first of the server's protocols that the client offers.
     fileprivate func choose(
         from offered: UnsafePointer<UInt8>?, _ offeredCount: UInt32,
-        _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>,
-        _ chosenCount: UnsafeMutablePointer<UInt8>
+        _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>, _ chosenCount: UnsafeMutablePointer<UInt8>
     ) -> Int32 {
-        // The answer must point into the client's list, which outlives this call. The client's list is therefore the
-        // one to select from, in the server's order.
-        guard
-            let choice = ALPN.choose(
-                applicationProtocols, from: UnsafeBufferPointer(start: offered, count: Int(offeredCount)))
-        else { return ignoresOtherProtocols ? SSL_TLSEXT_ERR_NOACK : SSL_TLSEXT_ERR_ALERT_FATAL }
-        chosen.pointee = choice.baseAddress
-        chosenCount.pointee = UInt8(truncatingIfNeeded: choice.count)
+        var choice: UnsafeMutablePointer<UInt8>?
+        let result = SSL_select_next_proto(
+            &choice, chosenCount, applicationProtocols.baseAddress, UInt32(applicationProtocols.count), offered,
+            offeredCount)
+        guard result == OPENSSL_NPN_NEGOTIATED else {
+            return ignoresOtherProtocols ? SSL_TLSEXT_ERR_NOACK : SSL_TLSEXT_ERR_ALERT_FATAL
+        }
+        chosen.pointee = UnsafePointer(choice)
         return SSL_TLSEXT_ERR_OK
     }
 }
@@ -163,64 +165,26 @@ public struct TLSServerOptions: Sendable, Equatable {
     }
 }
 
-/// The TLS versions that a loopback server supports. The two old versions exist for tests of their refusal.
-public enum TLSVersion: Sendable, CaseIterable {
-    case v1_0, v1_1, v1_2, v1_3
-
-    var number: Int {
-        switch self {
-        case .v1_0: Int(TLS1_VERSION)
-        case .v1_1: Int(TLS1_1_VERSION)
-        case .v1_2: Int(TLS1_2_VERSION)
-        case .v1_3: Int(TLS1_3_VERSION)
-        }
-    }
-
-    /// OpenSSL's default security level refuses the signatures of these versions' handshakes.
-    var needsLowSecurityLevel: Bool {
-        switch self {
-        case .v1_0, .v1_1: true
-        case .v1_2, .v1_3: false
-        }
-    }
+/// The TLS versions that a loopback server supports, with their numbers in the protocol. The two old versions exist for
+/// tests of their refusal.
+public enum TLSVersion: UInt16, Sendable, CaseIterable {
+    case v1_0 = 0x301
+    case v1_1 = 0x302
+    case v1_2 = 0x303
+    case v1_3 = 0x304
 }
 
 /// ALPN's lists of protocol names (RFC 7301 §3.1): each name preceded by one byte with its length.
-enum ALPN {
-    static func encode(_ names: [String]) throws(OpenSSLError) -> [UInt8] {
+package enum ALPN {
+    package static func encode(_ names: [String]) throws(OpenSSLError) -> [UInt8] {
         var list: [UInt8] = []
         for name in names {
-            let bytes = Array(name.utf8)
-            guard let count = UInt8(exactly: bytes.count), count > 0 else {
+            guard let count = UInt8(exactly: name.utf8.count), count > 0 else {
                 throw OpenSSLError("setting ALPN", reason: "\"\(name)\" is not 1 to 255 bytes long")
             }
             list.append(count)
-            list += bytes
+            list += name.utf8
         }
         return list
-    }
-
-    /// The first of the server's names that the client offers, as a part of the client's list.
-    static func choose(
-        _ accepted: [UInt8], from offered: UnsafeBufferPointer<UInt8>
-    ) -> UnsafeBufferPointer<UInt8>? {
-        accepted.withUnsafeBufferPointer { accepted in
-            for candidate in names(in: accepted) {
-                for offer in names(in: offered) where offer.elementsEqual(candidate) { return offer }
-            }
-            return nil
-        }
-    }
-
-    private static func names(in list: UnsafeBufferPointer<UInt8>) -> [UnsafeBufferPointer<UInt8>] {
-        var names: [UnsafeBufferPointer<UInt8>] = []
-        var rest = list[...]
-        while let count = rest.first {
-            let name = rest.dropFirst().prefix(Int(count))
-            guard name.count == Int(count) else { break }
-            names.append(UnsafeBufferPointer(rebasing: name))
-            rest = rest[name.endIndex...]
-        }
-        return names
     }
 }

@@ -2,8 +2,7 @@ import CLoadingKitOpenSSL
 import Foundation
 import LoadingKitTransport
 
-/// AES-256 in Galois/Counter Mode (NIST SP 800-38D), by OpenSSL. The output contains a random nonce, the ciphertext,
-/// and the tag.
+/// AES-256 in Galois/Counter Mode (NIST SP 800-38D). The output is a random nonce, the ciphertext, and the tag.
 struct AES256GCM {
     private static let nonceSize = 12
     private static let tagSize = 16

@@ -24,8 +24,7 @@
     /// A connection to an SQLite database, and its prepared statements. One thread at a time uses it.
     final class SQLiteConnection {
         private let handle: OpaquePointer
-        /// The statements that are not running, by their text. All texts are the library's own, and their number is
-        /// small.
+        /// The statements that are not running, by their text. All texts are the library's own, and few.
         private var statements: [String: SQLiteStatement] = [:]
 
         fileprivate init(path: String, busyTimeout: Int32) throws {
@@ -60,7 +59,6 @@
             try forEach(sql, values) { _ in }
         }
 
-        /// Calls `body` with each row of a statement's result.
         func forEach(_ sql: String, _ values: [(any SQLiteValue)?] = [], _ body: (SQLiteRow) throws -> Void) throws {
             try withStatement(sql, values) { statement in
                 while let row = try statement.step() { try body(row) }
@@ -83,8 +81,7 @@
             try withStatement(sql, values) { try $0.step()?.value(0) }
         }
 
-        /// Runs `body` in a transaction that may write from its beginning. The transaction is rolled back if `body`
-        /// throws.
+        /// Runs `body` in a transaction that may write. The transaction is rolled back if `body` throws.
         func transaction<Result>(_ body: (SQLiteConnection) throws -> Result) throws -> Result {
             try execute("BEGIN IMMEDIATE")
             do {
@@ -150,8 +147,7 @@
             }
         }
 
-        /// Prepares the statement to be run again. The results of these calls only repeat errors that `step()` has
-        /// already thrown.
+        /// Prepares the statement to be run again. These calls only repeat errors that `step()` has thrown.
         func reset() {
             sqlite3_reset(handle)
             sqlite3_clear_bindings(handle)
@@ -183,7 +179,6 @@
             self.init(code: code, message: String(cString: sqlite3_errmsg(connection)))
         }
 
-        /// The primary result code.
         var primaryCode: Int32 { code & 0xFF }
 
         var description: String { "SQLite error \(code): \(message)" }

@@ -11,8 +11,7 @@
         enum Durability: String {
             /// The transaction survives the end of the process and of the machine.
             case full = "FULL"
-            /// The transaction survives the end of the process. If the machine loses power, the last transactions may
-            /// be lost.
+            /// The transaction survives the end of the process, but not a loss of power.
             case process = "NORMAL"
         }
 
@@ -42,11 +41,9 @@
             self.log = log
         }
 
-        /// Whether there is a file.
         var exists: Bool { fileNumber != nil }
 
-        /// Reads; nil if the database has never been created. Several statements of one call may see different states
-        /// of the database.
+        /// Reads; nil if there is no database. Several statements may see different states of the database.
         func read<Result: Sendable>(_ body: (SQLiteConnection) throws -> Result) throws -> Result? {
             guard let file = fileNumber else { return nil }
             return try perform(on: file) { try ($0.reader ?? $0.writer).use(body) }
@@ -101,8 +98,7 @@
             }
         }
 
-        /// The former connection is closed when its last user releases it. Closing may write, so it must not happen
-        /// while the lock is held.
+        /// The former connection is closed by its last user. Closing may write, so it happens without the lock.
         private func replaceConnection(by new: Connection?) {
             let former = connection.withLock { connection in
                 defer { connection = new }
@@ -123,8 +119,7 @@
             return SystemCalls.stat(url.path, &status) == 0 ? UInt64(status.st_ino) : nil
         }
 
-        /// While the first process creates the database, SQLite does not let other processes wait, but returns an error
-        /// at once.
+        /// While another process creates the database, SQLite returns an error at once instead of waiting.
         private static func patiently<Result>(_ body: () throws -> Result) throws -> Result {
             let end = ContinuousClock.now + .milliseconds(patience)
             while true {
@@ -140,15 +135,13 @@
             do {
                 let writer = try SQLiteDatabase(path: url.path, busyTimeout: Self.patience)
                 let isOurs = try writer.use { connection in
-                    // If the file system does not support shared memory, SQLite uses another journal mode, which works
-                    // as well.
+                    // If the file system lacks shared memory, SQLite uses another journal mode, which works as well.
                     try connection.execute(
                         "PRAGMA journal_mode = WAL; PRAGMA synchronous = \(durability.rawValue)")
                     return try schema.apply(to: connection)
                 }
                 guard isOurs else { throw StoreFailure.newer(path: url.path) }
-                // The reader may write, too, so that the connection that is closed last can transfer the log's contents
-                // to the database.
+                // The reader may write, too: the connection that is closed last transfers the log to the database.
                 let reader =
                     switch durability {
                     case .full: nil as SQLiteDatabase?
@@ -162,9 +155,7 @@
 
         /// SQLite creates the files beside it with the mode of this file.
         private func makeFile() throws {
-            try FileManager.default.createDirectory(
-                at: url.deletingLastPathComponent(), withIntermediateDirectories: true,
-                attributes: [.posixPermissions: 0o700])
+            try StoreFolder.make(url.deletingLastPathComponent())
             let descriptor = SystemCalls.open(url.path, O_RDWR | O_CREAT, mode: 0o600)
             try StoreFailure.check("open", url.path, descriptor)
             SystemCalls.close(Int32(descriptor))
@@ -181,8 +172,7 @@
         }
     }
 
-    /// The tables of a store's database, as a list of steps. A file's `user_version` is the number of steps applied to
-    /// it.
+    /// The tables of a store's database, as steps. A file's `user_version` is the number of applied steps.
     struct StoreSchema: Sendable {
         /// The statements of each version, in order. Existing steps are never changed; changes are added as new steps.
         let steps: [String]

@@ -4,7 +4,6 @@
 
     /// The reason why a store cannot write or read.
     enum StoreFailure: Error, CustomStringConvertible {
-        /// A system call has failed.
         case system(String, path: String, code: Int32)
         /// The file was written by a newer version of this library.
         case newer(path: String)
@@ -12,7 +11,6 @@
         case noKey(path: String)
         /// This number of credentials were encrypted with another key, or changed since.
         case wrongKey(Int)
-        /// OpenSSL has failed.
         case encryption
 
         var description: String {
@@ -22,9 +20,9 @@
             case .newer(let path):
                 "\(path) was written by a newer version of the library"
             case .noKey(let path):
-                "\(path) has no key; put back the one that they were kept with"
+                "\(path) contains no valid key; restore the file with which the store was written"
             case .wrongKey(let count):
-                "\(count) of them are encrypted with another key than the one in the file beside it, or damaged"
+                "\(count) entries are damaged, or encrypted with another key than the one in the file beside the store"
             case .encryption:
                 "OpenSSL could not encrypt"
             }
@@ -42,11 +40,6 @@
             guard let error = error as? SQLiteError else { return false }
             // All statements are this library's own, so an SQL error means that the file has other tables.
             return [SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_ERROR, SQLITE_FORMAT].contains(error.primaryCode)
-        }
-
-        /// Whether bytes are not the ones that were encrypted with the key.
-        static func isWrongKey(_ error: any Error) -> Bool {
-            if case .wrongKey? = error as? StoreFailure { true } else { false }
         }
 
         /// Whether another process has locked the file, so that another attempt may succeed.

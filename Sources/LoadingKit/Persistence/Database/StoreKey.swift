@@ -71,8 +71,7 @@
             return key
         }
 
-        /// Writes the complete file under another name first. The first of several processes gives the file its final
-        /// name.
+        /// Writes the file under another name first. The first of several processes gives it its final name.
         private func make() throws {
             guard let bytes = SecureRandom.bytes(size) else { throw StoreFailure.encryption }
             try StoreFolder.make(url.deletingLastPathComponent())

@@ -18,18 +18,13 @@ final class WriteBehind<Change: Sendable>: Sendable {
     /// - Parameter write: Writes a batch, and returns the changes to retry with the next one. May block.
     init(_ write: @escaping @Sendable ([Change]) -> [Change]) { self.write = write }
 
-    /// The failed changes that are retried. Their number is limited, so that memory does not fill up because of a
-    /// broken disk.
+    /// The failed changes that are retried. Their number is limited, as the disk may be broken for long.
     static func kept(_ changes: [Change]) -> [Change] { Array(changes.suffix(10_000)) }
 
-    func add(_ changes: [Change]) {
-        schedule { $0.waiting += changes }
-    }
+    func add(_ changes: [Change]) { schedule { $0.waiting += changes } }
 
     /// Calls back after all earlier changes were written, or writing them was attempted.
-    func flush(_ completion: @escaping @Sendable () -> Void) {
-        schedule { $0.waiters.append(completion) }
-    }
+    func flush(_ completion: @escaping @Sendable () -> Void) { schedule { $0.waiters.append(completion) } }
 
     private func schedule(_ body: (inout State) -> Void) {
         let begins = state.withLock { state in

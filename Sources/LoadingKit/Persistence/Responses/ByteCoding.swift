@@ -77,8 +77,7 @@ struct ByteReader {
     }
 }
 
-/// Encodes user info as bytes, if it consists of strings, numbers, dates, data, arrays, and dictionaries with string
-/// keys.
+/// Encodes user info, if it consists of strings, numbers, dates, data, arrays, and dictionaries.
 enum PropertyList {
     static func bytes(_ dictionary: [AnyHashable: Any]) -> Data? {
         guard let plain = plain(dictionary) else { return nil }

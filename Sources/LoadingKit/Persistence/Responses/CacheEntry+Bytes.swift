@@ -11,8 +11,7 @@ extension CacheEntry {
         case plain = 1
     }
 
-    /// Nil for an entry that cannot be restored exactly: with a response of the program's own class, or with user info
-    /// that is not a property list.
+    /// Nil for an entry that cannot be restored exactly: a response of another class, or other user info.
     func headBytes(under key: CacheKey) -> Data? {
         var writer = ByteWriter()
         writer.put(Self.version)
@@ -97,9 +96,7 @@ extension CacheEntry {
         case .plain:
             guard let type = reader.readOptional({ $0.readString() }),
                 let encoding = reader.readOptional({ $0.readString() })
-            else {
-                return nil
-            }
+            else { return nil }
             return URLResponse(
                 url: url, mimeType: type, expectedContentLength: Int(length), textEncodingName: encoding)
         }

@@ -28,10 +28,7 @@ enum ResponseChange: Sendable {
         }
     }
 
-    /// The size of the content to write.
-    var size: Int {
-        if case .store(let entry, _) = self { entry.response.data.count } else { 0 }
-    }
+    var size: Int { if case .store(let entry, _) = self { entry.response.data.count } else { 0 } }
 }
 
 /// The changes that have not been written yet, by the keys that they concern.

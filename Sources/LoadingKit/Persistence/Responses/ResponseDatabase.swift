@@ -39,9 +39,7 @@
             return entries
         }
 
-        package func noteUse(of key: CacheKey) {
-            if files.noteUse(of: key) { add(.tidy) }
-        }
+        package func noteUse(of key: CacheKey) { if files.noteUse(of: key) { add(.tidy) } }
 
         package func keyedHash() -> KeyedHash? { files.keyedHash() }
 
@@ -70,8 +68,6 @@
 
         package func flush(_ completion: @escaping @Sendable () -> Void) { writes.flush(completion) }
 
-        private func add(_ change: ResponseChange) {
-            if files.expect(change) { writes.add([change]) }
-        }
+        private func add(_ change: ResponseChange) { if files.expect(change) { writes.add([change]) } }
     }
 #endif

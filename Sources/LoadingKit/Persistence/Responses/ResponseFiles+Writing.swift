@@ -86,8 +86,7 @@
             }
         }
 
-        /// Makes sure that responses which could not be removed are not found again: even a full disk allows files to
-        /// be removed.
+        /// Responses that could not be removed must not be found again: even a full disk allows files to be removed.
         private func forget(_ changes: [ResponseChange]) {
             let bodies = try? database.read { connection in
                 try changes.flatMap { change -> [Int64] in

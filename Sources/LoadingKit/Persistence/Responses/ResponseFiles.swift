@@ -2,7 +2,7 @@
     import Foundation
     import LoadingKitCore
     import LoadingKitPrimitives
-    import LoadingKitTransport
+    @_spi(LoadingKitPlugins) import LoadingKitTransport
 
     /// A cache's folder on disk, and the information about it that is available without reading the disk.
     ///
@@ -15,11 +15,9 @@
             var known = KnownKeys()
             var used: [CacheKey: Date] = [:]
             var pending = PendingChanges()
-            /// Set if the folder could not be written to. No responses are stored until this time of ``DispatchTime``,
-            /// in nanoseconds.
+            /// The time (``DispatchTime``, in nanoseconds) until which a folder that could not be written to is not used.
             var offUntil: UInt64?
-            /// Whether the stored responses are outdated: they may include responses that were removed or replaced
-            /// since.
+            /// Whether the stored responses may include some that were removed or replaced since.
             var isOutdated = false
 
             /// Whether the folder is not used for now. It is tried again when the time has passed.
@@ -30,8 +28,7 @@
         private static let mostPendingBytes = 64 << 20
         /// The number of uses that are recorded at a time.
         private static let mostUsed = 256
-        /// The time for which the folder is not used after it could not be written to, in nanoseconds. The disk may
-        /// have room afterwards.
+        /// The time, in nanoseconds, for which a folder that could not be written to is not used.
         static let retryInterval: UInt64 = 60_000_000_000
         /// The time for which other processes' responses may be missed, in nanoseconds.
         private static let lookInterval: UInt64 = 1_000_000_000
@@ -54,8 +51,7 @@
 
         // MARK: In-memory information; does not block
 
-        /// Whether there may be responses under a key, and whether it is time to check for responses that other
-        /// processes have stored.
+        /// Whether there may be responses under a key, and whether to look for those of other processes.
         func checkPresence(of key: CacheKey) -> (mayHave: Bool, shallLook: Bool) {
             state.withLock { state in
                 if state.isOff { return (false, false) }
@@ -181,7 +177,6 @@
             bodies.sweep(keeping: kept)
         }
 
-        /// Reads which responses other processes have stored.
         func look() {
             do {
                 if try open(creating: false), !isOff { try learnKeys() }
@@ -199,10 +194,55 @@
             state.withLock { $0.known.insert(found, upTo: end ?? 0) }
         }
 
-        /// A read has failed. Damage needs no action, as the next use creates a new database. A lock by another process
-        /// is temporary.
+        /// Damage needs no action, as the next use creates a new database. A lock by another process is temporary.
         func readingDidFail(_ error: any Error) {
             if !StoreFailure.isDamage(error), !StoreFailure.isBusy(error) { switchOff(error) }
+        }
+
+        // MARK: Reading
+
+        /// The responses under a key, and the rows that are damaged or have damaged contents. Blocks.
+        func entries(for key: CacheKey) -> (entries: [CacheEntry], damaged: [Int64]) {
+            var entries: [CacheEntry] = []
+            var damaged: [Int64] = []
+            do {
+                guard !isOff, try open(creating: false) else { return ([], []) }
+                for stored in try database.read({ try ResponseIndex.stored(key, $0) }) ?? [] {
+                    if let entry = entry(stored, key) { entries.append(entry) } else { damaged.append(stored.id) }
+                }
+            } catch {
+                readingDidFail(error)
+                return ([], [])
+            }
+            return (entries, damaged)
+        }
+
+        /// Nil if a file is missing, which another process may have removed, or if the stored bytes have changed.
+        private func entry(_ stored: ResponseIndex.Stored, _ key: CacheKey) -> CacheEntry? {
+            guard let data = bodies.read(stored.body, count: stored.size),
+                Self.digest(of: stored.head, data, under: key) == stored.digest
+            else { return nil }
+            return CacheEntry(head: stored.head, data: data, under: key)
+        }
+
+        /// A digest that shows whether a response is the one stored under this key.
+        static func digest(of head: Data, _ content: Data, under key: CacheKey) -> Data? {
+            var hash = SHA256()
+            hash.update("\(key.method) \(key.url) \(head.count)\n")
+            hash.update(head)
+            hash.update(content)
+            return hash.digest()
+        }
+
+        /// The size of all responses, in bytes. Blocks.
+        var usage: Int {
+            do {
+                guard !isOff, try open(creating: false) else { return 0 }
+                return try database.read(ResponseIndex.usage) ?? 0
+            } catch {
+                readingDidFail(error)
+                return 0
+            }
         }
     }
 #endif

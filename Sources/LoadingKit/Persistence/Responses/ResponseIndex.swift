@@ -30,6 +30,7 @@
 
         /// The number of responses for one URL that are kept, the last stored first, as in memory.
         private static let maximumVariants = 16
+        private static let hasKey = "url = ? AND method = ?"
 
         struct Stored {
             let id: Int64
@@ -48,7 +49,6 @@
             let digest: Data
             let date: Date
 
-            /// The number of bytes that the response takes.
             var cost: Int { size + head.count + key.url.utf8.count }
         }
 
@@ -62,7 +62,7 @@
 
         static func stored(_ key: CacheKey, _ connection: SQLiteConnection) throws -> [Stored] {
             try connection.rows(
-                "SELECT id, head, body, size, digest FROM response WHERE url = ? AND method = ? "
+                "SELECT id, head, body, size, digest FROM response WHERE \(hasKey) "
                     + "ORDER BY id DESC LIMIT \(maximumVariants)", [key.url, key.method]
             ) { row in
                 guard let id = row.value(0, Int64.self), let head = row.value(1, Data.self),
@@ -95,15 +95,12 @@
         }
 
         static func bodies(of key: CacheKey, _ connection: SQLiteConnection) throws -> [Int64] {
-            try connection.rows(
-                "SELECT body FROM response WHERE url = ? AND method = ?", [key.url, key.method]
-            ) { $0.value(0) }
+            try connection.rows("SELECT body FROM response WHERE \(hasKey)", [key.url, key.method]) { $0.value(0) }
         }
 
         static func bodies(since date: Date, _ connection: SQLiteConnection) throws -> [Int64] {
-            try connection.rows(
-                "SELECT body FROM response WHERE stored >= ?", [date.timeIntervalSinceReferenceDate]
-            ) { $0.value(0) }
+            let seconds = date.timeIntervalSinceReferenceDate
+            return try connection.rows("SELECT body FROM response WHERE stored >= ?", [seconds]) { $0.value(0) }
         }
 
         // MARK: Writing
@@ -119,18 +116,17 @@
                     + "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 [
                     new.key.method, new.key.url, new.selecting, new.head, new.body, new.size, new.digest, new.cost,
-                    date,
-                    Date().timeIntervalSinceReferenceDate,
+                    date, Date().timeIntervalSinceReferenceDate,
                 ])
             removed += try remove(
-                "id IN (SELECT id FROM response WHERE url = ? AND method = ? "
+                "id IN (SELECT id FROM response WHERE \(hasKey) "
                     + "ORDER BY id DESC LIMIT -1 OFFSET \(maximumVariants))",
                 [new.key.url, new.key.method], connection)
             return removed
         }
 
         static func remove(_ key: CacheKey, _ connection: SQLiteConnection) throws -> [Removed] {
-            try remove("url = ? AND method = ?", [key.url, key.method], connection)
+            try remove(hasKey, [key.url, key.method], connection)
         }
 
         static func remove(ids: [Int64], _ connection: SQLiteConnection) throws -> [Removed] {
@@ -146,13 +142,10 @@
         private static func remove(
             _ condition: String, _ values: [(any SQLiteValue)?], _ connection: SQLiteConnection
         ) throws -> [Removed] {
-            try connection.rows(
-                "DELETE FROM response WHERE \(condition) RETURNING body, method, url", values, removed)
-        }
-
-        private static func removed(_ row: SQLiteRow) -> Removed? {
-            guard let body = row.value(0, Int64.self), let key = row.key(1) else { return nil }
-            return Removed(body: body, key: key)
+            try connection.rows("DELETE FROM response WHERE \(condition) RETURNING body, method, url", values) { row in
+                guard let body = row.value(0, Int64.self), let key = row.key(1) else { return nil }
+                return Removed(body: body, key: key)
+            }
         }
 
         /// Removes the responses that have not been used for the longest time, until the size is at most `capacity`.
@@ -177,19 +170,18 @@
         static func setUsed(_ dates: [CacheKey: Date], _ connection: SQLiteConnection) throws {
             for (key, date) in dates {
                 try connection.run(
-                    "UPDATE response SET used = max(used, ?) WHERE url = ? AND method = ?",
+                    "UPDATE response SET used = max(used, ?) WHERE \(hasKey)",
                     [date.timeIntervalSinceReferenceDate, key.url, key.method])
             }
         }
 
-        /// Recomputes the size of all responses.
         static func recount(_ connection: SQLiteConnection) throws {
             try connection.run("UPDATE usage SET bytes = (SELECT coalesce(sum(cost), 0) FROM response)")
         }
 
         static func has(_ key: CacheKey, _ connection: SQLiteConnection) throws -> Bool {
             try connection.first(
-                Int.self, "SELECT 1 FROM response WHERE url = ? AND method = ? LIMIT 1", [key.url, key.method]) != nil
+                Int.self, "SELECT 1 FROM response WHERE \(hasKey) LIMIT 1", [key.url, key.method]) != nil
         }
     }
 

@@ -7,7 +7,7 @@
     /// settings are encrypted with AES-256-GCM, as credentials are. The key is in a file beside it.
     ///
     /// The table of transfers contains only small values, so that a journal with very many transfers is read quickly.
-    /// All other values are in the table of contents.
+    /// All other values are in the table of contents, where `standing` is the transfer's status.
     package final class TransferDatabase: TransferJournal {
         static let schema = StoreSchema(steps: [
             """
@@ -109,16 +109,16 @@
                     else { return nil }
                     do {
                         guard let sealed = row.value(11, Data.self) else { return nil }
-                        record.standing = try sealing.open(TransferStanding.self, sealed, .standing(summary.key))
+                        record.status = try sealing.open(TransferStatus.self, sealed, .status(summary.key))
                     } catch  where summary.endNumber != nil {
                         // The other transfers of the session can still be reported.
-                        let text = "what the journal of background sessions has of the transfer's end cannot be read"
-                        record.standing = TransferStanding(error: TransferError(.cannotOpenFile, "\(text): \(error)"))
+                        let text = "the transfer's end cannot be read from the journal of background sessions"
+                        record.status = TransferStatus(error: TransferError(.cannotOpenFile, "\(text): \(error)"))
                     } catch {
                         return nil
                     }
-                    record.standing.next = summary.next
-                    record.stage = summary.stage(record.standing)
+                    record.status.next = summary.next
+                    record.stage = summary.stage(record.status)
                     return transform(record)
                 }
             } ?? []
@@ -153,12 +153,12 @@
             waitsForProgram = row.value(5) ?? false
             elapsed = row.value(6) ?? 0
             endNumber = row.value(8)
-            next = row.value(9, Int.self).flatMap { TransferStanding.Part(rawValue: $0) } ?? .content
+            next = row.value(9, Int.self).flatMap { TransferStatus.Part(rawValue: $0) } ?? .content
         }
 
         /// The stage according to the row, without a service.
-        fileprivate func stage(_ standing: TransferStanding) -> TransferRecord.Stage {
-            if endNumber != nil { return standing.error == nil ? .ended : .failed }
+        fileprivate func stage(_ status: TransferStatus) -> TransferRecord.Stage {
+            if endNumber != nil { return status.error == nil ? .ended : .failed }
             return isSuspended ? .suspended : waitsForProgram ? .waitingForProgram : .queued
         }
     }

@@ -9,23 +9,21 @@
         enum Place {
             case session(Int64)
             case record(TransferKey)
-            case standing(TransferKey)
+            case status(TransferKey)
 
             fileprivate var context: Data {
                 let text =
                     switch self {
                     case .session(let number): "session \(number)"
                     case .record(let key): "record \(key.session) \(key.identifier)"
-                    case .standing(let key): "standing \(key.session) \(key.identifier)"
+                    case .status(let key): "standing \(key.session) \(key.identifier)"
                     }
                 return Data(text.utf8)
             }
         }
 
-        struct Statement: Sendable {
-            let text: String
-            let values: [(any SQLiteValue & Sendable)?]
-        }
+        typealias Values = [(any SQLiteValue & Sendable)?]
+        typealias Statement = (text: String, values: Values)
 
         private let keyFile: URL
         private let key = Guarded<StoreKey?>(nil)
@@ -58,57 +56,45 @@
             switch change {
             case .session(let session):
                 let sealed = try seal(session, .session(session.number))
-                return [
-                    Statement(text: "INSERT OR REPLACE INTO session VALUES (?, ?)", values: [session.number, sealed])
-                ]
+                return [("INSERT OR REPLACE INTO session VALUES (?, ?)", [session.number, sealed])]
             case .forgetSession(let number):
                 return ["session WHERE number = ?", "transfer WHERE session = ?", "content WHERE session = ?"].map {
-                    Statement(text: "DELETE FROM " + $0, values: [number])
+                    ("DELETE FROM " + $0, [number])
                 }
             case .begin(let row, let record):
-                let (key, asked) = (row.key, record.asked)
+                let identity = identity(row.key)
+                let asked = try seal(record.asked, .record(row.key))
+                let status = try seal(record.status, .status(row.key))
                 return [
-                    Statement(
-                        text: "INSERT OR REPLACE INTO transfer VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                        values: [key.session, key.identifier] + values(of: row)),
-                    Statement(
-                        text: "INSERT OR REPLACE INTO content VALUES (?, ?, ?, ?)",
-                        values: [
-                            key.session, key.identifier, try seal(asked, .record(key)),
-                            try seal(record.standing, .standing(key)),
-                        ]),
+                    (
+                        "INSERT OR REPLACE INTO transfer VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                        identity + values(of: row)
+                    ),
+                    ("INSERT OR REPLACE INTO content VALUES (?, ?, ?, ?)", identity + [asked, status]),
                 ]
             case .row(let row):
-                return [
-                    Statement(
-                        text: """
-                            UPDATE transfer SET priority = ?, earliestBegin = ?, isSuspended = ?, waitsForProgram = ?,
-                                elapsed = ?, asOf = ?, endNumber = ?, next = ? WHERE session = ? AND identifier = ?
-                            """,
-                        values: values(of: row) + [row.key.session, row.key.identifier])
-                ]
+                let text = """
+                    UPDATE transfer SET priority = ?, earliestBegin = ?, isSuspended = ?, waitsForProgram = ?,
+                        elapsed = ?, asOf = ?, endNumber = ?, next = ? \(Self.hasIdentity)
+                    """
+                return [(text, values(of: row) + identity(row.key))]
             case .record(let key, let record):
-                return [update("record", try seal(record.asked, .record(key)), key)]
-            case .standing(let key, let standing):
-                return [update("standing", try seal(standing, .standing(key)), key)]
+                let sealed = try seal(record.asked, .record(key))
+                return [("UPDATE content SET record = ? " + Self.hasIdentity, [sealed] + identity(key))]
+            case .status(let key, let status):
+                let sealed = try seal(status, .status(key))
+                return [("UPDATE content SET standing = ? " + Self.hasIdentity, [sealed] + identity(key))]
             case .forget(let key):
-                return ["transfer", "content"].map {
-                    Statement(
-                        text: "DELETE FROM \($0) WHERE session = ? AND identifier = ?",
-                        values: [key.session, key.identifier])
-                }
+                return ["transfer", "content"].map { ("DELETE FROM \($0) " + Self.hasIdentity, identity(key)) }
             }
         }
 
-        /// - Parameter column: One of the texts above.
-        private func update(_ column: String, _ sealed: Data, _ key: TransferKey) -> Statement {
-            Statement(
-                text: "UPDATE content SET \(column) = ? WHERE session = ? AND identifier = ?",
-                values: [sealed, key.session, key.identifier])
-        }
+        private static let hasIdentity = "WHERE session = ? AND identifier = ?"
+
+        private func identity(_ key: TransferKey) -> Values { [key.session, key.identifier] }
 
         /// The row's values, except those that identify it.
-        private func values(of row: TransferRow) -> [(any SQLiteValue & Sendable)?] {
+        private func values(of row: TransferRow) -> Values {
             [
                 Double(row.priority), row.earliestBeginDate?.timeIntervalSinceReferenceDate, row.isSuspended,
                 row.waitsForProgram, row.elapsed, row.asOf.timeIntervalSinceReferenceDate, row.endNumber,
@@ -118,10 +104,9 @@
     }
 
     extension TransferRecord {
-        /// The record without its standing, which has a separate column.
         fileprivate var asked: TransferRecord {
             var record = self
-            record.standing = TransferStanding()
+            record.status = TransferStatus()
             return record
         }
     }

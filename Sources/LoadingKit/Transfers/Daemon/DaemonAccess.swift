@@ -31,7 +31,6 @@ extension DaemonAccess {
     /// The pause between tries, in nanoseconds.
     private static let pause: UInt64 = 50_000_000
 
-    /// All sessions that have transfers.
     package func overview() async throws -> [SessionOverview] { try await ask { .overviewRequest(number: $0) } }
 
     /// Performs a command for a transfer of any session.
@@ -39,8 +38,7 @@ extension DaemonAccess {
         _ = try await ask { .control(number: $0, session: session, command) }
     }
 
-    /// Ends the daemon, even where it is busy. The next daemon continues the transfers. A daemon that does not run is
-    /// not started.
+    /// Ends the daemon, even where it is busy. The next daemon continues the transfers.
     package func endDaemon() async throws {
         var access = self
         access.start = { throw DaemonError("it does not run") }

@@ -141,7 +141,7 @@ final class DaemonChannel: TransferChannel, SocketLinkOwner, @unchecked Sendable
     private func connect(_ place: DaemonPlace) {
         switch LocalSocket.connect(to: place.socket, on: loop) {
         case .success(let socket):
-            guard let peer = socket.peer, peer.user == geteuid() else {
+            guard socket.peerUser == geteuid() else {
                 socket.close()
                 return disconnect(DaemonError("the process that listens at \(place.socket) is another user's"))
             }
@@ -165,8 +165,7 @@ final class DaemonChannel: TransferChannel, SocketLinkOwner, @unchecked Sendable
     }
 
     private func greet(_ socket: LocalSocket) {
-        // A command may be longer than the number of bytes that may wait for a program. It is kept until the daemon
-        // has answered it anyway.
+        // A command may be longer than the limit for a program's messages, and is kept until it is answered.
         let link = SocketLink(socket, waitingLimit: .max)
         self.link = link
         state = .greeting
@@ -226,9 +225,7 @@ final class DaemonChannel: TransferChannel, SocketLinkOwner, @unchecked Sendable
     /// The unanswered commands, in the order in which they were given.
     private var allUnanswered: [(key: UInt64, value: Unanswered)] { unanswered.sorted { $0.key < $1.key } }
 
-    private func disconnect(_ error: DaemonError) {
-        if end(error) { receive(.detached(error.transferError)) }
-    }
+    private func disconnect(_ error: DaemonError) { if end(error) { receive(.detached(error.transferError)) } }
 
     /// False where the channel has ended before.
     @discardableResult
@@ -290,7 +287,7 @@ final class DaemonChannel: TransferChannel, SocketLinkOwner, @unchecked Sendable
         losses += 1
         guard losses <= Self.maximumLosses else {
             let reason = farewell ?? "\(end)"
-            return disconnect(DaemonError("the connection to the daemon ends again and again: \(reason)"))
+            return disconnect(DaemonError("the connection to the daemon was lost repeatedly: \(reason)"))
         }
         let seconds = losses == 1 ? 0 : pauseAfterLoss.next()
         _ = loop.schedule(at: loop.now.advanced(bySeconds: seconds)) { [self] in open() }

@@ -29,11 +29,9 @@ package final class DaemonListener: Sendable {
         return LocalListener.listen(at: place.socket, on: loop)
     }
 
-    /// Reports that the daemon listens.
     func announce() { if let readiness { SystemCalls.close(readiness) } }
 
-    /// Removes the daemon's own socket: a program that connects from now on finds no listener, and starts the next
-    /// daemon.
+    /// Removes the daemon's own socket, so that a program that connects from now on starts the next daemon.
     func releaseSocket() { if activated == nil { _ = SystemCalls.unlink(place.socket) } }
 
     /// The first socket that systemd has passed (`sd_listen_fds`), where it was passed to this process.

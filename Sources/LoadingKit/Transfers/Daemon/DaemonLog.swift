@@ -60,8 +60,7 @@ package final class DaemonLog: Sendable {
     }
 }
 
-/// Passes log messages of the daemon's stores and sessions to the daemon's log, for example that a damaged journal was
-/// set aside.
+/// Passes log messages of the daemon's stores and sessions to the daemon's log.
 struct DaemonLogHandler: LogHandler {
     var metadata: Logger.Metadata = [:]
     var logLevel = Logger.Level.warning

@@ -5,7 +5,6 @@ import Logging
 
 /// The main function of the daemon.
 package enum DaemonMain {
-    /// Whether this process was started to be the daemon.
     package static var isStarted: Bool { DaemonStage.current(ProcessInfo.processInfo.environment) != nil }
 
     /// Runs the daemon where this process was started as the daemon of a program that includes it; otherwise records

@@ -28,9 +28,7 @@ package struct DaemonPlace: Hashable, Sendable {
         var status = stat()
         guard SystemCalls.lstat(usual, &status) >= 0, status.st_mode & S_IFMT == S_IFDIR,
             status.st_uid == geteuid()
-        else {
-            throw DaemonError("there is no folder for what runs: XDG_RUNTIME_DIR is not set. \(alternative)")
-        }
+        else { throw DaemonError("there is no runtime folder: XDG_RUNTIME_DIR is not set. \(alternative)") }
         return DaemonPlace(folder: usual + "/loadkit")
     }
 

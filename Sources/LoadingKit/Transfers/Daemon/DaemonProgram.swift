@@ -66,8 +66,7 @@ package struct DaemonProgram: Hashable, Sendable {
         var event = pollfd(fd: reading.number, events: Int16(POLLIN), revents: 0)
         var count: Int32
         repeat { count = poll(&event, 1, time) } while count < 0 && errno == EINTR
-        // The daemon has no parent, and its starter has ended. A program that is not the daemon would be waited for
-        // without end.
+        // A program that is not the daemon would be waited for without end.
         if count == 0 { kill(starter, SIGKILL) }
         guard DetachedProcess.wait(for: starter) != SIGKILL else {
             throw DaemonError("\(path) is not a daemon of LoadingKit: it does not go into the background")
@@ -96,8 +95,7 @@ enum DaemonStage: String {
         environment[variable].flatMap { DaemonStage(rawValue: $0) }
     }
 
-    /// A program's environment for the daemon, which also serves other programs: without the variables that concern
-    /// only that program.
+    /// The environment for the daemon: a program's, without the variables that concern only that program.
     func environment(_ environment: [String: String]) -> [String: String] {
         let left = environment.filter { name, _ in
             !Self.programsOwn.contains(name.lowercased()) && !TLSEnvironment.variables.contains(name.lowercased())

@@ -5,9 +5,7 @@ import LoadingKitTransport
 package final class DaemonServer: @unchecked Sendable {  // confined to the loop
     /// The server's limits. Times are in seconds.
     package struct Limits: Sendable {
-        /// The daemon ends when it was idle for this time.
         package var idleTime = 60.0
-        /// The time limit for a program's greeting.
         package var timeToGreet = 10.0
         /// The time for which a program that has greeted may send nothing, where it has no session attached.
         package var quietTime = 60.0
@@ -46,7 +44,6 @@ package final class DaemonServer: @unchecked Sendable {  // confined to the loop
         (self.makePerformer, self.didEnd) = (makePerformer, didEnd)
     }
 
-    /// Starts the server.
     package func start(_ place: DaemonListener) {
         loop.execute { [self] in
             switch place.listen(on: loop) {
@@ -86,7 +83,7 @@ package final class DaemonServer: @unchecked Sendable {  // confined to the loop
     package var connectionCount: Int { connections.count }
 
     private func accept(_ socket: LocalSocket) {
-        guard let peer = socket.peer, peer.user == geteuid() else {
+        guard socket.peerUser == geteuid() else {
             log.write("refuses a process of another user")
             return socket.close()
         }
@@ -140,7 +137,6 @@ package final class DaemonServer: @unchecked Sendable {  // confined to the loop
 
     private func considerIdleness() {
         idleTimer?.cancel()
-        idleTimer = nil
         guard serving != nil, isPerformerIdle, connections.isEmpty else { return }
         idleTimer = loop.schedule(at: loop.now.advanced(bySeconds: limits.idleTime)) { [weak self] in
             self?.end("nothing is to do")

@@ -55,7 +55,7 @@ enum DetachedProcess {
     }
 
     /// Threads that wait until the programs end, so that no zombie process remains.
-    private static let waiters = BlockingPool(name: "LoadingKit-wait", BlockingPool.Limits(usualThreads: 64))
+    private static let waiters = BlockingPool(name: "LoadingKit-wait", BlockingPool.Limits(threads: 64))
 
     /// Starts a program for its background session. The program's environment is that of this process and that of the
     /// session, with the session's identifier in `LOADKIT_BACKGROUND_SESSION`.

@@ -16,9 +16,7 @@ final class ServerConnection: SocketLinkOwner, @unchecked Sendable {  // confine
     private var state = State.greeting
     private var timer: LoopTimer?
     /// The number of commands that are not yet performed.
-    private var commandCount = 0 {
-        didSet { link.isPaused = commandCount >= server.limits.maximumCommands }
-    }
+    private var commandCount = 0 { didSet { link.isPaused = commandCount >= server.limits.maximumCommands } }
     /// Whether the ends that a session had when it was attached are being sent. They are sent as lists: there may be
     /// more of them than may wait for a program.
     private var tellsEarlierEnds = false
@@ -28,7 +26,6 @@ final class ServerConnection: SocketLinkOwner, @unchecked Sendable {  // confine
         self.server = server
     }
 
-    /// The identifier of the session that is attached.
     var session: String? { if case .attached(let identifier, _) = state { identifier } else { nil } }
 
     func start() {
@@ -101,7 +98,7 @@ final class ServerConnection: SocketLinkOwner, @unchecked Sendable {  // confine
         case (_, .unknown(let number?)):
             answer(number, TransferError(.unsupportedURL, "The daemon is of an older version, and does not know that."))
         case (_, .unknown(nil)): break
-        case (.open, .message), (.attached, .message): close(DaemonError("a message comes that is not expected"))
+        case (.open, .message), (.attached, .message): close(DaemonError("an unexpected message was received"))
         }
         if case .open = state { setTimer(server.limits.quietTime) }
     }
@@ -136,8 +133,14 @@ final class ServerConnection: SocketLinkOwner, @unchecked Sendable {  // confine
     }
 
     private func showAll(_ sessions: [SessionOverview], _ number: UInt64) {
-        let parts = sessions.lazy.flatMap { session in session.transfers.lazy.map { session.with($0) } }
-        link.send(list: parts.map { .overview(number: number, $0) })
+        let parts = sessions.lazy.flatMap { session in
+            session.transfers.lazy.map { transfer in
+                var part = session
+                part.transfers = [transfer]
+                return TransferMessage.overview(number: number, part)
+            }
+        }
+        link.send(list: parts)
     }
 
     /// - Parameter body: Receives the closure to call when the command was performed.
@@ -175,11 +178,5 @@ final class ServerConnection: SocketLinkOwner, @unchecked Sendable {  // confine
         } catch {
             server.log.write("cannot send a message: \(error)")
         }
-    }
-}
-
-extension SessionOverview {
-    fileprivate func with(_ transfer: TransferRecord) -> SessionOverview {
-        SessionOverview(identifier: identifier, program: program, isAttached: isAttached, transfers: [transfer])
     }
 }

@@ -35,8 +35,7 @@ enum DestinationFile {
         destination + ".loadkit-" + (part as NSString).lastPathComponent
     }
 
-    /// Throws where a file exists at the destination. Checked before a transfer begins, so that no content is loaded
-    /// in vain.
+    /// Throws where a file exists at the destination. Checked before a transfer begins, before any content is loaded.
     static func checkIsFree(_ destination: String, part: String) throws {
         var status = stat()
         guard SystemCalls.lstat(destination, &status) == 0, !isSame(part, destination),
@@ -70,6 +69,6 @@ enum DestinationFile {
     }
 
     private static func taken(_ destination: String) -> LoadFailure {
-        LoadFailure(.cannotMoveFile, "something is at \(destination) already, which is not replaced")
+        LoadFailure(.cannotMoveFile, "a file exists at \(destination), which is not replaced")
     }
 }

@@ -82,8 +82,7 @@ enum NewFile {
 /// A failure of an operation on a transfer's file.
 struct PartFailure: Error {
     let failure: LoadFailure
-    /// Whether the disk is full, the user's quota is used up, or no file descriptor is free. Such a failure may be
-    /// temporary.
+    /// Whether disk space, the user's quota or the descriptors are used up, which may be temporary.
     let isLackOfRoom: Bool
 
     /// - Parameter result: The result of the system call.

@@ -63,7 +63,6 @@ final class PartFile: @unchecked Sendable {  // `written`: the lock; the rest: o
 
     deinit { SystemCalls.close(descriptor) }
 
-    /// The number of bytes that are written.
     var count: Int64 { position.count }
 
     var position: Position { written.withLock { $0.position } }
@@ -175,7 +174,6 @@ struct PieceChecksums {
         }
     }
 
-    /// The checksums of all bytes so far.
     var data: Data {
         guard lastCount > 0 else { return complete }
         return withUnsafeBytes(of: last.bigEndian) { complete + $0 }

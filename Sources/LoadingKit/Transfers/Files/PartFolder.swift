@@ -5,7 +5,6 @@ import LoadingKitTransport
 /// The folder of a session's files: a private folder of the session below the journal's folder, or a folder in the one
 /// that the program has chosen, which other sessions may share. Its functions may block.
 struct PartFolder: Sendable {
-    /// The kinds of files that a transfer may have.
     enum Kind: String, CaseIterable {
         case part
         /// The copy of the file that the transfer uploads.
@@ -90,8 +89,7 @@ struct PartFolder: Sendable {
         return record
     }
 
-    /// Hands a transfer's file over to the program, and returns the resume data; nil where there is nothing to
-    /// continue from.
+    /// Hands a transfer's file over to the program. Returns the resume data; nil where there is nothing to continue.
     func handOver(_ identifier: Int, _ part: PartRecord, count: Int64) -> Data? {
         let name = DownloadFolder.newName()
         guard count > 0, var data = try? ResumeData(part.resumeData),

@@ -36,10 +36,7 @@ struct UploadFile: Sendable {
     /// The file to send. Throws where the file no longer exists, or has changed since the upload was begun.
     func checked(_ before: UploadFileState?) throws -> BodyFile {
         let now = try state()
-        if let before, let change = now.change(since: before) {
-            let text = "the file to send, \(path), was changed since the upload was begun: \(change)"
-            throw LoadFailure(.requestBodyStreamExhausted, text)
-        }
+        if let before, let change = now.change(since: before) { throw UploadFileState.didChange(path, ": \(change)") }
         return now.body(currentPath)
     }
 
@@ -64,10 +61,12 @@ struct UploadFile: Sendable {
 extension UploadFileState {
     /// Throws where the file has changed since the upload was begun with it.
     func check(_ before: BodyFile) throws {
-        guard body(before.url.path) == before else {
-            let text = "the file to send, \(before.url.path), was changed since the upload was begun"
-            throw LoadFailure(.requestBodyStreamExhausted, text)
-        }
+        if body(before.url.path) != before { throw Self.didChange(before.url.path) }
+    }
+
+    fileprivate static func didChange(_ path: String, _ change: String = "") -> LoadFailure {
+        let text = "the file to send, \(path), was changed since the upload was begun\(change)"
+        return LoadFailure(.requestBodyStreamExhausted, text)
     }
 
     /// The file in this state. A load detects when the file has another state.

@@ -15,7 +15,6 @@ struct OutgoingQueue {
 
     private var items: Deque<Item> = []
     private var progress: [Int: TransferProgress] = [:]
-    /// The number of bytes of the first frame that were sent.
     private var offset = 0
     /// The number of bytes that wait to be sent, without those of lists.
     private(set) var byteCount = 0
@@ -33,7 +32,6 @@ struct OutgoingQueue {
     /// Appends a transfer's progress, which replaces the progress that waits to be sent.
     mutating func append(_ transfer: Int, _ value: TransferProgress) { progress[transfer] = value }
 
-    /// Removes the progress of a transfer that is over: the message of its end includes the progress.
     mutating func removeProgress(of transfer: Int) { progress[transfer] = nil }
 
     /// Calls the closure with the first message's unsent bytes and its descriptors.

@@ -37,9 +37,7 @@ package final class SocketLink {
     package var waitingCount: Int { queue.byteCount }
 
     /// Whether reading is paused, so that the peer cannot send more bytes than the socket's buffers hold.
-    package var isPaused = false {
-        didSet { if oldValue, !isPaused { readSoon() } }
-    }
+    package var isPaused = false { didSet { if oldValue, !isPaused { readSoon() } } }
 
     /// Begins to receive messages, and to send those that wait.
     package func start() {
@@ -82,7 +80,6 @@ package final class SocketLink {
         flush()
     }
 
-    /// Closes the link at once.
     package func close() {
         owner = nil
         closing?.cancel()
@@ -112,8 +109,7 @@ package final class SocketLink {
             case .success(let count)?: queue.didSend(count)
             case .failure(let failure)? where failure.code == EAGAIN: return
             case .failure(let failure)?:
-                // The messages that the peer sent before it closed the socket are still to be read. The read then
-                // finds the end.
+                // The messages that the peer sent before its end are read first. Then a read finds the end.
                 let isClosedByPeer = failure.code == EPIPE || failure.code == ECONNRESET
                 if !isClosedByPeer || closing != nil { close(.failed(failure)) }
                 return

@@ -23,7 +23,6 @@ enum AttemptFailure: Equatable, Sendable {
         self = code.map(Self.passing.contains) ?? false ? .broken(error) : .final(error)
     }
 
-    /// An error of the transfer's files.
     init(of error: any Error, _ url: URL?) {
         let isLackOfRoom = (error as? PartFailure)?.isLackOfRoom ?? false
         let error = TransferError(ofFile: error, url: url)

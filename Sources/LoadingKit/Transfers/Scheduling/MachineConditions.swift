@@ -1,7 +1,6 @@
 import Foundation
 
-/// The machine's conditions that discretionary transfers depend on, from `/sys/class/power_supply` and
-/// `/proc/loadavg`.
+/// The conditions of discretionary transfers, from `/sys/class/power_supply` and `/proc/loadavg`.
 package struct MachineConditions: Sendable {
     /// The number of runnable processes per core from which on the machine counts as busy.
     private static let busyLoad = 0.7

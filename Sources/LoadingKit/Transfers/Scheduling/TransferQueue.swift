@@ -103,7 +103,6 @@ struct TransferQueue {
         update(key.session) { $0.started = count - 1 }
     }
 
-    /// Sets whether a session's transfers are held, that is, may not start.
     mutating func hold(_ session: Int64, _ isHeld: Bool) { update(session) { $0.isHeld = isHeld } }
 
     func hasWaiting(_ session: Int64) -> Bool { sessions[session].map { !$0.waiting.isEmpty } ?? false }

@@ -16,7 +16,6 @@ struct TransferState: Equatable, Sendable {
         case asking
         /// The transfer waits in the queue for its turn.
         case queued
-        /// An attempt is under way.
         case running
         /// The last attempt has failed. The transfer waits for the next attempt.
         case backingOff
@@ -28,9 +27,7 @@ struct TransferState: Equatable, Sendable {
     }
 
     enum Action: Equatable, Sendable {
-        /// Add the transfer to the queue.
         case enqueue
-        /// Remove the transfer from the queue.
         case dequeue
         case startAttempt
         case stopAttempt
@@ -41,9 +38,7 @@ struct TransferState: Equatable, Sendable {
         case pause(seconds: Double)
         case complete
         case end(TransferError?)
-        /// Record the state in the journal.
         case note
-        /// Start the program, which is needed.
         case callProgram
     }
 
@@ -95,8 +90,7 @@ struct TransferState: Equatable, Sendable {
         return leaving + [.end(error)]
     }
 
-    /// Stops the transfer so that its received part can be turned into resume data. The transfer is cancelled
-    /// afterwards.
+    /// Stops the transfer so that its received part becomes resume data. It is cancelled afterwards.
     mutating func stopForResumeData() -> [Action] {
         guard phase != .over, phase != .completing else { return [] }
         defer { phase = .completing }
@@ -167,8 +161,7 @@ struct TransferState: Equatable, Sendable {
             return enqueue()
         case .broken:
             phase = .backingOff
-            // A random part of the whole pause ("full jitter"), so that transfers that failed together do not all
-            // retry at the same time.
+            // A random part of the whole pause ("full jitter"), so that transfers do not all retry at the same time.
             return [.note, .pause(seconds: pause.next() * randomness)]
         }
     }

@@ -67,8 +67,7 @@ final class JournalWriter {
         loop.executeLater { for completion in completions { completion(error) } }
     }
 
-    /// Removes the changes that a later change replaces, so that they do not accumulate while the journal cannot be
-    /// written.
+    /// Removes replaced changes, so that they do not accumulate while the journal cannot be written.
     private static func withoutReplaced(_ changes: [Pending]) -> [Pending] {
         var later: Set<String> = []
         let left = changes.reversed().filter { pending in
@@ -110,7 +109,7 @@ extension JournalChange {
         case .session(let session): "session \(session.number)"
         case .row(let row): "row \(row.key)"
         case .record(let key, _): "record \(key)"
-        case .standing(let key, _): "standing \(key)"
+        case .status(let key, _): "status \(key)"
         case .forgetSession, .begin, .forget: nil
         }
     }
@@ -120,7 +119,7 @@ extension JournalChange {
         switch self {
         case .session, .forgetSession: nil
         case .begin(let row, _), .row(let row): row.key
-        case .record(let key, _), .standing(let key, _), .forget(let key): key
+        case .record(let key, _), .status(let key, _), .forget(let key): key
         }
     }
 }

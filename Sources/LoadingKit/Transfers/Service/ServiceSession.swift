@@ -3,8 +3,7 @@ import LoadingKitCore
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// A background session in the service: its settings, the attached program, and its transfers. Confined to the
-/// service's loop.
+/// A background session in the service, its program and its transfers. Confined to the service's loop.
 final class ServiceSession: @unchecked Sendable {  // confined, as said above
     var record: JournaledSession
     /// The settings of the session's description, without the stores.
@@ -17,7 +16,6 @@ final class ServiceSession: @unchecked Sendable {  // confined, as said above
     /// Made when there is something to load.
     var urlSession: URLSession?
     private(set) var folder: PartFolder
-    /// The transfers that are not over.
     var transfers: [Int: ServiceTransfer] = [:]
     /// The transfers that have ended, and whose ends the program has not taken.
     var ended: [Int: TransferRow] = [:]
@@ -42,8 +40,7 @@ final class ServiceSession: @unchecked Sendable {  // confined, as said above
         return (settings, try PartFolder(for: description, chosen: chosen, in: folder))
     }
 
-    /// Applies settings that the program has changed. Part files stay in their folder: another folder takes effect
-    /// when no transfer is left.
+    /// Applies changed settings. Another folder takes effect when no transfer is left.
     func update(_ description: SessionDescription, in folder: String) throws {
         var description = description
         if hasTransfers { description.keep("backgroundDownloadFolder", of: record.description) }
@@ -51,14 +48,12 @@ final class ServiceSession: @unchecked Sendable {  // confined, as said above
         record.description = description
     }
 
-    /// Whether a program is attached.
     var isWanted: Bool { client != nil }
     var hasTransfers: Bool { !transfers.isEmpty || !ended.isEmpty }
     var number: Int64 { record.number }
     var description: SessionDescription { record.description }
 
-    /// A session with more transfers keeps records and open files only for those with an attempt. The journal has the
-    /// rest.
+    /// Above this number of transfers, only those with an attempt keep records and open files in memory.
     private static let mostKept = 256
     private static let longestBody = 64 << 10
 

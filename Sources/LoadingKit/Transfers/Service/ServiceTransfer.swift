@@ -3,15 +3,13 @@ import LoadingKitCore
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// A transfer in the service that is not over: its state, and its attempt while one is under way. Confined to the
-/// service's loop.
+/// A transfer in the service that is not over, and its current attempt. Confined to the service's loop.
 final class ServiceTransfer: @unchecked Sendable {  // confined, as said above
     let session: ServiceSession
     var row: TransferRow
     var state: TransferState
     var clock: ResourceClock
-    /// The time of the next attempt, or the time until which a challenge waits for the program, in the phases for
-    /// these.
+    /// The time of the next attempt, or the time until which a challenge waits for the program.
     var waitEnd = MonotonicTime.distantFuture
     /// Fires when an action of the transfer is due.
     var alarm: LoopTimer?
@@ -26,7 +24,6 @@ final class ServiceTransfer: @unchecked Sendable {  // confined, as said above
     var attemptNumber: UInt64?
     /// Nil until the part file is open.
     var attempt: TransferAttempt?
-    /// Whether the download is at its destination.
     var isPlaced = false
 
     init(_ row: TransferRow, _ state: TransferState, _ clock: ResourceClock, in session: ServiceSession) {
@@ -38,14 +35,14 @@ final class ServiceTransfer: @unchecked Sendable {  // confined, as said above
     /// The request's URL, for errors.
     var url: URL? { record?.request.request?.url }
     /// Whether a later attempt can continue from the part file.
-    var hasPart: Bool { record?.standing.part != nil }
+    var hasPart: Bool { record?.status.part != nil }
 
     /// The record with the transfer's current state.
     ///
     /// - Parameter kept: The record in the journal.
     func told(_ kept: TransferRecord) -> TransferRecord {
         var record = record ?? kept
-        if let attempt { record.standing.progress = attempt.progress }
+        if let attempt { record.status.progress = attempt.progress }
         record.stage =
             switch state.phase {
             case .over: .ended
@@ -63,17 +60,17 @@ final class ServiceTransfer: @unchecked Sendable {  // confined, as said above
     private static let keptTransactions = 32
 
     func keep(_ metrics: TransferMetrics) {
-        var all = record?.standing.metrics ?? metrics
-        if record?.standing.metrics != nil { all.append(metrics) }
+        var all = record?.status.metrics ?? metrics
+        if record?.status.metrics != nil { all.append(metrics) }
         all.transactions = Array(all.transactions.suffix(Self.keptTransactions))
-        record?.standing.metrics = all
+        record?.status.metrics = all
     }
 
     /// Ends the current attempt. Its later events are ignored.
     func stopAttempt() {
         attemptNumber = nil
         guard let attempt else { return }
-        record?.standing.progress = attempt.progress
+        record?.status.progress = attempt.progress
         attempt.stop()
         if hasPart { position = attempt.file.position }
         self.attempt = nil

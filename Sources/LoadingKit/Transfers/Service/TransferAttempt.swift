@@ -6,7 +6,6 @@ import LoadingKitTransport
 /// One attempt of a transfer: the delegate of the loading task, and the receiver of the response body, which it writes
 /// to the part file. Everything else is done by the service, on its event loop, in order.
 final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unchecked Sendable {  // as the fields say
-    typealias ChallengeAnswer = @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
 
     private struct Counts: Sendable {
         var progress: TransferProgress
@@ -31,7 +30,6 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
     // Used on the service's loop.
 
     var task: URLSessionTask?
-    /// The event loop of the task's session.
     var loadLoop: EventLoop?
     /// The resume data from which a later attempt may continue.
     var resumeData: ResumeData?
@@ -50,18 +48,18 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
     var isSynchronizing = false
 
     init(
-        _ transfer: ServiceTransfer, _ standing: TransferStanding, _ service: TransferService, _ file: PartFile,
+        _ transfer: ServiceTransfer, _ status: TransferStatus, _ service: TransferService, _ file: PartFile,
         of url: URL?, resuming: (data: ResumeData, offset: Int64)?
     ) {
         (self.transfer, self.service, loop) = (transfer, service, service.loop)
         self.file = file
         self.url = url
         self.resuming = resuming
-        var progress = standing.progress
+        var progress = status.progress
         (progress.received, progress.sent) = (file.count, 0)
         counts = Guarded(Counts(progress: progress))
         resumeData = resuming?.data
-        wentOn = standing.uploadResource != nil
+        wentOn = status.uploadResource != nil
     }
 
     var progress: TransferProgress { counts.withLock { $0.progress } }
@@ -77,7 +75,6 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
     /// Stops the attempt: later events are ignored. Waits for a write that is under way. On the service's loop.
     func stop() {
         synchronizing?.cancel()
-        synchronizing = nil
         file.close()
         task?.cancel()
         task = nil
@@ -193,8 +190,7 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
 
     /// On the event loop of the load.
     private func noteResource(of task: URLSessionUploadTask) {
-        // A resource of another origin, after a redirect, is not used: its request would send the transfer's fields to
-        // that origin.
+        // A resource of another origin is not used: its request would send the transfer's fields there.
         let resource = task.resumption?.resource
         if let resource, task.originalRequest?.url?.isSameOrigin(as: resource) == true { uploadIsAt(resource) }
     }
@@ -211,9 +207,9 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
     /// - Parameter resource: The upload's resource on the server; nil where the server does not continue the upload.
     private func uploadIsAt(_ resource: URL?) {
         onLoop { service, transfer in
-            guard transfer.record?.kind == .upload, resource != transfer.record?.standing.uploadResource else { return }
-            transfer.record?.standing.uploadResource = resource
-            service.keepStanding(transfer)
+            guard transfer.record?.kind == .upload, resource != transfer.record?.status.uploadResource else { return }
+            transfer.record?.status.uploadResource = resource
+            service.saveStatus(transfer)
         }
     }
 
@@ -237,7 +233,7 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
     ) {
         if let next = TransferRequest(request) {
             onLoop { _, transfer in
-                transfer.record?.standing.currentRequest = next
+                transfer.record?.status.currentRequest = next
                 transfer.session.client?.receive(.redirected(transfer.identifier, next))
             }
         }
@@ -271,9 +267,9 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
         onLoop { [self] service, transfer in
             var failure = reason
             // The server no longer has the upload's resource, so the upload is sent again from its beginning.
-            if wentOn, transfer.record?.standing.uploadResource == nil, case .final? = failure { failure = .startOver }
+            if wentOn, transfer.record?.status.uploadResource == nil, case .final? = failure { failure = .startOver }
             if let response = task.response as? HTTPURLResponse, response.trailers != nil {
-                transfer.record?.standing.response = TransferResponse(response)
+                transfer.record?.status.response = TransferResponse(response)
             }
             guard let failure else { return service.input(transfer) { $0.attemptDidSucceed() } }
             service.attemptDidEnd(failure, transfer)

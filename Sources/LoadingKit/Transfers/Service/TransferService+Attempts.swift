@@ -41,8 +41,8 @@ extension TransferService {
             if let destination = record.destination { try DestinationFile.checkIsFree(destination, part: path) }
             let copy = record.uploadFile == nil ? nil : folder.copy(of: transfer.identifier)
             let source = upload ?? copy ?? record.uploadFile.map { UploadFile(path: $0) }
-            let body = try source?.checked(record.standing.uploadFile)
-            let part = record.standing.part
+            let body = try source?.checked(record.status.uploadFile)
+            let part = record.status.part
             return (try PartFile(path, record: part, bootIdentifier: boot, position: position), body)
         } then: { [self] file, upload in
             try load(transfer, file, upload)
@@ -73,12 +73,12 @@ extension TransferService {
         if record.kind == .download { request.keepsContentCodings = true }
         var resuming: (data: ResumeData, offset: Int64)?
         let count = file.count
-        if count > 0, let data = record.standing.part.flatMap({ try? ResumeData($0.resumeData) }) {
+        if count > 0, let data = record.status.part.flatMap({ try? ResumeData($0.resumeData) }) {
             resuming = (data, count)
             request = data.rest(of: request, from: count)
         }
-        let resource = record.standing.uploadResource
-        let attempt = TransferAttempt(transfer, record.standing, self, file, of: request.url, resuming: resuming)
+        let resource = record.status.uploadResource
+        let attempt = TransferAttempt(transfer, record.status, self, file, of: request.url, resuming: resuming)
         transfer.attempt = attempt
         let urlSession = try urlSession(of: transfer.session)
         let task =
@@ -99,31 +99,30 @@ extension TransferService {
         _ response: URLResponse, goesOn: Bool, _ answer: @escaping @Sendable (URLSession.ResponseDisposition) -> Void,
         _ attempt: TransferAttempt, _ transfer: ServiceTransfer
     ) {
-        guard var standing = transfer.record?.standing else { return answer(.cancel) }
+        guard var status = transfer.record?.status else { return answer(.cancel) }
         let (identifier, progress, client) = (transfer.identifier, attempt.progress, transfer.session.client)
         attempt.isWaitingForConnectivity = false
-        standing.response = TransferResponse(response)
-        standing.progress = progress
-        if let response = standing.response { client?.receive(.response(identifier, response)) }
-        if goesOn, standing.resumesForProgram {
+        status.response = TransferResponse(response)
+        status.progress = progress
+        if let response = status.response { client?.receive(.response(identifier, response)) }
+        if goesOn, status.resumesForProgram {
             client?.receive(.didResume(identifier, offset: progress.received, expected: progress.expectedToReceive))
         }
-        standing.resumesForProgram = false
-        defer { transfer.record?.standing = standing }
+        status.resumesForProgram = false
+        defer { transfer.record?.status = status }
         guard !goesOn else { return answer(.allow) }
-        // The name and the count are those of the file that the part file becomes where it is handed over to the
-        // program.
+        // The name and the count are those of the file when it is handed over to the program.
         attempt.coding = (response as? HTTPURLResponse)?.value(forHTTPHeaderField: "Content-Encoding")
         attempt.resumeData = resumeData(of: attempt, transfer, response)
-        let had = standing.part != nil
+        let had = status.part != nil
         let isWorth = progress.expectedToReceive < 0 || progress.expectedToReceive > Self.leastWorthKeeping
-        standing.part =
+        status.part =
             isWorth
             ? attempt.resumeData?.encoded.map { PartRecord(resumeData: $0, bootIdentifier: environment.bootIdentifier) }
             : nil
-        guard had || standing.part != nil else { return answer(.allow) }
+        guard had || status.part != nil else { return answer(.allow) }
         // The journal must have the version of the content before the first bytes are written.
-        journal.add(.standing(transfer.key, standing)) { _ in answer(.allow) }
+        journal.add(.status(transfer.key, status)) { _ in answer(.allow) }
     }
 
     private func resumeData(
@@ -184,22 +183,22 @@ extension TransferService {
         } then: { [self] vouched in
             attempt.isSynchronizing = false
             guard let vouched, transfer.hasPart else { return }
-            transfer.record?.standing.part?.count = vouched.count
-            transfer.record?.standing.part?.checksums = vouched.checksums
-            transfer.record?.standing.progress = attempt.progress
-            keepStanding(transfer)
+            transfer.record?.status.part?.count = vouched.count
+            transfer.record?.status.part?.checksums = vouched.checksums
+            transfer.record?.status.progress = attempt.progress
+            saveStatus(transfer)
         }
     }
 
-    func keepStanding(_ transfer: ServiceTransfer) {
-        if let standing = transfer.record?.standing { journal.add(.standing(transfer.key, standing)) }
+    func saveStatus(_ transfer: ServiceTransfer) {
+        if let status = transfer.record?.status { journal.add(.status(transfer.key, status)) }
     }
 
     // MARK: Its end
 
     func attemptDidEnd(_ failure: AttemptFailure, _ transfer: ServiceTransfer) {
-        if failure == .startOver { transfer.record?.standing.part = nil }
-        if let error = failure.error { transfer.record?.standing.error = error }
+        if failure == .startOver { transfer.record?.status.part = nil }
+        if let error = failure.error { transfer.record?.status.error = error }
         stopAttempt(transfer)
         let randomness = environment.random()
         input(transfer) { $0.attemptDidFail(failure, randomness: randomness) }
@@ -210,7 +209,7 @@ extension TransferService {
         guard transfer.attemptNumber != nil else { return }
         transfer.stopAttempt()
         queue.didStop(transfer.key)
-        keepStanding(transfer)
+        saveStatus(transfer)
         scheduleStarts()
     }
 
@@ -222,7 +221,7 @@ extension TransferService {
     // MARK: Challenges, which the program answers where it can
 
     func didReceive(
-        _ challenge: URLAuthenticationChallenge, _ answer: @escaping TransferAttempt.ChallengeAnswer,
+        _ challenge: URLAuthenticationChallenge, _ answer: @escaping ChallengeAnswer,
         _ attempt: TransferAttempt, _ transfer: ServiceTransfer
     ) {
         if let client = transfer.session.client {
@@ -239,8 +238,7 @@ extension TransferService {
         checkIdleness()
     }
 
-    /// Whether a transfer has challenges that only the program can answer, and the program has detached. Other
-    /// challenges are answered.
+    /// Whether challenges wait that only the program can answer. The others are answered.
     func hasChallengesForProgram(_ transfer: ServiceTransfer) -> Bool {
         guard let attempt = transfer.attempt else { return false }
         for (number, open) in attempt.challenges where !isForProgram(open.challenge, transfer.session) {

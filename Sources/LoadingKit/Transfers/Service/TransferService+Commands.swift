@@ -81,33 +81,32 @@ extension TransferService {
         }
     }
 
-    /// Adds the files of a transfer: the part from which it continues, and a copy of the file to upload, where a copy
-    /// can be made. May block.
+    /// Adds a transfer's files: the part from which it continues, and a copy of the file to upload. May block.
     private static func withFiles(
         _ asked: TransferRecord, _ upload: UploadFile?, _ folder: PartFolder, _ environment: Environment
     ) throws -> (TransferRecord, UploadFile?) {
         var (record, upload) = (asked, upload)
         record.resumeData = nil
         // Where the file cannot be read, the attempt reports the error.
-        record.standing.uploadFile = try? upload?.state()
+        record.status.uploadFile = try? upload?.state()
         switch (asked.kind, asked.resumeData) {
         case (_, nil): break
         case (.upload, let data?):
             let resumed = try data.resumedUpload
-            try record.standing.uploadFile?.check(resumed.body)
-            record.standing.uploadResource = resumed.resource
+            try record.status.uploadFile?.check(resumed.body)
+            record.status.uploadResource = resumed.resource
         case (.download, let data?):
             let part = try folder.takePart(
                 of: data, for: asked.identifier, bootIdentifier: environment.bootIdentifier)
-            record.standing.part = part
-            record.standing.resumesForProgram = part != nil
-            record.standing.progress.received = part?.count ?? 0
+            record.status.part = part
+            record.status.resumesForProgram = part != nil
+            record.status.progress.received = part?.count ?? 0
         }
         let path = folder.path(of: asked.identifier, .upload)
         if let original = upload, (try? folder.make()) != nil,
             let copy = original.copy(to: path, upTo: environment.largestCopy), let state = try? copy.state()
         {
-            (upload, record.standing.uploadFile) = (copy, state)
+            (upload, record.status.uploadFile) = (copy, state)
         }
         return (record, upload)
     }
@@ -161,7 +160,7 @@ extension TransferService {
         guard transfer.state.phase != .over else { return completion(nil) }
         input(transfer) { $0.stopForResumeData() }
         var part: PartRecord?
-        if let record = record(of: transfer), record.kind == .download { part = record.standing.part }
+        if let record = record(of: transfer), record.kind == .download { part = record.status.part }
         let (folder, identifier) = (transfer.session.folder, transfer.identifier)
         let count = transfer.position?.count ?? part?.count ?? 0
         transfer.position = nil
@@ -177,8 +176,7 @@ extension TransferService {
 }
 
 extension EventLoop {
-    /// Performs work that may block on one of the pool's threads, and continues with the result on the loop. Called on
-    /// the loop.
+    /// Performs work that may block on one of the pool's threads, and continues on the loop. On the loop only.
     func offload<Value: Sendable>(
         to pool: BlockingPool = .shared, _ work: @escaping @Sendable () throws -> Value,
         then next: @escaping (Result<Value, any Error>) -> Void

@@ -7,9 +7,8 @@ extension TransferService {
     /// All content was received: synchronizes the file, and moves it to its destination.
     func complete(_ transfer: ServiceTransfer) {
         guard let attempt = transfer.attempt else { return }
-        transfer.record?.standing.progress = attempt.progress
+        transfer.record?.status.progress = attempt.progress
         attempt.synchronizing?.cancel()
-        attempt.synchronizing = nil
         let (file, coding) = (attempt.file, coding(of: attempt, transfer))
         let decodedPath = transfer.session.folder.path(of: transfer.identifier, .decoded)
         let ratio = transfer.session.settings.maximumDecompressionRatio
@@ -20,11 +19,10 @@ extension TransferService {
             return try coding.map { try NewFile.decode(file.path, to: decodedPath, $0, ratio: ratio) } ?? false
         } then: { [self] isDecoded in
             guard isDecoded else { return place(file.path, transfer) }
-            // The part can no longer be continued, should this process end before the transfer's end is in the
-            // journal.
-            transfer.record?.standing.part = nil
-            guard let standing = transfer.record?.standing else { return }
-            journal.add(.standing(transfer.key, standing)) { [weak self] _ in
+            // The part can no longer be continued if this process ends before the transfer's end is in the journal.
+            transfer.record?.status.part = nil
+            guard let status = transfer.record?.status else { return }
+            journal.add(.status(transfer.key, status)) { [weak self] _ in
                 guard let self, transfer.attempt === attempt else { return }
                 place(file.path, transfer, decodedAt: decodedPath)
             }
@@ -47,8 +45,7 @@ extension TransferService {
         }
     }
 
-    /// The content codings of a download, where they are to be decoded because the program has not requested the
-    /// encoded content.
+    /// The content codings to decode; nil where the program has requested the encoded content.
     private func coding(of attempt: TransferAttempt, _ transfer: ServiceTransfer) -> String? {
         guard let record = transfer.record, record.kind == .download,
             !transfer.session.settings.keepsContentCodings, record.request.rules.keepsContentCodings != true
@@ -59,17 +56,17 @@ extension TransferService {
     /// The transfer is over. Its end is in the journal before any program is notified.
     func end(_ transfer: ServiceTransfer, _ error: TransferError?) {
         let (session, identifier, record) = (transfer.session, transfer.identifier, record(of: transfer))
-        var standing = record?.standing ?? TransferStanding()
-        standing.error = error
-        standing.error?.uploadResumeData = record?.uploadResumeData
-        let isEmpty = record?.kind == .upload && standing.progress.received == 0
-        if error == nil, !transfer.isPlaced, !isEmpty { standing.file = session.folder.path(of: identifier) }
-        standing.part = nil
+        var status = record?.status ?? TransferStatus()
+        status.error = error
+        status.error?.uploadResumeData = record?.uploadResumeData
+        let isEmpty = record?.kind == .upload && status.progress.received == 0
+        if error == nil, !transfer.isPlaced, !isEmpty { status.file = session.folder.path(of: identifier) }
+        status.part = nil
         if transfer.attemptNumber != nil { queue.didStop(transfer.key) }
         transfer.stopAttempt()
         transfer.alarm?.cancel()
         session.transfers[identifier] = nil
-        if standing.file == nil, !transfer.isPlaced {
+        if status.file == nil, !transfer.isPlaced {
             removeFiles(identifier, session)
         } else if record?.kind == .upload {
             let copy = session.folder.path(of: identifier, .upload)
@@ -77,24 +74,23 @@ extension TransferService {
         }
         if transfer.isPlaced {
             journal.add(.session(session.record))
-            journal.add(.forget(transfer.key), didKeepEnd(standing, of: transfer))
+            journal.add(.forget(transfer.key), didKeepEnd(status, of: transfer))
         } else {
             lastEnd = lastEnd == .max ? .max : lastEnd + 1
             transfer.row.endNumber = lastEnd
             session.ended[identifier] = transfer.row
             journal.add(.row(transfer.row))
-            journal.add(.standing(transfer.key, standing), didKeepEnd(standing, of: transfer))
+            journal.add(.status(transfer.key, status), didKeepEnd(status, of: transfer))
         }
         scheduleStarts()
     }
 
     /// Returns the closure to call when the end is in the journal.
-    private func didKeepEnd(_ end: TransferStanding, of transfer: ServiceTransfer) -> ((any Error)?) -> Void {
+    private func didKeepEnd(_ end: TransferStatus, of transfer: ServiceTransfer) -> ((any Error)?) -> Void {
         let (session, identifier, client) = (transfer.session, transfer.identifier, transfer.session.client)
         return { [weak self] _ in
             guard let self else { return }
-            // A program that was attached meanwhile got the end among the earlier ends, unless the journal did not
-            // have it then.
+            // A program attached meanwhile got the end among the earlier ends, unless the journal did not have it.
             if let current = session.client, session.untold.remove(identifier) != nil || current === client {
                 current.receive(.ended(identifier, end))
             }
@@ -106,7 +102,7 @@ extension TransferService {
 
     /// The program has taken a part of a transfer's end.
     func take(
-        _ identifier: Int, _ part: TransferStanding.Part, _ session: ServiceSession, _ completion: @escaping Completion
+        _ identifier: Int, _ part: TransferStatus.Part, _ session: ServiceSession, _ completion: @escaping Completion
     ) {
         session.nextLaunch = nil
         session.launchPause.reset()
@@ -134,11 +130,10 @@ extension TransferService {
 }
 
 extension TransferRecord {
-    /// The resume data with which a program's session continues a failed upload; nil where the server keeps nothing of
-    /// the upload.
+    /// The resume data of a failed upload; nil where the server keeps nothing of the upload.
     fileprivate var uploadResumeData: Data? {
-        guard kind == .upload, let resource = standing.uploadResource, let path = uploadFile,
-            let file = standing.uploadFile, var request = request.request
+        guard kind == .upload, let resource = status.uploadResource, let path = uploadFile,
+            let file = status.uploadFile, var request = request.request
         else { return nil }
         request.bodyFile = file.body(path)
         return UploadResumption(request, goingOnAt: resource).resumeData

@@ -56,10 +56,10 @@ extension TransferService {
     private func greet(_ channel: ServiceChannel, _ session: ServiceSession) throws {
         session.launchTimer?.cancel()
         session.launchTimer = nil
-        var ends: [Int: TransferStanding] = [:]
+        var ends: [Int: TransferStatus] = [:]
         // One record at a time: there may be very many.
         let records = try journal.transfers(of: session.number) { record in
-            if record.stage.isOver { ends[record.identifier] = record.standing }
+            if record.stage.isOver { ends[record.identifier] = record.status }
             return session.transfers[record.identifier]?.told(record) ?? record
         }
         session.client = channel
@@ -67,7 +67,7 @@ extension TransferService {
         channel.receive(.attached(SessionState(nextIdentifier: session.record.nextIdentifier, transfers: records)))
         for (identifier, _) in session.ended.sorted(by: { $0.value.endNumber ?? 0 < $1.value.endNumber ?? 0 })
         where !session.untold.contains(identifier) {
-            channel.receive(.ended(identifier, ends[identifier] ?? TransferStanding(error: .unreadable)))
+            channel.receive(.ended(identifier, ends[identifier] ?? TransferStatus(error: .unreadable)))
         }
         channel.receive(.deliveredEarlierEvents)
         for transfer in session.transfers.values where transfer.state.phase == .needsProgram {

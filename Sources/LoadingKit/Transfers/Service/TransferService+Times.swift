@@ -6,14 +6,12 @@ import LoadingKitPrimitives
 extension TransferService {
     /// The time that a challenge may wait for the program, in seconds.
     static let longestChallenge = 86_400.0
-    /// The interval at which the wall clock is checked while a transfer waits for its begin date, in seconds: the
-    /// clock may be set.
+    /// The interval at which the wall clock, which may be set, is checked before a begin date, in seconds.
     private static let longestLook = 60.0
 
     /// Sets the alarm of a transfer to the time of its next due action.
     func setAlarm(_ transfer: ServiceTransfer) {
         transfer.alarm?.cancel()
-        transfer.alarm = nil
         var next = expiry(transfer)
         switch transfer.state.phase {
         case .over: return
@@ -36,7 +34,7 @@ extension TransferService {
     private func alarmDidRing(_ transfer: ServiceTransfer) {
         let (now, session, phase) = (loop.now, transfer.session, transfer.state.phase)
         if phase == .needsProgram, transfer.waitEnd <= now || expiry(transfer) <= now {
-            let text = "the server asks for a credential, and the program that has it has not come back in time"
+            let text = "the server requests a credential, and the program that has it did not attach in time"
             input(transfer) { $0.cancel(TransferError(.userAuthenticationRequired, text)) }
         } else if expiry(transfer) <= now {
             let seconds = session.settings.timeoutIntervalForResource
@@ -58,8 +56,7 @@ extension TransferService {
     private static let longestSpread = 60.0
     private static let pauseBetweenLooks = 300.0
 
-    /// Holds discretionary transfers: they begin some time after they were added, and when the machine's conditions
-    /// are good.
+    /// Holds discretionary transfers for a random time, and until the machine's conditions are good.
     func holdIfDiscretionary(_ session: ServiceSession) {
         guard session.settings.isDiscretionary, session.discretionTimer == nil else { return }
         queue.hold(session.number, true)

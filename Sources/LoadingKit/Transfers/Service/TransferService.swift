@@ -8,15 +8,12 @@ import LoadingKitTransport
 /// The service has an event loop of its own, which the journal may block; loads run on other loops. The state of a
 /// transfer is a value, ``TransferState``. The service performs the actions that the state returns.
 package final class TransferService: TransferPerformer, @unchecked Sendable {  // confined to `loop`
-    /// The service's dependencies.
     package struct Environment: Sendable {
-        /// The program's configuration for a session: its handlers and stores. The session's settings are applied to
-        /// it.
+        /// The program's handlers and stores for a session. The session's settings are applied to them.
         package var makeConfiguration: @Sendable (SessionDescription) -> URLSessionConfiguration
         package var wallClock = WallClock.system
         package var time = TimeSource.system
         package var areConditionsGood: @Sendable () -> Bool = { MachineConditions().areGoodForDiscretionaryWork }
-        /// Starts a program.
         package var launch: @Sendable (_ command: [String], SessionDescription) -> Void = {
             DetachedProcess.launch($0, for: $1)
         }
@@ -50,7 +47,7 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
     private let lock: ProcessLock?
 
     /// Synchronizes files, which may take long.
-    static let synchronizers = BlockingPool(name: "LoadingKit-sync", BlockingPool.Limits(usualThreads: 4))
+    static let synchronizers = BlockingPool(name: "LoadingKit-sync", BlockingPool.Limits(threads: 4))
 
     /// Continues the transfers that are in the journal. Blocks.
     ///
@@ -202,7 +199,6 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
         }
     }
 
-    /// Records a transfer's state in the journal.
     private func note(_ transfer: ServiceTransfer) {
         transfer.row.isSuspended = transfer.state.isSuspended
         transfer.row.waitsForProgram = transfer.state.phase == .needsProgram

@@ -50,6 +50,5 @@ package enum WireLimits {
     /// The limit of any other message. A message with a transfer may hold a request body of 64 MiB, which base 64
     /// makes a third longer.
     package static let message = 88 << 20
-    /// The greatest number of descriptors that a message may have.
     package static let descriptors = 4
 }

@@ -19,8 +19,7 @@ package struct MessageReader: Sendable {
     /// The number of received bytes of an incomplete message.
     package var pendingCount: Int { pending.count }
 
-    /// Returns the messages that these bytes complete, and the error that follows them. After an error no bytes are
-    /// read.
+    /// Returns the messages that these bytes complete, and the error that follows them, which is final.
     package mutating func receive(_ bytes: UnsafeRawBufferPointer) -> (messages: [Element], failure: WireError?) {
         var messages: [Element] = []
         guard failure == nil else { return ([], failure) }

@@ -8,7 +8,6 @@ package enum TransferMessage: Codable, Sendable {
     /// The last message of a peer that closes the connection, or of a program that requests the daemon's end.
     case goodbye(Goodbye)
 
-    /// Attaches the session to the connection.
     case attach(SessionDescription)
     /// A command of the session. The answer is ``performed(number:error:)`` with the same number.
     case command(number: UInt64, TransferCommand)
@@ -27,7 +26,6 @@ package enum TransferMessage: Codable, Sendable {
 
     package struct Hello: Codable, Hashable, Sendable {
         package var versions: WireVersion
-        /// The version of the library.
         package var library: String
         package var process: Int32
         /// Sent by the daemon: whether the daemon is idle. Nil where it is not known.
@@ -42,7 +40,6 @@ package enum TransferMessage: Codable, Sendable {
     }
 
     package struct Goodbye: Codable, Hashable, Sendable {
-        /// The reason why the connection is closed.
         package var error: TransferError?
         /// Sent by a program: whether the daemon is to end, too.
         package var endsDaemon: Ending?

@@ -14,9 +14,7 @@ package enum WireError: Error, Hashable, Sendable, CustomStringConvertible {
     case tooManyDescriptors(Int)
     /// A message announced descriptors that did not come with it, or descriptors came that no message announced.
     case wrongDescriptors
-    /// The first message is no greeting.
     case noHello
-    /// The peers have no protocol version in common.
     case noCommonVersion(WireVersion)
 
     package var description: String {

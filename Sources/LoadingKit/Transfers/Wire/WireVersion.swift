@@ -4,16 +4,11 @@
 /// error. The version number is therefore raised only where a peer must know that the other peer understands an
 /// element.
 package struct WireVersion: Codable, Hashable, Sendable {
-    /// The oldest supported version.
     package var lowest: Int
-    /// The newest supported version.
     package var highest: Int
 
-    package init(lowest: Int, highest: Int) {
-        (self.lowest, self.highest) = (lowest, highest)
-    }
+    package init(lowest: Int, highest: Int) { (self.lowest, self.highest) = (lowest, highest) }
 
-    /// The versions that this build supports.
     package static let current = WireVersion(lowest: 1, highest: 1)
     /// The library's version, as `loadkit --version` prints it.
     package static let library = "0.1.0"

@@ -1,5 +1,4 @@
 import CLoadingKitOpenSSL
-import Glibc
 
 extension Certificate {
     /// Every certificate in PEM text, in order; nil if one is malformed or there is none.
@@ -25,68 +24,35 @@ extension Certificate {
 
     /// The bytes of the serial number's magnitude, the most significant first.
     package var serialNumber: [UInt8]? {
-        withParsed { certificate in
-            guard let number = X509_get0_serialNumber(certificate), let bytes = ASN1_STRING_get0_data(number) else {
-                return nil
-            }
-            return Array(UnsafeBufferPointer(start: bytes, count: Int(max(0, ASN1_STRING_length(number)))))
-        }
+        withParsed { X509_get0_serialNumber($0).map { OpenSSLValues.bytes(of: $0) } }
     }
 
     /// SHA-256 of the certificate's bytes.
     package var fingerprint: [UInt8] { Self.sha256(der) }
 
-    /// SHA-256 of the SubjectPublicKeyInfo (RFC 7469 §2.4). It does not change when a certificate is renewed with the
-    /// same key.
-    package var publicKeyHash: [UInt8]? {
-        withParsed(Self.publicKeyHash)
-    }
+    /// SHA-256 of the SubjectPublicKeyInfo (RFC 7469 §2.4), which a renewed certificate with the same key shares.
+    package var publicKeyHash: [UInt8]? { withParsed(Self.publicKeyHash) }
 
     static func publicKeyHash(of certificate: OpaquePointer) -> [UInt8]? {
-        var pointer: UnsafeMutablePointer<UInt8>?
-        let count = i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), &pointer)
-        guard count > 0, let pointer else { return nil }
-        defer { lk_OPENSSL_free(pointer) }
-        return sha256(Array(UnsafeBufferPointer(start: pointer, count: Int(count))))
+        OpenSSLValues.der { i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), &$0) }.map(sha256)
     }
 
     /// The DNS names for which the certificate is valid, as contained in it.
     package var dnsNames: [String] {
-        alternativeNames { kind, bytes in
-            kind == GEN_DNS ? String(decoding: bytes, as: UTF8.self) : nil
-        }
+        alternativeNames.filter { !$0.isAddress }.map { String(decoding: $0.bytes, as: UTF8.self) }
     }
 
     /// The IP addresses for which the certificate is valid, as text.
     package var ipAddresses: [String] {
-        alternativeNames { kind, bytes in
-            guard kind == GEN_IPADD, let base = bytes.baseAddress, bytes.count == 4 || bytes.count == 16 else {
-                return nil
-            }
-            var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
-            let family = bytes.count == 4 ? AF_INET : AF_INET6
-            guard inet_ntop(family, base, &text, socklen_t(text.count)) != nil else { return nil }
-            return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        }
+        alternativeNames.filter(\.isAddress).compactMap { IPAddress(bytes: $0.bytes)?.description }
     }
 
-    private func alternativeNames<T>(_ read: (Int32, UnsafeBufferPointer<UInt8>) -> T?) -> [T] {
-        withParsed { certificate -> [T]? in
-            guard let raw = X509_get_ext_d2i(certificate, NID_subject_alt_name, nil, nil) else { return nil }
-            let names = OpaquePointer(raw)
+    private var alternativeNames: [(isAddress: Bool, bytes: [UInt8])] {
+        withParsed { certificate in
+            guard let names = X509_get_ext_d2i(certificate, NID_subject_alt_name, nil, nil).map({ OpaquePointer($0) })
+            else { return nil }
             defer { GENERAL_NAMES_free(names) }
-            return (0..<max(0, OPENSSL_sk_num(names))).compactMap { index in
-                guard let name = OPENSSL_sk_value(names, index)?.assumingMemoryBound(to: GENERAL_NAME.self) else {
-                    return nil
-                }
-                var kind: Int32 = 0
-                guard let value = GENERAL_NAME_get0_value(name, &kind), kind == GEN_DNS || kind == GEN_IPADD else {
-                    return nil
-                }
-                let string = value.assumingMemoryBound(to: ASN1_STRING.self)
-                let count = Int(max(0, ASN1_STRING_length(string)))
-                return read(kind, UnsafeBufferPointer(start: ASN1_STRING_get0_data(string), count: count))
-            }
+            return OpenSSLValues.elements(of: names).compactMap { OpenSSLValues.hostOrAddress(UnsafePointer($0)) }
         } ?? []
     }
 

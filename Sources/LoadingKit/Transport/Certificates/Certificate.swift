@@ -2,28 +2,19 @@ import CLoadingKitOpenSSL
 
 /// An X.509 certificate.
 package struct Certificate: Sendable, Hashable {
-    /// The certificate in its wire format.
     package var der: [UInt8]
 
     package init(der: [UInt8]) { self.der = der }
 
     init?(_ certificate: OpaquePointer) {
-        var pointer: UnsafeMutablePointer<UInt8>?
-        let count = i2d_X509(certificate, &pointer)
-        guard count > 0, let pointer else { return nil }
-        der = Array(UnsafeBufferPointer(start: pointer, count: Int(count)))
-        lk_OPENSSL_free(pointer)
+        guard let der = OpenSSLValues.der({ i2d_X509(certificate, &$0) }) else { return nil }
+        self.der = der
     }
 
     /// The subject's distinguished name (RFC 2253); `nil` if the bytes are not a certificate.
-    package var subject: String? {
-        withParsed { X509_get_subject_name($0).map(Self.text(of:)) }
-    }
+    package var subject: String? { withParsed { X509_get_subject_name($0).map(Self.text(of:)) } }
 
-    /// The issuer's distinguished name.
-    package var issuer: String? {
-        withParsed { X509_get_issuer_name($0).map(Self.text(of:)) }
-    }
+    package var issuer: String? { withParsed { X509_get_issuer_name($0).map(Self.text(of:)) } }
 
     /// The first second at which the certificate is valid, since 1970.
     package var notBefore: Int64? { withParsed { CertificateTime(X509_get0_notBefore($0))?.seconds } }
@@ -63,7 +54,12 @@ package struct Certificate: Sendable, Hashable {
         }
     }
 
-    static func text(of name: OpaquePointer) -> String {
+    /// The subject of a parsed certificate, for a person.
+    static func subject(of certificate: OpaquePointer?) -> String {
+        certificate.flatMap { X509_get_subject_name($0) }.map(text) ?? "unknown"
+    }
+
+    private static func text(of name: OpaquePointer) -> String {
         guard let bio = BIO_new(BIO_s_mem()) else { return "" }
         defer { BIO_free(bio) }
         X509_NAME_print_ex(bio, name, 0, lk_XN_FLAG_RFC2253 & ~UInt(ASN1_STRFLGS_ESC_MSB))
@@ -91,17 +87,13 @@ final class CertificateStack {
         }
     }
 
-    deinit {
-        while let element = OPENSSL_sk_pop(pointer) { X509_free(OpaquePointer(element)) }
-        OPENSSL_sk_free(pointer)
-    }
+    deinit { Self.free(pointer) }
+
+    static func free(_ list: OpaquePointer?) { OPENSSL_sk_pop_free(list) { X509_free(OpaquePointer($0)) } }
 
     /// The certificates of a list. The list keeps its owner.
     static func certificates(in list: OpaquePointer?) -> [Certificate] {
-        guard let list else { return [] }
-        return (0..<max(0, OPENSSL_sk_num(list))).compactMap { index in
-            OPENSSL_sk_value(list, index).flatMap { Certificate(OpaquePointer($0)) }
-        }
+        OpenSSLValues.elements(of: list).compactMap { Certificate($0) }
     }
 }
 

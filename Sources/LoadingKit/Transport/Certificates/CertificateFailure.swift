@@ -8,7 +8,6 @@ package struct CertificateFailure: Error, Sendable, Hashable {
         case unknownStatus
         /// Its public keys are not among the program's pinned ones.
         case pinMismatch
-        /// The program has refused the certificate.
         case refused
         case other
     }
@@ -16,7 +15,6 @@ package struct CertificateFailure: Error, Sendable, Hashable {
     package var reason: Reason
     /// OpenSSL's number, `X509_V_ERR_…`.
     package var code: Int32
-    /// OpenSSL's text.
     package var text: String
     /// The subject of the certificate that caused the failure.
     package var subject: String
@@ -29,6 +27,10 @@ package struct CertificateFailure: Error, Sendable, Hashable {
         self.depth = depth
         self.text = text ?? X509_verify_cert_error_string(Int(code)).map { String(cString: $0) } ?? "error \(code)"
         self.reason = reason ?? Self.reason(of: code)
+    }
+
+    init(_ code: Int32, _ certificate: OpaquePointer, _ text: String, _ reason: Reason? = nil) {
+        self.init(code: code, subject: Certificate.subject(of: certificate), depth: 0, text: text, reason: reason)
     }
 
     static let malformed = CertificateFailure(
@@ -46,16 +48,9 @@ package struct CertificateFailure: Error, Sendable, Hashable {
         self.init(code: X509_V_ERR_UNABLE_TO_GET_CRL, subject: "unknown", depth: 0, text: text, reason: .unknownStatus)
     }
 
-    static func refused(_ leaf: Certificate?) -> CertificateFailure {
+    static func refused(_ leaf: Certificate?, _ text: String = "refused by the program") -> CertificateFailure {
         CertificateFailure(
-            code: X509_V_ERR_APPLICATION_VERIFICATION, subject: leaf?.subject ?? "unknown", depth: 0,
-            text: "refused by the program")
-    }
-
-    static func other(_ leaf: Certificate?) -> CertificateFailure {
-        CertificateFailure(
-            code: X509_V_ERR_APPLICATION_VERIFICATION, subject: leaf?.subject ?? "unknown", depth: 0,
-            text: "it is not the certificate that the server showed on the connection that this one belongs to")
+            code: X509_V_ERR_APPLICATION_VERIFICATION, subject: leaf?.subject ?? "unknown", depth: 0, text: text)
     }
 
     private static func reason(of code: Int32) -> Reason {

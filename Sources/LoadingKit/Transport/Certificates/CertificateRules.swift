@@ -1,18 +1,18 @@
 import CLoadingKitOpenSSL
 
-/// The rules that a chain of certificates is verified by, besides OpenSSL's own.
+/// The rules by which a chain of certificates is verified, besides OpenSSL's own.
 struct CertificateRules {
-    /// The name or address that OpenSSL has to demand; nil: any.
+    /// The required name or address; nil for any.
     var host: String?
     var requiresStrength: Bool
     var lists: RevocationLists?
     var status: StapledStatus
-    /// When the certificates have to be valid, in seconds since 1970; nil: now.
+    /// The time at which the certificates must be valid, in seconds since 1970; nil for now.
     var time: Int64?
 
-    /// Verifies a chain: by OpenSSL's rules, then by those that OpenSSL does not have. Nil where all of them let it pass.
+    /// Verifies a chain by OpenSSL's rules and then by the others. Returns nil if the chain conforms to all of them.
     ///
-    /// - Parameter store: what is verified, and against what. It has the failure's code afterwards, for the alert.
+    /// - Parameter store: The chain and the authorities. It contains the failure's code afterwards, for the alert.
     func failure(verifying store: OpaquePointer) -> CertificateFailure? {
         lists?.install(in: store)
         guard X509_verify_cert(store) == 1 else { return lastFailure(in: store) }
@@ -25,13 +25,11 @@ struct CertificateRules {
         return failure
     }
 
-    /// The failure that OpenSSL has just found.
     private func lastFailure(in store: OpaquePointer) -> CertificateFailure {
         let certificate = X509_STORE_CTX_get_current_cert(store)
-        let subject = certificate.flatMap { X509_get_subject_name($0) }
         let code = X509_STORE_CTX_get_error(store)
         return CertificateFailure(
-            code: code, subject: subject.map(Certificate.text(of:)) ?? "unknown",
+            code: code, subject: Certificate.subject(of: certificate),
             depth: Int(X509_STORE_CTX_get_error_depth(store)),
             text: code == X509_V_ERR_CERT_REVOKED ? certificate.flatMap { lists?.text(about: $0) } : nil)
     }

@@ -6,12 +6,11 @@ enum CertificateStrength {
     /// The failure of a weak certificate; nil if it is strong enough.
     static func failure(of certificate: OpaquePointer) -> CertificateFailure? {
         if let weakness = weakness(ofKeyOf: certificate) {
-            return failure(certificate, X509_V_ERR_EE_KEY_TOO_SMALL, weakness)
+            return CertificateFailure(X509_V_ERR_EE_KEY_TOO_SMALL, certificate, weakness)
         }
-        if let weakness = weakness(ofSignatureOf: certificate) {
-            return failure(certificate, X509_V_ERR_CA_MD_TOO_WEAK, weakness)
+        return weakness(ofSignatureOf: certificate).map {
+            CertificateFailure(X509_V_ERR_CA_MD_TOO_WEAK, certificate, $0)
         }
-        return nil
     }
 
     private static func weakness(ofKeyOf certificate: OpaquePointer) -> String? {
@@ -33,13 +32,5 @@ enum CertificateStrength {
             return "its signature's algorithm is not known"
         }
         return securityBits < 128 ? "its signature's digest is weaker than SHA-256" : nil
-    }
-
-    private static func failure(
-        _ certificate: OpaquePointer, _ code: Int32, _ weakness: String
-    ) -> CertificateFailure {
-        CertificateFailure(
-            code: code, subject: X509_get_subject_name(certificate).map(Certificate.text(of:)) ?? "unknown", depth: 0,
-            text: weakness)
     }
 }

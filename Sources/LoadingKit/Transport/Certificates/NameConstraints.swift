@@ -23,15 +23,13 @@ struct NameConstraints {
     ///
     /// - Parameter chain: OpenSSL's list of certificates, the server's own first.
     static func failure(of host: PeerName, in chain: OpaquePointer?) -> CertificateFailure? {
-        guard let chain, let leaf = OPENSSL_sk_value(chain, 0).map({ OpaquePointer($0) }) else { return nil }
-        for index in 1..<max(1, OPENSSL_sk_num(chain)) {
-            guard let authority = OPENSSL_sk_value(chain, index).map({ OpaquePointer($0) }),
-                let violation = violation(of: host, by: authority)
-            else { continue }
-            let name = X509_get_subject_name(authority).map(Certificate.text(of:)) ?? "unknown"
+        let certificates = OpenSSLValues.elements(of: chain)
+        guard let leaf = certificates.first else { return nil }
+        for authority in certificates.dropFirst() {
+            guard let violation = violation(of: host, by: authority) else { continue }
+            let name = Certificate.subject(of: authority)
             return CertificateFailure(
-                code: violation.code, subject: X509_get_subject_name(leaf).map(Certificate.text(of:)) ?? "unknown",
-                depth: 0, text: "the name constraints of the authority \(name) \(violation.text) \(host)")
+                violation.code, leaf, "the name constraints of the authority \(name) \(violation.text) \(host)")
         }
         return nil
     }
@@ -56,21 +54,12 @@ struct NameConstraints {
 
     /// The subtrees of DNS names and addresses.
     private static func subtrees(_ list: OpaquePointer?) -> [Subtree] {
-        guard let list else { return [] }
-        return (0..<max(0, OPENSSL_sk_num(list))).compactMap { index in
-            guard let subtree = OPENSSL_sk_value(list, index)?.assumingMemoryBound(to: GENERAL_SUBTREE.self).pointee
-            else { return nil }
-            var kind: Int32 = 0
-            guard let base = subtree.base, let value = GENERAL_NAME_get0_value(base, &kind),
-                kind == GEN_DNS || kind == GEN_IPADD
-            else { return nil }
-            let string = value.assumingMemoryBound(to: ASN1_STRING.self)
-            let bytes = UnsafeBufferPointer(
-                start: ASN1_STRING_get0_data(string), count: Int(max(0, ASN1_STRING_length(string))))
+        OpenSSLValues.elements(of: list).compactMap { element in
+            let subtree = UnsafePointer<GENERAL_SUBTREE>(element).pointee
+            guard let (isAddress, base) = subtree.base.flatMap({ OpenSSLValues.hostOrAddress($0) }) else { return nil }
             let minimum = subtree.minimum.map { ASN1_INTEGER_get($0) } ?? 0
             return Subtree(
-                base: Array(bytes), isAddress: kind == GEN_IPADD,
-                hasDistances: minimum != 0 || subtree.maximum != nil)
+                base: base, isAddress: isAddress, hasDistances: minimum != 0 || subtree.maximum != nil)
         }
     }
 

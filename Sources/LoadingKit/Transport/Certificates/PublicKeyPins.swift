@@ -18,10 +18,7 @@ package struct PublicKeyPins: Sendable, Hashable {
     /// - Parameter isTrusted: whether the verification has succeeded. If it has not, signatures may be wrong:
     ///   certificates count only as far as the signatures are correct.
     func failure(of store: OpaquePointer, isTrusted: Bool) -> CertificateFailure? {
-        let chain = X509_STORE_CTX_get0_chain(store)
-        let certificates = (0..<max(0, OPENSSL_sk_num(chain))).compactMap { index in
-            OPENSSL_sk_value(chain, index).map { OpaquePointer($0) }
-        }
+        let certificates = OpenSSLValues.elements(of: X509_STORE_CTX_get0_chain(store))
         guard let leaf = certificates.first ?? X509_STORE_CTX_get0_cert(store) else { return .malformed }
         if !leaves.isEmpty, !leaves.contains(where: { $0 == Certificate.publicKeyHash(of: leaf) }) {
             return Self.failure(leaf, "its public key is none of the pinned ones")
@@ -45,9 +42,6 @@ package struct PublicKeyPins: Sendable, Hashable {
     }
 
     private static func failure(_ leaf: OpaquePointer, _ text: String) -> CertificateFailure {
-        CertificateFailure(
-            code: X509_V_ERR_APPLICATION_VERIFICATION,
-            subject: X509_get_subject_name(leaf).map(Certificate.text(of:)) ?? "unknown", depth: 0, text: text,
-            reason: .pinMismatch)
+        CertificateFailure(X509_V_ERR_APPLICATION_VERIFICATION, leaf, text, .pinMismatch)
     }
 }

@@ -28,10 +28,7 @@ final class RevocationLists: @unchecked Sendable {  // OpenSSL locks a list; the
         for source in sources { try read(source, place) }
     }
 
-    deinit {
-        while let element = OPENSSL_sk_pop(stack) { X509_CRL_free(OpaquePointer(element)) }
-        OPENSSL_sk_free(stack)
-    }
+    deinit { OPENSSL_sk_pop_free(stack) { X509_CRL_free(OpaquePointer($0)) } }
 
     /// Makes a verification use the lists, which must outlive it.
     func install(in store: OpaquePointer) {
@@ -43,10 +40,8 @@ final class RevocationLists: @unchecked Sendable {  // OpenSSL locks a list; the
 
     /// The entry of a list for a revoked certificate, as text.
     func text(about certificate: OpaquePointer) -> String? {
-        for index in 0..<max(0, OPENSSL_sk_num(stack)) {
-            guard let list = OPENSSL_sk_value(stack, index).map({ OpaquePointer($0) }),
-                X509_NAME_cmp(X509_CRL_get_issuer(list), X509_get_issuer_name(certificate)) == 0
-            else { continue }
+        let issuer = X509_get_issuer_name(certificate)
+        for list in OpenSSLValues.elements(of: stack) where X509_NAME_cmp(X509_CRL_get_issuer(list), issuer) == 0 {
             var entry: OpaquePointer?
             guard X509_CRL_get0_by_cert(list, &entry, certificate) > 0 else { continue }
             let when = CertificateTime(X509_REVOKED_get0_revocationDate(entry)).map { " at \($0)" } ?? ""
@@ -59,8 +54,7 @@ final class RevocationLists: @unchecked Sendable {  // OpenSSL locks a list; the
     // MARK: Reading
 
     private func append(all others: RevocationLists) throws(TransportError) {
-        for index in 0..<max(0, OPENSSL_sk_num(others.stack)) {
-            guard let list = OPENSSL_sk_value(others.stack, index).map({ OpaquePointer($0) }) else { continue }
+        for list in OpenSSLValues.elements(of: others.stack) {
             X509_CRL_up_ref(list)
             try append(list)
         }

@@ -27,24 +27,21 @@ package struct StapledStatus: Sendable {
     ///   - anchors: the trusted certificates against which the chain was verified.
     ///   - time: the time at which the response must be valid, in seconds since 1970; nil for now.
     func failure(of chain: OpaquePointer?, trusting anchors: OpaquePointer?, at time: Int64?) -> CertificateFailure? {
-        guard let leaf = OPENSSL_sk_value(chain, 0).map({ OpaquePointer($0) }) else { return nil }
-        guard response != nil || isDue else { return nil }
+        guard let leaf = OPENSSL_sk_value(chain, 0).map({ OpaquePointer($0) }), response != nil || isDue else {
+            return nil
+        }
         ERR_clear_error()
         defer { ERR_clear_error() }
         switch verdict(on: leaf, chain, anchors, time ?? Int64(Glibc.time(nil))) {
         case .good: return nil
         case .revoked(let text):
-            return CertificateFailure(code: X509_V_ERR_CERT_REVOKED, subject: Self.subject(leaf), depth: 0, text: text)
+            return CertificateFailure(X509_V_ERR_CERT_REVOKED, leaf, text)
         case .unusable(let text):
             guard isDue, Self.demandsStatus(leaf) else { return nil }
             return CertificateFailure(
-                code: X509_V_ERR_OCSP_VERIFY_NEEDED, subject: Self.subject(leaf), depth: 0,
-                text: "it demands that the server sends its authority's answer (must-staple, RFC 7633), but \(text)")
+                X509_V_ERR_OCSP_VERIFY_NEEDED, leaf,
+                "it demands that the server sends its authority's answer (must-staple, RFC 7633), but \(text)")
         }
-    }
-
-    private static func subject(_ certificate: OpaquePointer) -> String {
-        X509_get_subject_name(certificate).map(Certificate.text(of:)) ?? "unknown"
     }
 
     // MARK: The answer
@@ -137,9 +134,8 @@ package struct StapledStatus: Sendable {
         guard let raw = X509_get_ext_d2i(certificate, NID_tlsfeature, nil, nil) else { return false }
         let features = OpaquePointer(raw)
         defer { TLS_FEATURE_free(features) }
-        return (0..<max(0, OPENSSL_sk_num(features))).contains { index in
-            let number = OPENSSL_sk_value(features, index)?.assumingMemoryBound(to: ASN1_INTEGER.self)
-            return ASN1_INTEGER_get(number) == Int(TLSEXT_TYPE_status_request)
+        return OpenSSLValues.elements(of: features).contains { number in
+            ASN1_INTEGER_get(UnsafePointer(number)) == Int(TLSEXT_TYPE_status_request)
         }
     }
 }

@@ -95,16 +95,12 @@ private final class LegacyAlgorithms {
 
     init?() {
         guard let context = OSSL_LIB_CTX_new() else { return nil }
-        let providers = [OSSL_PROVIDER_load(context, "default"), OSSL_PROVIDER_load(context, "legacy")].compactMap(
-            \.self)
+        self.context = context
+        providers = ["default", "legacy"].compactMap { (name: String) in OSSL_PROVIDER_load(context, name) }
         guard providers.count == 2 else {
-            for provider in providers { OSSL_PROVIDER_unload(provider) }
-            OSSL_LIB_CTX_free(context)
             ERR_clear_error()
             return nil
         }
-        self.context = context
-        self.providers = providers
     }
 
     deinit {
@@ -138,11 +134,13 @@ private enum PKCS12File {
         defer {
             EVP_PKEY_free(key)
             X509_free(own)
-            free(others)
+            CertificateStack.free(others)
         }
         guard result == 1 else { throw failure(password) }
         guard let key else { throw .noKey }
-        guard let der = encode(key) else { throw .malformed("its key cannot be read (\(OpenSSLError.text()))") }
+        guard let der = OpenSSLValues.der({ i2d_PrivateKey(key, &$0) }) else {
+            throw .malformed("its key cannot be read (\(OpenSSLError.text()))")
+        }
         let certificates =
             (own.flatMap { Certificate($0) }.map { [$0] } ?? []) + CertificateStack.certificates(in: others)
         return Contents(certificates: certificates, key: der)
@@ -181,19 +179,5 @@ private enum PKCS12File {
             return .unsupported(text)
         }
         return .malformed("its contents cannot be read (\(text))")
-    }
-
-    private static func encode(_ key: OpaquePointer) -> [UInt8]? {
-        var pointer: UnsafeMutablePointer<UInt8>?
-        let count = i2d_PrivateKey(key, &pointer)
-        guard count > 0, let pointer else { return nil }
-        defer { CRYPTO_clear_free(pointer, Int(count), nil, 0) }
-        return Array(UnsafeBufferPointer(start: pointer, count: Int(count)))
-    }
-
-    private static func free(_ list: OpaquePointer?) {
-        guard let list else { return }
-        while let element = OPENSSL_sk_pop(list) { X509_free(OpaquePointer(element)) }
-        OPENSSL_sk_free(list)
     }
 }

@@ -2,14 +2,12 @@ import CLoadingKitOpenSSL
 
 /// A certificate, its private key, and the intermediates up to its root. A client authenticates itself with them.
 package final class TLSIdentity: @unchecked Sendable {  // OpenSSL counts references atomically; nothing is changed
-    /// The identity's own certificate.
     package let certificate: Certificate
     /// The intermediates that are sent with the certificate.
     package let chain: [Certificate]
     private let key: OpaquePointer
 
-    /// Takes over the reference to the key. The identity's certificate is the one of `certificates` that matches the
-    /// key.
+    /// Takes over the reference to the key. The identity's certificate is the one that matches the key.
     init(key: OpaquePointer, certificates: [Certificate]) throws(IdentityFailure) {
         self.key = key
         let own = certificates.firstIndex { certificate in
@@ -29,7 +27,6 @@ package final class TLSIdentity: @unchecked Sendable {  // OpenSSL counts refere
 
     deinit { EVP_PKEY_free(key) }
 
-    /// The identity with other intermediates.
     package func with(chain: [Certificate]) -> TLSIdentity? {
         guard EVP_PKEY_up_ref(key) == 1 else { return nil }
         return try? TLSIdentity(key: key, certificates: [certificate] + chain)
@@ -54,8 +51,7 @@ package final class TLSIdentity: @unchecked Sendable {  // OpenSSL counts refere
         return text
     }
 
-    /// Sets the identity of a connection. Returns `false` if OpenSSL refuses it (a key too weak for the system's
-    /// security level).
+    /// Sets a connection's identity. Returns `false` if its key is too weak for the system's security level.
     func use(for ssl: OpaquePointer) -> Bool {
         guard let leaf = certificate.parse(), let others = CertificateStack(chain) else { return false }
         defer { X509_free(leaf) }

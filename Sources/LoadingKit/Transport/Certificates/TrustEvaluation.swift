@@ -37,8 +37,7 @@ package struct TrustEvaluation: Sendable {
         requiresStrength = context.options.requiresStrongCertificates
     }
 
-    /// The chain from the server's certificate to a trusted one, or the failure if there is none. May take
-    /// milliseconds.
+    /// The chain from the server's certificate to a trusted one, or the failure. May take milliseconds.
     package func evaluate() -> Result<[Certificate], CertificateFailure> {
         var verdict: Result<[Certificate], CertificateFailure>?
         if !anchors.isEmpty || !trustsSystem {
@@ -48,8 +47,7 @@ package struct TrustEvaluation: Sendable {
         guard trustsSystem else { return verdict ?? .failure(.unusableAnchors) }
         do throws(TransportError) {
             let system = evaluate(against: try systemAnchors())
-            // If neither set of authorities trusts the chain, the first failure is reported, because the program named
-            // these anchors.
+            // If neither set of authorities trusts the chain, the failure of the program's own anchors is reported.
             if case .failure = system, let verdict { return verdict }
             return system
         } catch {

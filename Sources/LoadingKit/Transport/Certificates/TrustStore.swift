@@ -82,8 +82,8 @@ enum TrustStore {
             let readsFile = try file.map { path throws(TransportError) in try read(file: path, into: store) } ?? false
             let readsDirectory = directory.map { X509_STORE_load_path(store, $0) == 1 } ?? false
             guard readsFile || readsDirectory else {
-                let text = "no certificates can be read from where SSL_CERT_FILE and SSL_CERT_DIR say"
-                throw TransportError.misconfiguredTLS("\(text) (\(OpenSSLError.text()))")
+                throw TransportError.misconfiguredTLS(
+                    "no certificates can be read from SSL_CERT_FILE or SSL_CERT_DIR (\(OpenSSLError.text()))")
             }
             return
         }

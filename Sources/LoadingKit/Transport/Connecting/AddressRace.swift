@@ -102,27 +102,23 @@ final class AddressRace {
     private func receive(_ input: HappyEyeballs.Input) {
         // An action may call back here before the following actions are done. Those would then change timers that the
         // nested call has just set. Attempts are therefore started last.
-        let actions = machine.receive(input)
         var starts: [IPAddress] = []
-        for action in actions {
-            if case .startAttempt(let address) = action { starts.append(address) } else { perform(action) }
+        for action in machine.receive(input) {
+            switch action {
+            case .startAttempt(let address): starts.append(address)
+            case .setResolutionTimer(let delay): resolutionTimer = timer(after: delay, .resolutionDelayPassed)
+            case .cancelResolutionTimer: resolutionTimer?.cancel()
+            case .setAttemptTimer(let delay):
+                attemptTimer?.cancel()
+                attemptTimer = timer(after: delay, .attemptDelayPassed)
+            case .cancelAttemptTimer: attemptTimer?.cancel()
+            case .finish(let address):
+                guard let winner, winner.address == address else { break }
+                end(.success((winner.socket, .ip(address, port: port))))
+            case .giveUp: end(.failure(error))
+            }
         }
         for address in starts where !isOver { startAttempt(address) }
-    }
-
-    private func perform(_ action: HappyEyeballs.Action) {
-        switch action {
-        case .startAttempt(let address): startAttempt(address)
-        case .setResolutionTimer(let delay):
-            resolutionTimer = timer(after: delay, .resolutionDelayPassed)
-        case .cancelResolutionTimer: resolutionTimer?.cancel()
-        case .setAttemptTimer(let delay):
-            attemptTimer?.cancel()
-            attemptTimer = timer(after: delay, .attemptDelayPassed)
-        case .cancelAttemptTimer: attemptTimer?.cancel()
-        case .finish(let address): finish(address)
-        case .giveUp: end(.failure(error))
-        }
     }
 
     private func timer(after delay: UInt64, _ input: HappyEyeballs.Input) -> LoopTimer {
@@ -142,11 +138,6 @@ final class AddressRace {
         }
     }
 
-    private func finish(_ address: IPAddress) {
-        guard let winner, winner.address == address else { return }
-        end(.success((winner.socket, .ip(address, port: port))))
-    }
-
     private func end(_ outcome: Outcome) {
         guard !isOver else { return }
         cancel()
@@ -155,9 +146,7 @@ final class AddressRace {
 
     private var error: TransportError {
         let endpoint = Endpoint.tcp(host: host, port: port).description
-        guard let last = failedAddresses.last else {
-            return TransportError(.resolve, endpoint, resolverCause)
-        }
+        guard let last = failedAddresses.last else { return TransportError(.resolve, endpoint, resolverCause) }
         return TransportError(.connect, endpoint, last.cause, failedAddresses: failedAddresses)
     }
 

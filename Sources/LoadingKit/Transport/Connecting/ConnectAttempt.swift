@@ -43,19 +43,15 @@ package final class ConnectAttempt {
     /// The times of the steps so far.
     package var timingsSoFar: ConnectTimings { timings }
 
-    func start(_ resolver: Resolver, timeout: UInt64?) {
-        start(timeout: timeout) { $0.begin(resolver) }
-    }
+    func start(_ resolver: Resolver, timeout: UInt64?) { start(timeout: timeout) { $0.begin(resolver) } }
 
     func start(over stream: ByteStream, timeout: UInt64?) {
         timings = stream.info.timings
         let remote = stream.info.remote
         guard let (socket, carrier) = stream.handOver() else {
-            start(timeout: nil) { attempt in
-                let cause = TransportError.Cause.configuration("TLS is put on an open connection")
-                attempt.end(.failure(attempt.error(.tls, cause)))
+            return start(timeout: nil) { attempt in
+                attempt.end(.failure(attempt.error(.tls, .configuration("TLS is put on an open connection"))))
             }
-            return
         }
         start(timeout: timeout) { $0.socketDidConnect(socket, inside: carrier, remote) }
     }
@@ -79,7 +75,6 @@ package final class ConnectAttempt {
     /// The timeout does not run while a decision about certificates is awaited. It restarts afterwards.
     private func awaitingDecisionDidChange(_ isAwaitingDecision: Bool) {
         timer?.cancel()
-        timer = nil
         if !isAwaitingDecision, case .securing = state { startTimer() }
     }
 
@@ -101,9 +96,7 @@ package final class ConnectAttempt {
             let connect = SocketConnect(address, over: use, on: loop)
             state = .connectingUnix(connect)
             connect.start { [weak self] result in
-                self?.raceDidEnd(
-                    result.map { ($0, address) }
-                        .mapError { TransportError(.connect, path, $0) })
+                self?.raceDidEnd(result.map { ($0, address) }.mapError { TransportError(.connect, path, $0) })
             }
         }
     }
@@ -127,14 +120,7 @@ package final class ConnectAttempt {
     }
 
     private func socketDidConnect(_ socket: Socket, inside carrier: TLSSession? = nil, _ remote: SocketAddress) {
-        guard let tls else {
-            succeed(socket, carrier, remote)
-            return
-        }
-        secure(socket, inside: carrier, remote, tls)
-    }
-
-    private func secure(_ socket: Socket, inside carrier: TLSSession?, _ remote: SocketAddress, _ tls: TLSDemand) {
+        guard let tls else { return succeed(socket, carrier, remote) }
         timings.tlsStart = loop.currentTime
         guard let session = TLSSession(tls, to: endpoint, socket: socket, inside: carrier) else {
             socket.close()
@@ -195,7 +181,6 @@ package final class ConnectAttempt {
 
     private func stop() {
         timer?.cancel()
-        timer = nil
         switch state {
         case .waiting, .finished: break
         case .racing(let race): race.cancel()

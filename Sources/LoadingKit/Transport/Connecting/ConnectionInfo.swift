@@ -2,7 +2,6 @@ import LoadingKitPrimitives
 
 /// The properties of a connection, which are fixed when it is established.
 package final class ConnectionInfo: Sendable {
-    /// The endpoint of the connection.
     package let endpoint: Endpoint
     package let local: SocketAddress
     package let remote: SocketAddress
@@ -29,7 +28,6 @@ package final class ConnectionInfo: Sendable {
 package enum Endpoint: Hashable, Sendable, CustomStringConvertible {
     /// A name, an IPv4 address, or an IPv6 address without brackets (a zone is allowed: `fe80::1%eth0`).
     case tcp(host: String, port: UInt16)
-    /// A socket in the file system.
     case unix(path: String)
 
     package var description: String {
@@ -58,7 +56,6 @@ package struct TLSInfo: Sendable, Hashable {
     package var protocolVersion: UInt16
     /// The cipher suite's number on the wire.
     package var cipherSuite: UInt16
-    /// The cipher suite's IANA name.
     package var cipherSuiteName: String
     /// The application protocol that was selected by ALPN; nil if none was.
     package var alpn: String?

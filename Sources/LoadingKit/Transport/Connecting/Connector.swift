@@ -2,10 +2,12 @@
 package final class Connector {
     private let loop: EventLoop
     private let resolver: Resolver
+    private let substitution: ConnectSubstitution?
 
-    package init(loop: EventLoop, resolver: Resolver) {
+    package init(loop: EventLoop, resolver: Resolver, substitution: ConnectSubstitution? = nil) {
         self.loop = loop
         self.resolver = resolver
+        self.substitution = substitution
     }
 
     /// Resolves the name, races the addresses, and performs the TLS handshake.
@@ -20,8 +22,9 @@ package final class Connector {
         completion: @escaping (Result<ByteStream, TransportError>) -> Void
     ) -> ConnectAttempt {
         loop.preconditionCurrent()
+        let endpoint = substitution?.endpoint(endpoint) ?? endpoint
         let attempt = ConnectAttempt(endpoint, tls: tls, over: use, on: loop, completion: completion)
-        attempt.start(resolver, timeout: timeout)
+        attempt.start(substitution?.resolver ?? resolver, timeout: timeout)
         return attempt
     }
 
@@ -42,5 +45,18 @@ package final class Connector {
             endpoint ?? stream.info.endpoint, tls: tls, over: NetworkUse(), on: loop, completion: completion)
         attempt.start(over: stream, timeout: timeout)
         return attempt
+    }
+}
+
+/// Where a session's connections lead in place of the servers in its URLs, for a program of this package. Names in TLS
+/// and in `Host` stay the same.
+package struct ConnectSubstitution: Sendable {
+    package let endpoint: @Sendable (Endpoint) -> Endpoint
+    /// Finds the addresses of names; nil for the process's resolver.
+    package let resolver: Resolver?
+
+    package init(resolver: Resolver? = nil, endpoint: @escaping @Sendable (Endpoint) -> Endpoint) {
+        self.resolver = resolver
+        self.endpoint = endpoint
     }
 }

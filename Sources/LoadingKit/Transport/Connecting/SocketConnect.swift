@@ -119,8 +119,7 @@ final class SocketConnect: EventSource {
             socket.close()
             fail(completion, SystemCallFailure(name: .connect, code: code == 0 ? ECONNRESET : Int32(abs(code))))
         } else if socket.localAddress == address {
-            // No server listened, and the system gave the socket the same port as its destination, so it is connected
-            // to itself.
+            // No server listened, and the system chose the destination's port: the socket is connected to itself.
             socket.close()
             fail(completion, SystemCallFailure(name: .connect, code: ECONNREFUSED))
         } else {

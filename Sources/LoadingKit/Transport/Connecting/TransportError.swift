@@ -2,14 +2,11 @@ import Glibc
 
 /// The reason why a connection could not be established or used.
 package struct TransportError: Error, Sendable, Hashable {
-    /// The step that failed.
     package enum Phase: Sendable, Hashable {
         case resolve, connect, tls, read, write
     }
 
-    /// The cause of the failure.
     package enum Cause: Error, Sendable, Hashable {
-        /// A system call failed with this `errno`.
         case systemCall(SystemCalls.Name, errno: Int32)
         /// The name has no address; with the resolver's text.
         case nameNotFound(String)
@@ -25,11 +22,9 @@ package struct TransportError: Error, Sendable, Hashable {
         case cancelled
         /// The connection would use a network that is excluded.
         case notAllowed(NetworkUse.Exclusion, interface: String)
-        /// The peer's certificate is not trusted.
         case certificate(CertificateFailure)
         /// The TLS handshake or a TLS record was invalid; with OpenSSL's text.
         case handshake(String)
-        /// The peer ended TLS with this alert.
         case alert(TLSAlert, ClientCertificateUse)
         /// The peer does not use TLS on this port.
         case plainTextPeer
@@ -39,7 +34,6 @@ package struct TransportError: Error, Sendable, Hashable {
         case configuration(String)
     }
 
-    /// An address that was tried, and the cause of its failure.
     package struct FailedAddress: Sendable, Hashable {
         package var address: SocketAddress
         package var cause: Cause
@@ -54,7 +48,6 @@ package struct TransportError: Error, Sendable, Hashable {
     /// Host and port, or a path.
     package var endpoint: String
     package var cause: Cause
-    /// The addresses that were tried, in order.
     package var failedAddresses: [FailedAddress] = []
 
     package init(_ phase: Phase, _ endpoint: String, _ cause: Cause, failedAddresses: [FailedAddress] = []) {
@@ -110,13 +103,13 @@ extension TransportError.Cause: CustomStringConvertible {
         case .nameNotValidated(let text):
             "the name must be validated by DNSSEC (requiresDNSSECValidation), and was not: \(text)"
         case .noAddresses: "the name has no address"
-        case .refused: "connection refused: nothing listens there"
+        case .refused: "connection refused: no server listens there"
         case .timedOut: "timed out"
         case .cancelled: "cancelled"
         case .notAllowed(.cellular, let interface):
-            "the way there leads over \(interface), which is cellular, and allowsCellularAccess is false"
+            "the connection would use \(interface), a cellular interface, and allowsCellularAccess is false"
         case .notAllowed(.expensive, let interface):
-            "the way there leads over \(interface), which costs, and allowsExpensiveNetworkAccess is false"
+            "the connection would use \(interface), an expensive interface, and allowsExpensiveNetworkAccess is false"
         case .certificate(let failure): failure.description
         case .handshake(let text): "the TLS exchange failed (\(text))"
         case .alert(let alert, let use): Self.text(alert, use)
@@ -159,8 +152,8 @@ extension CertificateFailure: CustomStringConvertible {
         case .unknownAuthority: "the certificate was not issued by a trusted authority"
         case .hostMismatch: "the certificate is for another host"
         case .revoked: "the certificate was revoked"
-        case .unknownStatus: "whether the certificate was revoked cannot be told"
-        case .pinMismatch: "the certificate has not the keys that the program has pinned"
+        case .unknownStatus: "the revocation status of the certificate is not known"
+        case .pinMismatch: "the certificate has none of the keys that the program has pinned"
         case .weak: "the certificate is too weak"
         case .refused: "the program refused the certificate"
         case .other: "the certificate is not to be trusted"
@@ -173,13 +166,13 @@ extension CertificateFailure: CustomStringConvertible {
         case .expired: "it must be renewed on the server, unless this machine's clock is wrong"
         case .notYetValid: "check this machine's clock and the certificate's dates"
         case .selfSigned, .unknownAuthority:
-            "where it is to be trusted, install its authority in the system's store or name it in "
+            "to trust it, install its authority in the system's store or name it in "
                 + "configuration.tlsTrustRoots; a server must also send the intermediates of its certificate"
         case .hostMismatch: "use a name that the certificate has, or have the certificate name this host"
         case .revoked: "the server needs a new certificate"
         case .unknownStatus:
-            "the server has to send its authority's answer (OCSP stapling) where its certificate demands it, and the lists "
-                + "of configuration.tlsRevocationLists have to be current"
+            "the server must staple its authority's OCSP response if its certificate requires one, and the lists in "
+                + "configuration.tlsRevocationLists must be current"
         case .pinMismatch:
             "somebody else may be answering for the server; where the server's keys have changed, change "
                 + "configuration.appTransportSecurity.pinnedDomains, or NSPinnedDomains of the Info.plist"
@@ -187,7 +180,7 @@ extension CertificateFailure: CustomStringConvertible {
             "the server needs a stronger certificate, or an entry in "
                 + "configuration.appTransportSecurity.exceptionDomains (requiresStrongCertificates = false) where OpenSSL's "
                 + "security level allows the weak one"
-        case .refused: "the delegate decided so"
+        case .refused: "the delegate has decided this"
         case .other: "the server needs another certificate"
         }
     }

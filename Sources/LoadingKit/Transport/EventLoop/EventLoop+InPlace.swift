@@ -2,23 +2,32 @@ import CLoadingKitShims
 
 // The work of another thread that has taken the loop's turn.
 extension EventLoop {
-    /// The number of pieces of work after which another thread, which has its own work, leaves the rest to the loop's
-    /// thread.
+    /// The number of pieces of work after which another thread leaves the rest to the loop's thread.
     private static let maximumPiecesInPlace = 32
 
+    /// Runs `work` on the loop, after work submitted earlier: at once in the calling thread if the loop is waiting and
+    /// has no work. From any thread.
+    ///
+    /// - Parameter lendsThread: whether the caller waits for the effect of `work` anyway, so that the thread may be
+    ///   used for it: see ``borrowThread(_:)``.
+    package func perform(lendsThread: Bool = false, _ work: @escaping @Sendable () -> Void) {
+        if !performInPlace(work, lendsThread: lendsThread) { submit(.closure(work)) }
+    }
+
     /// Runs `work` in the calling thread if the turn is free. Returns whether it was free.
-    func performInPlace(_ work: () -> Void, lendsThread: Bool) -> Bool {
+    private func performInPlace(_ work: () -> Void, lendsThread: Bool) -> Bool {
         guard mayBeFree.load(ordering: .relaxed), lk_thread_event_loop() == nil else { return false }
         let rest = turnLock.withLockIfAvailable { _ -> Rest? in
             guard !outbox.isCrowded, takeTurn() else { return nil }
             mayBeFree.store(false, ordering: .relaxed)
             lk_set_thread_event_loop(Unmanaged.passUnretained(self).toOpaque())
             wakeUpTime = currentTime
-            // A thread is lent only once: work on a borrowed thread could lend it again, and repetition would exhaust
-            // the stack.
-            if lendsThread, lk_thread_is_borrowed() == 0 { lentThread = .available }
+            hasHandledEvents = false
+            // A thread is lent only once: repeated lending from borrowed threads would exhaust the stack.
+            isThreadLent = lendsThread && lk_thread_is_borrowed() == 0
             work()
-            let borrower = lentThread.end()
+            isThreadLent = false
+            let borrower = borrower.take()
             let wakeUp = finishInPlace()
             lk_set_thread_event_loop(nil)
             mayBeFree.store(true, ordering: .relaxed)
@@ -35,13 +44,14 @@ extension EventLoop {
     }
 
     /// Whether ``borrowThread(_:)`` would accept work now. On the loop only.
-    package var canBorrowThread: Bool { if case .available = lentThread { true } else { false } }
+    package var canBorrowThread: Bool { isThreadLent }
 
     /// Runs `work` off the loop, in the thread that now runs on it, as soon as this thread has given back the turn.
     /// Returns false without running `work` if the thread was not lent. On the loop only.
     package func borrowThread(_ work: @escaping @Sendable () -> Void) -> Bool {
-        guard case .available = lentThread else { return false }
-        lentThread = .reserved(work)
+        guard isThreadLent else { return false }
+        isThreadLent = false
+        borrower = work
         return true
     }
 

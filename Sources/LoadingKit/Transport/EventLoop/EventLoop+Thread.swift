@@ -44,15 +44,15 @@ extension EventLoop {
         // Manual time advances only when its timers run, so that each timer sees its own time.
         wakeUpTime = currentTime
         takeInbox()
+        hasHandledEvents = false
         for index in 0..<max(count, 0) { dispatch(events[index]) }
+        hasHandledEvents = count >= 0 && count < Self.maximumEvents && epollDescriptor >= 0
         runTimers(upTo: now)
         runReady()
         outbox.endTurn(now: now, canPause: isRealTime)
     }
 
-    private var isRealTime: Bool {
-        if case .system = time { true } else { false }
-    }
+    private var isRealTime: Bool { if case .system = time { true } else { false } }
 
     /// The time to wait: -1 without limit, 0 if there is work, `nil` if the loop must end.
     private func prepareToWait() -> Int32? {

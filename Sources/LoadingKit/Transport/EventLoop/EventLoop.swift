@@ -39,12 +39,10 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
         var hasFaultPlan = false
     }
 
-    /// The executor for tasks that prefer the loop.
     package let executor = LoopExecutor()
     /// The thread's name, for debuggers.
     package let name: String
-    /// A buffer of 64 KiB for the code that runs on the loop. Its contents are valid until the code returns to the
-    /// loop.
+    /// A buffer of 64 KiB for the code on the loop. Its contents are valid until the code returns to the loop.
     package let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 64)
     /// Room for one TLS record that is put together (16 KiB, RFC 8446 §5.1). On the loop only.
     let recordBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16_384, alignment: 64)
@@ -52,6 +50,9 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     package var now: MonotonicTime { wakeUpTime }
     /// Other modules read it by ``now``, a function of this one: exclusive access to a stored property is checked there.
     @exclusivity(unchecked) var wakeUpTime: MonotonicTime
+    /// Whether the events that the system had at the beginning of this turn are all handled. Never in another thread's
+    /// turn, which begins without asking the system for events.
+    @exclusivity(unchecked) var hasHandledEvents = false
 
     /// The process's idle connections, among which the loop's connections are counted while they are idle.
     package let idleConnections: IdleConnections
@@ -60,8 +61,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     let inbox = Guarded(Inbox())
     /// Held by the thread that runs on the loop.
     let turnLock = Guarded<Void>(())
-    /// Whether another thread may find the turn free. It is a hint, because a failed attempt to take the lock costs a
-    /// system call.
+    /// Whether another thread may find the turn free. A hint: a failed attempt to lock costs a system call.
     let mayBeFree = Atomic<Bool>(false)
     // Exclusive access is not checked for a property that is read and replaced, or changed by a function that calls no
     // other object: the check costs more than the access.
@@ -71,7 +71,10 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     /// Whether bulk work has used its share of this turn. Sockets and timers are next.
     @exclusivity(unchecked) var isShareUsed = false
     let outbox = Outbox()
-    @exclusivity(unchecked) var lentThread = LentThread.unavailable
+    /// Whether the thread that has taken the turn may be used once more afterwards (``borrowThread(_:)``).
+    @exclusivity(unchecked) var isThreadLent = false
+    /// The work that this thread runs as soon as it has given back the turn.
+    @exclusivity(unchecked) var borrower: (@Sendable () -> Void)?
     var faultPlan: FaultPlan?
     var epollDescriptor: Int32 = -1
     let events = UnsafeMutablePointer<epoll_event>.allocate(capacity: maximumEvents)
@@ -104,6 +107,9 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
         events.deallocate()
     }
 
+    /// Whether the events of all sockets, as they were less than a millisecond ago, have been handled. On the loop only.
+    var hasRecentEvents: Bool { hasHandledEvents && !isTurnLonger(than: 1_000_000) }
+
     /// The current time instead of the time of the last wake-up, for measurements. On the loop only.
     package var currentTime: MonotonicTime {
         switch time {
@@ -116,9 +122,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
 
     /// Whether the calling thread is this loop's, or has taken its turn.
     @inline(__always)
-    package var isCurrent: Bool {
-        lk_thread_event_loop() == Unmanaged.passUnretained(self).toOpaque()
-    }
+    package var isCurrent: Bool { lk_thread_event_loop() == Unmanaged.passUnretained(self).toOpaque() }
 
     /// Traps if the calling thread is not this loop's.
     package func preconditionCurrent() {
@@ -127,15 +131,6 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
 
     /// Runs `work` on the loop, after work submitted earlier. From any thread.
     package func execute(_ work: @escaping @Sendable () -> Void) { submit(.closure(work)) }
-
-    /// Runs `work` on the loop, after work submitted earlier: at once in the calling thread if the loop is waiting and
-    /// has no work. From any thread.
-    ///
-    /// - Parameter lendsThread: whether the caller waits for the effect of `work` anyway, so that the thread may be
-    ///   used for it: see ``borrowThread(_:)``.
-    package func perform(lendsThread: Bool = false, _ work: @escaping @Sendable () -> Void) {
-        if !performInPlace(work, lendsThread: lendsThread) { submit(.closure(work)) }
-    }
 
     /// Runs `work` on the loop, after the work that is running now. On the loop only.
     package func executeLater(_ work: @escaping () -> Void) {

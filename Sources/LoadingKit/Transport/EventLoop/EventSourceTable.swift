@@ -20,7 +20,6 @@ struct EventSourceTable {
     private var slots: [Slot] = []
     private var free: [UInt32] = []
 
-    /// The source with a token.
     subscript(token: UInt64) -> (any EventSource)? {
         guard let index = index(of: token) else { return nil }
         // Accessed in place: taking the slot out of the array would copy a weak reference.
@@ -64,8 +63,7 @@ struct EventSourceTable {
 // MARK: - Descriptors of a loop
 
 extension EventLoop {
-    /// Watches a descriptor for all events, edge-triggered, until it is closed. On the loop only. Returns the token of
-    /// the source, or the failure.
+    /// Watches a descriptor for all events, edge-triggered. Returns its token. On the loop only.
     func register(_ descriptor: Int32, _ source: any EventSource) -> Result<UInt64, SystemCallFailure> {
         assert(isCurrent)
         guard epollDescriptor >= 0 else { return .failure(SystemCallFailure(name: .epollCreate, code: EMFILE)) }
@@ -74,7 +72,7 @@ extension EventLoop {
         let result = SystemCalls.epollAdd(epollDescriptor, descriptor, events: events, data: token)
         guard result >= 0 else {
             sources.remove(token)
-            return .failure(SystemCallFailure(name: .epollControl, code: Int32(-result)))
+            return .failure(SystemCallFailure(.epollControl, result))
         }
         return .success(token)
     }

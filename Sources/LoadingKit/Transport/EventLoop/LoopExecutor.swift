@@ -26,12 +26,9 @@ package final class LoopExecutor: TaskExecutor, SerialExecutor, @unchecked Senda
 }
 
 extension EventLoop {
-    /// Whether the calling thread runs on any event loop.
     package static var hasCallingThread: Bool { lk_thread_event_loop() != nil }
 
-    package func enqueue(_ job: consuming ExecutorJob) {
-        submit(.job(UnownedJob(job)))
-    }
+    package func enqueue(_ job: consuming ExecutorJob) { submit(.job(UnownedJob(job))) }
 
     package func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
 

@@ -39,8 +39,7 @@ enum LoopTurn: Hashable, CaseIterable {
         }
     }
 
-    /// The loop's thread no longer waits. If another thread has the turn, the loop's thread gets it when that thread
-    /// gives it back.
+    /// The loop's thread no longer waits. It gets the turn, if necessary when another thread gives it back.
     mutating func threadDidWake() {
         switch self {
         case .loopsThread, .awaited: break
@@ -77,8 +76,7 @@ enum LoopTurn: Hashable, CaseIterable {
         }
     }
 
-    /// The thread that took the turn has finished. Returns whether the loop's thread must be woken for the remaining
-    /// work.
+    /// The thread that took the turn has finished. Returns whether the loop's thread must be woken.
     mutating func giveBack(leavingWork: Bool) -> Bool {
         switch self {
         case .borrowed:
@@ -96,23 +94,5 @@ enum LoopTurn: Hashable, CaseIterable {
         case .free, .borrowed: true
         case .loopsThread, .awaited: false
         }
-    }
-}
-
-/// The thread that has taken a loop's turn, if its own work waits for the loop's work. A load may use the thread until
-/// then.
-enum LentThread {
-    /// The thread has other work, or there is none.
-    case unavailable
-    /// The thread may be used once.
-    case available
-    /// The thread runs this work as soon as it has given back the turn.
-    case reserved(@Sendable () -> Void)
-
-    /// The work for which the thread was reserved. The thread is unavailable afterwards.
-    mutating func end() -> (@Sendable () -> Void)? {
-        defer { self = .unavailable }
-        if case .reserved(let work) = self { return work }
-        return nil
     }
 }

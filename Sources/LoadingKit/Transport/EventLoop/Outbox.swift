@@ -27,7 +27,6 @@ final class Outbox {
 
     func append(_ call: @escaping () -> Void) { calls.append(Call(run: call)) }
 
-    /// Resumes a task that runs on another thread.
     func append(resumption: @escaping @Sendable () -> Void) {
         resumptions.append(ResumptionPool.Resumption(run: resumption))
     }
@@ -40,7 +39,6 @@ final class Outbox {
         if isPausing { makeCalls() } else { flush() }
     }
 
-    /// Resumes the tasks, and makes the calls.
     func flush() {
         resumeTasks()
         makeCalls()

@@ -2,12 +2,10 @@ import LoadingKitPrimitives
 
 /// The clock of an event loop.
 package enum TimeSource: Sendable {
-    /// The system's monotonic clock.
     case system
     /// A clock that a test advances.
     case manual(ManualTime)
 
-    /// The current time.
     package var now: MonotonicTime {
         switch self {
         case .system: MonotonicTime(nanoseconds: SystemCalls.monotonicNanoseconds())
@@ -34,7 +32,6 @@ package final class ManualTime: Sendable {
 
     package init() {}
 
-    /// The current time.
     package var now: MonotonicTime { state.withLock { $0.now } }
 
     /// Advances the clock, and queues the due timers on each of its loops. From any thread.
@@ -46,12 +43,9 @@ package final class ManualTime: Sendable {
             state.loops.removeAll { $0.loop == nil }
             return (state.now, state.loops.compactMap(\.loop))
         }
-        for loop in loops {
-            loop.execute { loop.runTimers(upTo: now) }
-        }
+        for loop in loops { loop.execute { loop.runTimers(upTo: now) } }
     }
 
-    /// Advances the clock by a duration.
     package func advance(by duration: Duration) {
         let (seconds, attoseconds) = duration.components
         guard seconds >= 0, attoseconds >= 0 else { return }
@@ -59,7 +53,5 @@ package final class ManualTime: Sendable {
         advance(byNanoseconds: overflow ? .max : whole &+ UInt64(attoseconds / 1_000_000_000))
     }
 
-    func attach(_ loop: EventLoop) {
-        state.withLock { $0.loops.append(WeakLoop(loop: loop)) }
-    }
+    func attach(_ loop: EventLoop) { state.withLock { $0.loops.append(WeakLoop(loop: loop)) } }
 }

@@ -24,12 +24,9 @@ struct TimerHeap: ~Copyable {
     private(set) var nextSequence: UInt64 = 0
 
     var count: Int { heap.count }
-    /// The time of the next deadline.
     var nextTime: MonotonicTime? { heap.first?.time }
 
-    deinit {
-        for index in heap.indices { heap[index].deadline.release() }
-    }
+    deinit { for index in heap.indices { heap[index].deadline.release() } }
 
     mutating func insert(_ deadline: LoopDeadline, at time: MonotonicTime) {
         heap.insert(Entry(time: time, sequence: nextSequence, deadline: .passRetained(deadline)))
@@ -38,8 +35,7 @@ struct TimerHeap: ~Copyable {
 
     mutating func remove(_ deadline: LoopDeadline) { heap.remove(at: deadline.heapIndex)?.deadline.release() }
 
-    /// Removes and returns the earliest deadline, if it is due at `time` and was set before the number `sequence` was
-    /// used.
+    /// Removes and returns the earliest deadline that is due at `time` and was set before `sequence` was used.
     mutating func popDue(
         _ time: MonotonicTime, before sequence: UInt64
     ) -> (deadline: LoopDeadline, time: MonotonicTime)? {
@@ -47,7 +43,6 @@ struct TimerHeap: ~Copyable {
         return heap.remove(at: 0).map { ($0.deadline.takeRetainedValue(), $0.time) }
     }
 
-    /// Removes and returns all deadlines.
     mutating func removeAll() -> [LoopDeadline] { heap.removeAll().map { $0.deadline.takeRetainedValue() } }
 }
 
@@ -62,7 +57,6 @@ open class LoopDeadline {
     /// Makes a deadline that is not scheduled.
     public init() {}
 
-    /// Whether the deadline is scheduled.
     package final var isScheduled: Bool { heapIndex >= 0 }
 
     /// The loop calls this method at the set time.
@@ -85,17 +79,11 @@ package final class LoopTimer: LoopDeadline {
         work = nil
     }
 
-    /// Changes the timer's time. Called from within its own work, it makes the timer fire again. Does nothing after the
-    /// timer has fired or was cancelled.
-    package func reschedule(at time: MonotonicTime) {
-        guard work != nil else { return }
-        loop.schedule(self, at: time)
-    }
-
     public override func deadlineDidPass() {
+        // The work may retain the timer's owner.
+        let work = work
+        self.work = nil
         work?()
-        // Unless it was rescheduled, the timer is over. Its work may retain the timer's owner.
-        if !isScheduled { work = nil }
     }
 }
 

@@ -8,8 +8,8 @@ import Synchronization
 /// time. A request for a name whose lookup is running shares this lookup, so each name has at most one thread for each
 /// family.
 ///
-/// Name servers that do not answer block only the threads that wait for them. While a lookup takes long, another thread
-/// is started for the next one, up to a limit. At the limit, lookups wait in order, while a request waits for them.
+/// Name servers that do not answer block only the threads that wait for them. At the limit of threads, lookups wait in
+/// order, while a request waits for them.
 package final class Resolver: Sendable {
     package typealias Family = IPAddress.Family
     package typealias Answer = Result<[IPAddress], ResolverFailure>
@@ -23,8 +23,6 @@ package final class Resolver: Sendable {
         fileprivate private(set) var isCancelled = false
         /// The lookups for which the request waits.
         fileprivate var keys: [Key] = []
-        /// Runs while a lookup waits for a thread.
-        fileprivate var timer: LoopTimer?
 
         fileprivate init(_ resolver: Resolver, _ number: UInt64) {
             self.resolver = resolver
@@ -36,12 +34,6 @@ package final class Resolver: Sendable {
             isCancelled = true
             for key in keys { resolver.withdraw(self, key) }
             keys = []
-            stopTimer()
-        }
-
-        fileprivate func stopTimer() {
-            timer?.cancel()
-            timer = nil
         }
     }
 
@@ -68,24 +60,19 @@ package final class Resolver: Sendable {
         var known: [Key: Known] = [:]
     }
 
-    /// The time for which an answer is used, in nanoseconds. The system's interface does not return the record's time
-    /// to live.
+    /// The time for which an answer is used, in nanoseconds: the system does not return the record's time to live.
     package static let lifetime: UInt64 = 60_000_000_000
     /// The time for which a failure is kept as an answer, in nanoseconds.
     package static let failureLifetime: UInt64 = 3_000_000_000
-    /// The largest number of names that are kept.
     package static let maximumNames = 256
 
     /// The resolver's own threads, so that a name server without an answer does not delay file operations. A lookup by
-    /// the system takes some milliseconds if it is answered, and up to about half a minute otherwise.
-    package static let limits = BlockingPool.Limits(
-        usualThreads: 32, maximumThreads: 128, slowAfter: 500_000_000, maximumWaiting: 2048)
+    /// the system takes some milliseconds if it is answered, and up to about half a minute otherwise: where the system has
+    /// no further thread, a lookup fails instead of waiting for the others.
+    package static let limits = BlockingPool.Limits(threads: 128, maximumWaiting: 2048, endsByItself: false)
 
     /// The process's resolver, with the system's lookups.
     package static let shared = Resolver()
-
-    /// The interval at which waiting requests check whether another thread may be started, in nanoseconds.
-    package static let interval: UInt64 = 250_000_000
 
     private let pool: BlockingPool
     private let time: TimeSource
@@ -99,16 +86,14 @@ package final class Resolver: Sendable {
         lookup: @escaping Lookup = Resolver.systemLookup,
         validatedLookup: @escaping Lookup = Resolver.systemValidatedLookup
     ) {
-        pool = BlockingPool(name: "LoadingKit-name", limits, time: time)
+        pool = BlockingPool(name: "LoadingKit-name", limits)
         self.time = time
         self.lookup = lookup
         self.validatedLookup = validatedLookup
     }
 
-    /// The number of threads for lookups.
     package var threadCount: Int { pool.threadCount }
 
-    /// The number of lookups that wait for a thread.
     package var waitingCount: Int { pool.waitingCount }
 
     /// Calls `answer` once for each family, on `loop`, which must be the caller's: at once for literals, `localhost`
@@ -144,7 +129,6 @@ package final class Resolver: Sendable {
 
         func deliver(_ key: Key, _ result: Answer) {
             request.keys.removeAll { $0 == key }
-            if request.keys.isEmpty { request.stopTimer() }
             if !request.isCancelled { answer(key.family, result) }
         }
     }
@@ -164,7 +148,6 @@ package final class Resolver: Sendable {
         if case .known(let answer) = standing { return waiter.value.deliver(key, answer) }
         request.keys.append(key)
         if case .asked(let work) = standing { pool.run(work) }
-        if pool.waitingCount > 0 { lookAgain(request, loop) }
     }
 
     private func note(_ key: Key, _ number: UInt64, _ deliver: @escaping @Sendable (Answer) -> Void) -> Standing {
@@ -184,16 +167,6 @@ package final class Resolver: Sendable {
 
     private func look(up key: Key) -> Answer {
         key.mustBeValid ? validatedLookup(key.name, key.family) : lookup(key.name, key.family)
-    }
-
-    /// Checks periodically while lookups wait for a thread, possibly one of this request's.
-    private func lookAgain(_ request: Request, _ loop: EventLoop) {
-        request.timer?.cancel()
-        let next = loop.now.advanced(byNanoseconds: Self.interval)
-        request.timer = loop.schedule(at: next) { [weak self, weak request] in
-            guard let self, let request, pool.lookAfterWaiting() else { return }
-            lookAgain(request, loop)
-        }
     }
 
     /// A request no longer waits for a lookup. A lookup for which no request waits does not begin. A running lookup
@@ -218,8 +191,7 @@ package final class Resolver: Sendable {
         answerWaiters(key, answer, Known(answer: answer, until: until))
     }
 
-    /// The lookup does not take place. The failure is not kept, as the cause may not exist at the next request for the
-    /// name.
+    /// The lookup does not take place. The failure is not kept, as the cause may be temporary.
     private func refuse(_ key: Key, _ refusal: BlockingPool.Refusal) {
         answerWaiters(key, .failure(.failed("the lookup cannot begin: \(refusal)")), nil)
     }
@@ -277,21 +249,10 @@ extension Resolver {
         var next = list
         while let info = next {
             next = info.pointee.ai_next
-            if let address = address(in: info.pointee), !addresses.contains(address) { addresses.append(address) }
+            guard let address = info.pointee.ai_addr.flatMap({ IPAddress($0) }) else { continue }
+            if !addresses.contains(address) { addresses.append(address) }
         }
         return addresses.isEmpty ? .failure(.notFound("no address")) : .success(addresses)
-    }
-
-    private static func address(in info: addrinfo) -> IPAddress? {
-        guard let pointer = info.ai_addr, info.ai_addrlen <= socklen_t(MemoryLayout<sockaddr_storage>.size) else {
-            return nil
-        }
-        var storage = sockaddr_storage()
-        withUnsafeMutableBytes(of: &storage) { buffer in
-            buffer.copyMemory(from: UnsafeRawBufferPointer(start: pointer, count: Int(info.ai_addrlen)))
-        }
-        guard case .ip(let address, _) = SocketAddress(storage) else { return nil }
-        return address
     }
 
     private static func failure(of code: Int32) -> ResolverFailure {

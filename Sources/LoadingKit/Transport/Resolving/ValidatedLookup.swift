@@ -14,7 +14,8 @@ extension Resolver {
         let result = lk_look_up_validated(name, family.number, &bytes, mostAddresses, &count)
         return switch result {
         case lk_lookup_found:
-            .success((0..<min(count, mostAddresses)).map { address(bytes[($0 * size)..<(($0 + 1) * size)]) })
+            .success(
+                (0..<min(count, mostAddresses)).compactMap { IPAddress(bytes: bytes[($0 * size)..<(($0 + 1) * size)]) })
         case lk_lookup_not_found: .failure(.notFound("no such name, or no address"))
         case lk_lookup_not_validated: .failure(.notValidated("the name server has not validated its answer"))
         case lk_lookup_not_trusted:
@@ -26,13 +27,5 @@ extension Resolver {
         }
     }
 
-    /// The largest number of addresses that are used for a name and family.
     private static let mostAddresses = 64
-
-    /// Makes an address from 4 or 16 bytes in network order.
-    private static func address(_ bytes: ArraySlice<UInt8>) -> IPAddress {
-        func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
-        guard bytes.count == 16 else { return .v4(UInt32(truncatingIfNeeded: number(bytes))) }
-        return .v6(high: number(bytes.prefix(8)), low: number(bytes.suffix(8)), zone: 0)
-    }
 }

@@ -68,10 +68,8 @@ package final class ByteStream {
         loop = socket.loop
     }
 
-    /// Starts to receive the socket's events.
     func start() -> SystemCallFailure? { socket.watch(by: self) }
 
-    /// Whether this side has closed the stream.
     package var isClosed: Bool { socket.isClosed }
 
     // MARK: Reading
@@ -102,13 +100,22 @@ package final class ByteStream {
     package var mayHaveInput: Bool { !socket.isClosed && (socket.isReadable || tls?.hasPendingInput == true) }
 
     /// Whether a stream on which no input is expected has become unusable: it was closed or reset, or the peer has sent
-    /// bytes. Makes one system call, and never blocks.
+    /// bytes. Makes at most one system call, and none if the loop knows the answer from its events. Never blocks.
     package var isDead: Bool {
         assert(loop.isCurrent)
         guard !socket.isClosed else { return true }
+        if !mayHaveInput, loop.hasRecentEvents { return false }
         // Under TLS the bytes may be session tickets, which only TLS uses.
         if let tls { return !tls.checkIsQuiet() }
         return socket.peek() != -Int(EAGAIN)
+    }
+
+    /// Whether packets to the peer would leave by another interface now, from another address than the connection's.
+    package var isBetterRouted: Bool {
+        guard case .ip(let local, _) = info.local, let now = NetworkInterface.source(to: info.remote) else {
+            return false
+        }
+        return now != local
     }
 
     // MARK: Writing
@@ -152,8 +159,7 @@ package final class ByteStream {
         }
     }
 
-    /// Sends the end of this side's data (FIN, or under TLS `close_notify`). Reading continues. No more bytes may be
-    /// written.
+    /// Sends the end of this side's data (FIN, or under TLS `close_notify`). Reading continues.
     package func finishWriting() {
         assert(loop.isCurrent)
         guard !socket.isClosed else { return }

@@ -1,14 +1,12 @@
 import Glibc
 import LoadingKitPrimitives
 
-/// An IP address.
 package enum IPAddress: Hashable, Sendable, CustomStringConvertible {
     /// The 32 bits of an IPv4 address, the first octet most significant.
     case v4(UInt32)
     /// The 128 bits of an IPv6 address, and the interface's number for link-local addresses (0: none).
     case v6(high: UInt64, low: UInt64, zone: UInt32)
 
-    /// The address families of a name.
     package enum Family: Hashable, Sendable, CaseIterable {
         case v6, v4
 
@@ -79,6 +77,18 @@ package enum IPAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// The address in the system's form; nil for other families.
+    init?(_ address: UnsafePointer<sockaddr>) {
+        let start = UnsafeRawPointer(address)
+        switch Int32(address.pointee.sa_family) {
+        case AF_INET: self = .v4(UInt32(bigEndian: start.loadUnaligned(as: sockaddr_in.self).sin_addr.s_addr))
+        case AF_INET6:
+            let six = start.loadUnaligned(as: sockaddr_in6.self)
+            self.init(six.sin6_addr, zone: six.sin6_scope_id)
+        case _: return nil
+        }
+    }
+
     /// Nil if the host does not begin with a digit, as most names.
     private static func v4(_ host: Substring.UTF8View) -> UInt32? {
         guard let first = host.first, ASCII.isDigit(first) else { return nil }
@@ -96,8 +106,7 @@ package enum IPAddress: Hashable, Sendable, CustomStringConvertible {
         return nil
     }
 
-    /// A number of at most 32 bits, in the radix that its prefix indicates. `0x` alone is 0 (URL standard, IPv4
-    /// parser).
+    /// A number of at most 32 bits, with the radix of its prefix. `0x` alone is 0 (URL standard, IPv4 parser).
     private static func number(_ text: Substring.UTF8View) -> UInt64? {
         guard !text.isEmpty else { return nil }
         var digits = text
@@ -135,16 +144,14 @@ package enum IPAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The canonical form of a host, which all its notations share: an address in the system's notation, or the
-    /// unchanged name.
+    /// The canonical form of a host: an address in the system's notation, or the unchanged name.
     package static func canonical(_ host: String) -> String {
         guard let address = IPAddress(withoutZone: host) else { return host }
         guard case .v6 = address, let zone = host.firstIndex(of: "%") else { return address.description }
         return address.description + host[zone...]
     }
 
-    /// The IPv4 address in an IPv4-mapped IPv6 address (`::ffff:192.0.2.1`, RFC 4291 §2.5.5.2), to which the system
-    /// connects.
+    /// The address in an IPv4-mapped IPv6 address (RFC 4291 §2.5.5.2), to which the system connects.
     package var mappedV4: IPAddress? {
         guard case .v6(0, let low, _) = self, low >> 32 == 0xFFFF else { return nil }
         return .v4(UInt32(truncatingIfNeeded: low))

@@ -58,7 +58,6 @@ package final class IdleConnections: Sendable {
 
     package init(limit: Int) { self.limit = limit }
 
-    /// The number of idle connections.
     package var count: Int { idleCount.load(ordering: .relaxed) }
 
     // MARK: From memberships, each on its connection's loop

@@ -21,12 +21,16 @@ final class Socket {
     private static let readable = EPOLLIN.rawValue | hangUp
     private static let writable = EPOLLOUT.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue
 
-    /// A new socket for an address.
     static func open(
         for address: SocketAddress, _ use: NetworkUse, on loop: EventLoop
     ) -> Result<Socket, SystemCallFailure> {
-        let descriptor = streamSocket(for: address, use)
-        guard descriptor >= 0 else { return .failure(SystemCallFailure(name: .socket, code: Int32(-descriptor))) }
+        let descriptor =
+            if use.isMultipath, case .ip = address {
+                SystemCalls.multipathSocket(address.family)
+            } else {
+                SystemCalls.streamSocket(address.family)
+            }
+        guard descriptor >= 0 else { return .failure(SystemCallFailure(.socket, descriptor)) }
         let socket = Socket(descriptor: Int32(descriptor), loop: loop)
         if case .ip = address {
             SystemCalls.enable(socket.descriptor, level: Int32(IPPROTO_TCP), option: TCP_NODELAY)
@@ -34,11 +38,6 @@ final class Socket {
             if use.codePoint != 0 { socket.mark(use.codePoint, address) }
         }
         return .success(socket)
-    }
-
-    private static func streamSocket(for address: SocketAddress, _ use: NetworkUse) -> Int {
-        if use.isMultipath, case .ip = address { return SystemCalls.multipathSocket(address.family) }
-        return SystemCalls.streamSocket(address.family)
     }
 
     /// The two lowest bits of the field do not belong to the code point (RFC 3168).
@@ -51,7 +50,8 @@ final class Socket {
         }
     }
 
-    private init(descriptor: Int32, loop: EventLoop) {
+    /// Takes over a nonblocking descriptor.
+    init(descriptor: Int32, loop: EventLoop) {
         self.descriptor = descriptor
         self.loop = loop
     }
@@ -106,7 +106,6 @@ final class Socket {
         }
     }
 
-    /// Records the events that epoll reported for the socket.
     @inline(__always)
     func note(_ events: UInt32) {
         if events & Self.readable != 0 { isReadable = true }
@@ -168,7 +167,9 @@ final class Socket {
     /// 0 at the end, or a negated `errno`. Does not depend on epoll's events.
     func peek() -> Int {
         var byte: UInt8 = 0
-        return SystemCalls.recv(descriptor, &byte, 1, flags: Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
+        let result = SystemCalls.recv(descriptor, &byte, 1, flags: Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
+        if result == -Int(EAGAIN) { isReadable = false }
+        return result
     }
 
     /// Makes the next read perform its system call, whatever events epoll has reported.

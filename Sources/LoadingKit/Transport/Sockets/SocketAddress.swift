@@ -32,16 +32,15 @@ package enum SocketAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    var family: Int32 {
+    package var family: Int32 {
         switch self {
         case .ip(let address, _): address.family.number
         case .unix: AF_UNIX
         }
     }
 
-    /// Calls `body` with the system's form of the address. Returns `nil` if there is none (a path that is too long, or
-    /// contains a NUL).
-    func withSystemAddress<R>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> R) -> R? {
+    /// Calls `body` with the system's form of the address; nil for a path that is too long or contains a NUL.
+    package func withSystemAddress<R>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> R) -> R? {
         switch self {
         case .ip(.v4(let bits), let port):
             var address = sockaddr_in()
@@ -73,7 +72,7 @@ package enum SocketAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The address that the system returned for a socket; `nil` for families that are not used here.
-    init?(_ storage: sockaddr_storage) {
+    package init?(_ storage: sockaddr_storage) {
         let address: SocketAddress? = withUnsafeBytes(of: storage) { bytes in
             switch Int32(storage.ss_family) {
             case AF_INET:

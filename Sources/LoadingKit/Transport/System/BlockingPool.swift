@@ -8,15 +8,8 @@ import LoadingKitPrimitives
 /// The pool starts threads while work waits, up to its limit. A thread that has been idle for some time ends. At the
 /// limit, work waits in order.
 package final class BlockingPool: @unchecked Sendable {  // all state is guarded by `mutex`
-    /// The limits for a pool's threads and waiting work.
     package struct Limits: Sendable {
-        /// The number of threads while their work is done quickly.
-        package var usualThreads: Int
-        /// The number of threads if some of them are blocked: work that takes longer than `slowAfter` does not count
-        /// towards `usualThreads`.
-        package var maximumThreads: Int
-        /// In nanoseconds.
-        package var slowAfter: UInt64
+        package var threads: Int
         /// The limit of waiting work. Further work is refused.
         package var maximumWaiting: Int
         /// Whether all work ends by itself. If so, work may wait for the existing threads when the system cannot create
@@ -25,23 +18,15 @@ package final class BlockingPool: @unchecked Sendable {  // all state is guarded
         /// The time for which an idle thread is kept, in nanoseconds.
         package var idleTime: UInt64 = 10_000_000_000
 
-        package init(
-            usualThreads: Int, maximumThreads: Int? = nil, slowAfter: UInt64 = .max, maximumWaiting: Int = .max,
-            endsByItself: Bool = true
-        ) {
-            self.usualThreads = max(1, usualThreads)
-            self.maximumThreads = max(self.usualThreads, maximumThreads ?? 1)
-            self.slowAfter = slowAfter
+        package init(threads: Int, maximumWaiting: Int = .max, endsByItself: Bool = true) {
+            self.threads = max(1, threads)
             self.maximumWaiting = maximumWaiting
             self.endsByItself = endsByItself
         }
     }
 
-    /// The reason why work is refused.
     package enum Refusal: Error, Sendable, Hashable {
-        /// The system cannot create a thread, with this `errno`.
         case noThread(errno: Int32)
-        /// This amount of work is already waiting.
         case tooMuchWaits(Int)
     }
 
@@ -68,15 +53,13 @@ package final class BlockingPool: @unchecked Sendable {  // all state is guarded
     }
 
     /// For this library's own files and stores: work that ends by itself, and does not run the program's code.
-    package static let shared = BlockingPool(name: "LoadingKit-file", Limits(usualThreads: 16))
+    package static let shared = BlockingPool(name: "LoadingKit-file", Limits(threads: 16))
 
     /// For the program's code that may block without limit, and may wait for its own loads.
-    package static let userCode = BlockingPool(
-        name: "LoadingKit-user", Limits(usualThreads: 512, endsByItself: false))
+    package static let userCode = BlockingPool(name: "LoadingKit-user", Limits(threads: 512, endsByItself: false))
 
     package let limits: Limits
     private let name: String
-    private let time: TimeSource
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var waiting: Deque<Work> = []
@@ -86,15 +69,11 @@ package final class BlockingPool: @unchecked Sendable {  // all state is guarded
     private var idleThreads = 0
     /// The number of threads that have not started their first work yet.
     private var startingThreads = 0
-    /// The time at which each busy thread began its work. Only kept if ``Limits/slowAfter`` is used.
-    private var begins: [Int: MonotonicTime] = [:]
-    private var lastNumber = 0
 
     /// - Parameter name: The threads' name, for debuggers.
-    package init(name: String, _ limits: Limits, time: TimeSource = .system) {
+    package init(name: String, _ limits: Limits) {
         self.name = name
         self.limits = limits
-        self.time = time
         pthread_mutex_init(mutex, nil)
         var attributes = pthread_condattr_t()
         pthread_condattr_init(&attributes)
@@ -110,16 +89,12 @@ package final class BlockingPool: @unchecked Sendable {  // all state is guarded
         mutex.deallocate()
     }
 
-    /// The number of threads.
     package var threadCount: Int { withMutex { threads } }
 
-    /// The number of works that wait for a thread.
     package var waitingCount: Int { withMutex { waitingInVain } }
 
     /// The number of waiting works, without those that idle and starting threads are about to take.
     private var waitingInVain: Int { max(0, waiting.count - cancelled - idleThreads - startingThreads) }
-
-    private var isTimed: Bool { limits.maximumThreads > limits.usualThreads }
 
     private func withMutex<Result>(_ body: () -> Result) -> Result {
         pthread_mutex_lock(mutex)
@@ -150,8 +125,9 @@ package final class BlockingPool: @unchecked Sendable {  // all state is guarded
             waiting.append(work)
             work.isQueued = true
             if waitingInVain == 0 { return .wake }
-            guard mayStartThread() else { return .done(.waits) }
-            noteStart()
+            guard threads < limits.threads else { return .done(.waits) }
+            threads += 1
+            startingThreads += 1
             return .start
         }
         // Done after the mutex is released, because otherwise the thread that wakes up would wait for it.
@@ -190,50 +166,17 @@ package final class BlockingPool: @unchecked Sendable {  // all state is guarded
         return body != nil
     }
 
-    /// Starts threads for waiting work if all others are blocked by slow work. Returns whether any work still waits.
-    ///
-    /// The owners of the waiting work call this method, as the pool has no clock of its own.
-    package func lookAfterWaiting() -> Bool {
-        while let work = withMutex({ firstToStart() }), startThread(for: work) {}
-        return waitingCount > 0
-    }
-
-    private func firstToStart() -> Work? {
-        if cancelled > 0 { removeCancelled() }
-        guard waitingInVain > 0, let first = waiting.first, mayStartThread() else { return nil }
-        noteStart()
-        return first
-    }
-
-    private func noteStart() {
-        threads += 1
-        startingThreads += 1
-    }
-
     private func removeCancelled() {
         waiting.removeAll { $0.body == nil }
         cancelled = 0
     }
 
-    private func mayStartThread() -> Bool {
-        if threads < limits.usualThreads { return true }
-        guard threads < limits.maximumThreads else { return false }
-        let now = time.now
-        let slow = begins.values.count { $0.advanced(byNanoseconds: limits.slowAfter) <= now }
-        return threads - slow < limits.usualThreads
-    }
-
     // MARK: Threads
 
-    @discardableResult
-    private func startThread(for work: Work) -> Bool {
+    private func startThread(for work: Work) {
         switch NativeThread.start(name: name, { self.serve() }) {
-        case .success(let thread):
-            thread.detach()
-            return true
-        case .failure(let failure):
-            threadDidNotStart(for: work, failure.code)
-            return false
+        case .success(let thread): thread.detach()
+        case .failure(let failure): threadDidNotStart(for: work, failure.code)
         }
     }
 
@@ -260,28 +203,24 @@ package final class BlockingPool: @unchecked Sendable {  // all state is guarded
     }
 
     private func serve() {
-        var number: Int?
-        while let body = take(&number) { body() }
+        var isStarting = true
+        while let body = take(isStarting) {
+            isStarting = false
+            body()
+        }
     }
 
     /// Waits for work; nil if the thread must end.
-    ///
-    /// - Parameter ownNumber: The thread's number, which is assigned here.
-    private func take(_ ownNumber: inout Int?) -> (@Sendable () -> Void)? {
+    private func take(_ isStarting: Bool) -> (@Sendable () -> Void)? {
         withMutex {
-            let number = ownNumber ?? nextNumber()
-            ownNumber = number
-            if isTimed { begins[number] = nil }
+            if isStarting { startingThreads -= 1 }
             var deadline = timespec()
             clock_gettime(CLOCK_MONOTONIC, &deadline)
             let nanoseconds = UInt64(clamping: deadline.tv_nsec) + limits.idleTime % 1_000_000_000
             deadline.tv_sec += Int(clamping: limits.idleTime / 1_000_000_000 + nanoseconds / 1_000_000_000)
             deadline.tv_nsec = Int(clamping: nanoseconds % 1_000_000_000)
             while true {
-                if let body = takeFirst() {
-                    if isTimed { begins[number] = time.now }
-                    return body
-                }
+                if let body = takeFirst() { return body }
                 idleThreads += 1
                 let result = pthread_cond_timedwait(condition, mutex, &deadline)
                 idleThreads -= 1
@@ -291,12 +230,6 @@ package final class BlockingPool: @unchecked Sendable {  // all state is guarded
                 }
             }
         }
-    }
-
-    private func nextNumber() -> Int {
-        startingThreads -= 1
-        lastNumber &+= 1
-        return lastNumber
     }
 
     private func takeFirst() -> (@Sendable () -> Void)? {

@@ -7,7 +7,6 @@ import LoadingKitPrimitives
 /// A plan belongs to the threads to which it is attached, so that tests running in parallel do not affect each other.
 /// Work that such a thread submits to the ``BlockingPool`` carries the plan with it.
 package final class FaultPlan: Sendable {
-    /// The effect on a call.
     package enum Fault: Sendable, Equatable {
         /// The call is not made, and fails with this `errno`.
         case fail(Int32)
@@ -23,7 +22,6 @@ package final class FaultPlan: Sendable {
         case from(Int)
     }
 
-    /// One injected failure.
     package struct Entry: Sendable {
         let name: SystemCalls.Name
         let occurrence: Occurrence
@@ -81,7 +79,6 @@ package final class FaultPlan: Sendable {
         return try withExtendedLifetime(self) { try body() }
     }
 
-    /// The plan that is attached to the calling thread.
     package static var current: FaultPlan? {
         lk_thread_fault_plan().map { Unmanaged<FaultPlan>.fromOpaque($0).takeUnretainedValue() }
     }

@@ -1,7 +1,6 @@
 import CLoadingKitShims
 import Glibc
 
-/// A thread of the operating system.
 struct NativeThread {
     private let handle: pthread_t
 
@@ -14,7 +13,7 @@ struct NativeThread {
         let result = SystemCalls.createThread(&handle, threadMain, start.toOpaque())
         guard result >= 0 else {
             start.release()
-            return .failure(SystemCallFailure(name: .createThread, code: Int32(clamping: -result)))
+            return .failure(SystemCallFailure(.createThread, result))
         }
         return .success(NativeThread(handle: handle))
     }

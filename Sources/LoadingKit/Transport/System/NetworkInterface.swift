@@ -4,8 +4,7 @@ import Glibc
 struct NetworkInterface: Hashable {
     let name: String
 
-    /// Whether the interface is a modem: the system names modems `ww…` (systemd.net-naming-scheme), or reports this
-    /// kind.
+    /// Whether the interface is a modem: it is named `ww…` (systemd.net-naming-scheme), or reports this kind.
     var isCellular: Bool { name.hasPrefix("ww") || kind.contains("DEVTYPE=wwan") }
 
     private var kind: String {
@@ -19,11 +18,6 @@ struct NetworkInterface: Hashable {
     /// The interface by which packets to an address leave now; nil if there is none.
     static func outgoing(to address: SocketAddress) -> NetworkInterface? {
         source(to: address).flatMap { local in addresses().first { $0.address == local }?.interface }
-    }
-
-    /// The interface with an address, given as text.
-    static func having(_ address: String) -> NetworkInterface? {
-        addresses().first { $0.address.description == address }?.interface
     }
 
     /// The address from which packets to an address are sent now; nil if they cannot be sent. Sends no packets.
@@ -43,17 +37,14 @@ struct NetworkInterface: Hashable {
         return local
     }
 
-    /// Whether any interface other than the loopback interface has an address.
-    static var anyIsUp: Bool { addresses().contains { !$0.isLoopback } }
-
-    private struct Assignment {
+    fileprivate struct Assignment {
         let interface: NetworkInterface
         let address: IPAddress
         let isLoopback: Bool
     }
 
     /// The addresses of the interfaces that are up.
-    private static func addresses() -> [Assignment] {
+    fileprivate static func addresses() -> [Assignment] {
         var list: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&list) == 0 else { return [] }
         defer { freeifaddrs(list) }
@@ -62,7 +53,7 @@ struct NetworkInterface: Hashable {
         while let entry = next?.pointee {
             next = entry.ifa_next
             guard entry.ifa_flags & UInt32(IFF_UP) != 0, let name = entry.ifa_name,
-                let address = entry.ifa_addr.flatMap(ipAddress)
+                let address = entry.ifa_addr.flatMap({ IPAddress($0) })
             else { continue }
             found.append(
                 Assignment(
@@ -71,34 +62,20 @@ struct NetworkInterface: Hashable {
         }
         return found
     }
-
-    private static func ipAddress(_ pointer: UnsafeMutablePointer<sockaddr>) -> IPAddress? {
-        var storage = sockaddr_storage()
-        let size: Int
-        switch Int32(pointer.pointee.sa_family) {
-        case AF_INET: size = MemoryLayout<sockaddr_in>.size
-        case AF_INET6: size = MemoryLayout<sockaddr_in6>.size
-        case _: return nil
-        }
-        withUnsafeMutableBytes(of: &storage) {
-            $0.copyMemory(from: UnsafeRawBufferPointer(start: pointer, count: size))
-        }
-        guard case .ip(let address, _)? = SocketAddress(storage) else { return nil }
-        return address
-    }
 }
 
 package enum Networks {
     /// Whether the interface that now has an address is a modem.
-    package static func isCellular(_ address: String) -> Bool { NetworkInterface.having(address)?.isCellular ?? false }
+    package static func isCellular(_ address: String) -> Bool {
+        NetworkInterface.addresses().first { $0.address.description == address }?.interface.isCellular ?? false
+    }
 
-    /// Whether there is any network other than the machine itself.
-    package static var exist: Bool { NetworkInterface.anyIsUp }
+    /// Whether any interface other than the loopback interface has an address.
+    package static var exist: Bool { NetworkInterface.addresses().contains { !$0.isLoopback } }
 }
 
 /// The networks that a connection may use, the marking of its packets, and the requirements for its address.
 package struct NetworkUse: Sendable, Hashable {
-    /// The reason why an interface is not used.
     package enum Exclusion: Sendable, Hashable {
         case cellular, expensive
     }
@@ -116,8 +93,7 @@ package struct NetworkUse: Sendable, Hashable {
 
     var isRestricted: Bool { !allowsCellular || !allowsExpensive }
 
-    /// The reason why the interface is not used; nil if it may be used. On Linux, cellular interfaces count as
-    /// expensive.
+    /// The reason why the interface is not used; nil if it may be. Cellular interfaces count as expensive.
     func exclusion(of interface: NetworkInterface) -> Exclusion? {
         guard interface.isCellular else { return nil }
         return allowsCellular ? allowsExpensive ? nil : .expensive : .cellular

@@ -17,36 +17,31 @@ package final class NetworkMonitor: EventSource {
     }
 
     private let loop: EventLoop
-    private var descriptor: Int32 = -1
-    private var token: UInt64?
+    private var socket: Socket?
     private var observers: [Observer] = []
 
     package init(_ loop: EventLoop) { self.loop = loop }
 
-    deinit { if descriptor >= 0 { SystemCalls.close(descriptor) } }
-
-    /// Calls back after each change, on the loop. The kind of change is not reported: observers retry operations that
-    /// failed.
+    /// Calls back after each change, on the loop. The kind of change is not reported.
     package func observe(_ changed: @escaping () -> Void) -> Observer {
         loop.preconditionCurrent()
         let observer = Observer(self, changed)
         observers.append(observer)
-        if descriptor < 0 { open() }
+        if socket == nil { open() }
         return observer
     }
 
     private func remove(_ observer: Observer) {
         observers.removeAll { $0 === observer }
-        if observers.isEmpty { close() }
+        if observers.isEmpty { socket = nil }
     }
 
     func handle(events: UInt32) {
-        guard descriptor >= 0 else { return }
-        // No change is reported if the socket is only writable, as at first. Lost messages are reported, as they mean a
-        // change.
+        guard let socket else { return }
+        // At first the socket is only writable, which is no change. Lost messages mean a change.
         var hasChanged = false
         while true {
-            let result = SystemCalls.recv(descriptor, loop.scratch.baseAddress, loop.scratch.count)
+            let result = SystemCalls.recv(socket.descriptor, loop.scratch.baseAddress, loop.scratch.count)
             guard result > 0 || result == -Int(ENOBUFS) else { break }
             hasChanged = true
         }
@@ -56,15 +51,7 @@ package final class NetworkMonitor: EventSource {
     private func open() {
         let result = SystemCalls.routeSocket()
         guard result >= 0 else { return }
-        descriptor = Int32(result)
-        guard case .success(let token) = loop.register(descriptor, self) else { return close() }
-        self.token = token
-    }
-
-    private func close() {
-        if let token { loop.sources.remove(token) }
-        if descriptor >= 0 { SystemCalls.close(descriptor) }
-        token = nil
-        descriptor = -1
+        let socket = Socket(descriptor: Int32(clamping: result), loop: loop)
+        if socket.watch(by: self) == nil { self.socket = socket }
     }
 }

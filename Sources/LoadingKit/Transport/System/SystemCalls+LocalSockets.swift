@@ -34,9 +34,10 @@ extension SystemCalls {
         return result
     }
 
-    /// Reads the user and the process at the other end.
-    static func peer(_ descriptor: Int32, user: inout UInt32, process: inout Int32) -> Int {
-        call(.getsockopt) { Int(lk_peer_credentials(descriptor, &user, &process)) }
+    /// The user of the process at the other end; nil where it is not known.
+    static func peerUser(_ descriptor: Int32) -> UInt32? {
+        var (user, process) = (UInt32(0), Int32(0))
+        return call(.getsockopt) { Int(lk_peer_credentials(descriptor, &user, &process)) } >= 0 ? user : nil
     }
 
     /// Makes a descriptor from another process nonblocking and closed on exec.

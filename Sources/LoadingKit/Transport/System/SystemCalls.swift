@@ -11,12 +11,9 @@ package enum SystemCalls {
     package enum Name: String, Sendable, CaseIterable {
         case socket, connect, recv, send, sendmsg, shutdown, close, getsockopt, setsockopt, getsockname
         case epollCreate, epollControl, epollWait, eventfd
-        case open, read, write, pread, pwrite, fstat, stat, lseek, ftruncate, fallocate, ioctl,
-            futimens, fsync, unlink, rename, mkdir,
-            rmdir, poll
-        case flock, link, lstat, chmod, fcntl
-        case bind, listen, accept, recvmsg, pipe
-        case createThread
+        case open, read, write, pread, pwrite, fstat, stat, lseek, ftruncate, fallocate, ioctl, futimens, fsync
+        case unlink, rename, mkdir, rmdir, flock, link, lstat, chmod, fcntl, poll
+        case bind, listen, accept, recvmsg, pipe, createThread
     }
 
     /// Whether a fault plan is attached to this thread. If so, a short result may not be the system's.
@@ -71,17 +68,20 @@ package enum SystemCalls {
 // MARK: - Sockets
 
 extension SystemCalls {
-    /// A stream socket, nonblocking and closed on exec.
-    static func streamSocket(_ family: Int32) -> Int {
-        let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
-        return call(.socket) { Int(Glibc.socket(family, type, 0)) }
+    /// A socket, nonblocking and closed on exec.
+    private static func socket(_ family: Int32, _ type: __socket_type, _ number: Int32 = 0) -> Int {
+        let flags = Int32(type.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        return call(.socket) { Int(Glibc.socket(family, flags, number)) }
     }
+
+    static func streamSocket(_ family: Int32) -> Int { socket(family, SOCK_STREAM) }
+
+    static func datagramSocket(_ family: Int32) -> Int { socket(family, SOCK_DGRAM) }
 
     /// Like ``streamSocket(_:)``, for Multipath TCP (RFC 8684) if the system supports it. A connection to a peer
     /// without this support is an ordinary one.
     static func multipathSocket(_ family: Int32) -> Int {
-        let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
-        let descriptor = call(.socket) { Int(Glibc.socket(family, type, multipathProtocol)) }
+        let descriptor = socket(family, SOCK_STREAM, multipathProtocol)
         return descriptor >= 0 ? descriptor : streamSocket(family)
     }
 
@@ -98,11 +98,6 @@ extension SystemCalls {
     private static let multipathProtocol: Int32 = 262
     private static let multipathLevel: Int32 = 284
     private static let multipathInfo: Int32 = 1
-
-    static func datagramSocket(_ family: Int32) -> Int {
-        let type = Int32(SOCK_DGRAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
-        return call(.socket) { Int(Glibc.socket(family, type, 0)) }
-    }
 
     /// A socket that receives changes to the system's networks (rtnetlink).
     static func routeSocket() -> Int { call(.socket) { Int(lk_route_socket()) } }
@@ -198,7 +193,6 @@ extension SystemCalls {
     /// Returns freed memory to the system. May take milliseconds, during which other threads that allocate memory wait.
     package static func releaseFreeMemory() { lk_release_free_memory() }
 
-    /// The number of descriptors that the process may have at once.
     static func descriptorLimit() -> Int {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }
@@ -322,7 +316,6 @@ extension SystemCalls {
         call(.ioctl) { Int(lk_clone_file(target, source)) }
     }
 
-    /// Says when a file was last written to.
     package static func setModificationTime(_ descriptor: Int32, seconds: Int64, nanoseconds: Int64) -> Int {
         call(.futimens) { Int(lk_set_modification_time(descriptor, seconds, nanoseconds)) }
     }
@@ -331,11 +324,6 @@ extension SystemCalls {
 
     /// Like ``synchronize(_:)``, without metadata that is not needed to read the bytes.
     package static func synchronizeData(_ descriptor: Int32) -> Int { call(.fsync) { Int(fdatasync(descriptor)) } }
-
-    /// Another descriptor for an open file, closed on exec.
-    package static func duplicate(_ descriptor: Int32) -> Int {
-        call(.fcntl) { Int(Glibc.fcntl(descriptor, F_DUPFD_CLOEXEC, 0)) }
-    }
 
     package static func unlink(_ path: String) -> Int { call(.unlink) { Int(Glibc.unlink(path)) } }
 
@@ -360,7 +348,6 @@ extension SystemCalls {
 
     package static func removeDirectory(_ path: String) -> Int { call(.rmdir) { Int(Glibc.rmdir(path)) } }
 
-    /// The text of an `errno`.
     package static func text(ofError code: Int32) -> String {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
             guard let base = buffer.baseAddress, strerror_r(code, base, buffer.count) == 0 else {
@@ -373,15 +360,13 @@ extension SystemCalls {
 
 /// A system call that failed.
 package struct SystemCallFailure: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The call.
     package var name: SystemCalls.Name
-    /// The call's `errno`.
     package var code: Int32
 
-    package init(name: SystemCalls.Name, code: Int32) {
-        self.name = name
-        self.code = code
-    }
+    package init(name: SystemCalls.Name, code: Int32) { (self.name, self.code) = (name, code) }
+
+    /// - Parameter result: The negated `errno`.
+    init(_ name: SystemCalls.Name, _ result: Int) { self.init(name: name, code: Int32(clamping: -result)) }
 
     /// Whether the process, or the system, has reached its limit of open descriptors.
     var isLackOfDescriptors: Bool { code == EMFILE || code == ENFILE }

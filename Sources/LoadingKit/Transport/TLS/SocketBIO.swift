@@ -19,7 +19,6 @@ final class SocketBIO {
     private var keptStart = 0
     /// The failure of the last call, unless it only would have blocked.
     private(set) var failure: TransportError.Cause?
-    /// Whether the peer has ended its side.
     private(set) var sawEnd = false
     /// The first byte that the peer sent.
     private(set) var firstByte: UInt8?

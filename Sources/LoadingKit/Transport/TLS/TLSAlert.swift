@@ -2,7 +2,6 @@ import CLoadingKitOpenSSL
 
 /// The alert with which a peer ended TLS (RFC 8446 §6.2).
 package struct TLSAlert: Sendable, Hashable {
-    /// The alert's number on the wire.
     package var code: UInt8
 
     package init(code: UInt8) { self.code = code }
@@ -31,33 +30,11 @@ package struct TLSAlert: Sendable, Hashable {
     /// The alert's name in words.
     package var name: String {
         switch code {
-        case 10: "unexpected message"
-        case 20: "bad record MAC"
-        case 22: "record overflow"
-        case 40: "handshake failure"
-        case 42: "bad certificate"
-        case 43: "unsupported certificate"
-        case 44: "certificate revoked"
-        case 45: "certificate expired"
-        case 46: "certificate unknown"
-        case 47: "illegal parameter"
-        case 48: "unknown certificate authority"
-        case 49: "access denied"
-        case 50: "decode error"
-        case 51: "decrypt error"
-        case 70: "protocol version"
-        case 71: "insufficient security"
-        case 80: "internal error"
+        // OpenSSL 3.0 has no names for these.
         case 86: "inappropriate fallback"
-        case 90: "user cancelled"
         case 109: "missing extension"
-        case 110: "unsupported extension"
-        case 112: "unrecognized name"
-        case 113: "bad certificate status response"
-        case 115: "unknown PSK identity"
         case 116: "certificate required"
-        case 120: "no application protocol"
-        case _: "number \(code)"
+        case _: SSL_alert_desc_string_long(Int32(code)).map { String(cString: $0) } ?? "unknown"
         }
     }
 }

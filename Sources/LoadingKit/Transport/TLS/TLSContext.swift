@@ -27,7 +27,6 @@ package final class TLSContext: @unchecked Sendable {  // OpenSSL locks an SSL_C
 
     deinit { SSL_CTX_free(context) }
 
-    /// The authorities that its connections trust.
     var anchors: TrustAnchors {
         get throws(TransportError) {
             // A context that verifies no certificates has not read the system's authorities.
@@ -98,9 +97,7 @@ package final class TLSContext: @unchecked Sendable {  // OpenSSL locks an SSL_C
         // The length of the list has two bytes.
         guard let count = UInt16(exactly: wire.count).map(UInt32.init),
             SSL_CTX_set_alpn_protos(context, wire, count) == 0
-        else {
-            throw TransportError.misconfiguredTLS("the application protocols' names are too long")
-        }
+        else { throw TransportError.misconfiguredTLS("the application protocols' names are too long") }
     }
 }
 
@@ -150,7 +147,6 @@ private func logKeys(_ ssl: OpaquePointer?, _ line: UnsafePointer<CChar>?) {
 
 /// The options of TLS connections.
 package struct TLSOptions: Sendable, Hashable {
-    /// The trusted authorities.
     package enum TrustRoots: Sendable, Hashable {
         /// The system's authorities, or those that the environment names instead.
         case system
@@ -167,13 +163,11 @@ package struct TLSOptions: Sendable, Hashable {
     package var minimumVersion = tls12
     /// The newest version that is used.
     package var maximumVersion = tls13
-    /// Whether the peer's certificate and name are verified. If not, ``TLSInfo/certificateFailure`` contains the
-    /// result.
+    /// Whether the peer is verified. If not, ``TLSInfo/certificateFailure`` contains the result.
     package var verifiesPeer = true
     package var trustRoots = TrustRoots.system
     /// Authorities that are trusted in addition, as PEM text.
     package var additionalRoots: [UInt8] = []
-    /// Lists of revoked certificates.
     package var revocationLists: [RevocationListSource] = []
     /// Public keys, one of which the peer must have; nil for any.
     package var pins: PublicKeyPins?
@@ -194,26 +188,14 @@ package struct TLSOptions: Sendable, Hashable {
 /// The cipher suites with forward secrecy of TLS 1.2 and earlier: if a server's key becomes known later, recorded
 /// connections remain secret. All suites of TLS 1.3 have this property.
 enum ForwardSecrecy {
-    /// Removes all other suites from a context's offer. Suites that the system's configuration has removed stay
-    /// removed.
+    /// Removes all other suites from a context's offer, and adds none.
     static func require(in context: OpaquePointer) -> Bool {
-        let names = suites(of: context).filter(hasForwardSecrecy).compactMap { SSL_CIPHER_get_name($0) }.map {
-            String(cString: $0)
-        }
-        return !names.isEmpty && SSL_CTX_set_cipher_list(context, names.joined(separator: ":")) == 1
-    }
-
-    private static func suites(of context: OpaquePointer) -> [OpaquePointer] {
-        guard let list = SSL_CTX_get_ciphers(context) else { return [] }
-        return (0..<max(0, OPENSSL_sk_num(list))).compactMap { OPENSSL_sk_value(list, $0).map { OpaquePointer($0) } }
-    }
-
-    private static func hasForwardSecrecy(_ suite: OpaquePointer) -> Bool {
-        switch SSL_CIPHER_get_kx_nid(suite) {
-        case NID_kx_ecdhe, NID_kx_dhe: true
         // The suites of TLS 1.3 are set separately, and cannot be named here.
-        case _: false
+        let suites = OpenSSLValues.elements(of: SSL_CTX_get_ciphers(context)).filter {
+            [NID_kx_ecdhe, NID_kx_dhe].contains(SSL_CIPHER_get_kx_nid($0))
         }
+        let names = suites.compactMap { SSL_CIPHER_get_name($0).map { String(cString: $0) } }
+        return !names.isEmpty && SSL_CTX_set_cipher_list(context, names.joined(separator: ":")) == 1
     }
 }
 

@@ -45,7 +45,6 @@ package enum TrustDecision: Sendable {
     case refuse
     /// The server is not the one of an earlier decision.
     case refuseOther
-    /// The connection is given up.
     case cancel
 }
 
@@ -53,6 +52,5 @@ package enum TrustDecision: Sendable {
 package enum IdentityDecision: Sendable {
     case send(TLSIdentity)
     case none
-    /// The connection is given up.
     case cancel
 }

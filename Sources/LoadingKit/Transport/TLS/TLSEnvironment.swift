@@ -13,7 +13,6 @@ package struct TLSEnvironment: Sendable, Hashable, Codable {
     /// The variables, by their names in lower case.
     package static let variables: Set<String> = ["ssl_cert_file", "ssl_cert_dir", "sslkeylogfile"]
 
-    /// The environment of this process.
     package static let ofProcess = TLSEnvironment { getenv($0).map { String(cString: $0) } }
 
     /// No settings: the system's authorities, and no log.
@@ -27,7 +26,6 @@ package struct TLSEnvironment: Sendable, Hashable, Codable {
         keyLogFile = value("SSLKEYLOGFILE")
     }
 
-    /// The variables that have values.
     package var values: [String: String] {
         var values: [String: String] = [:]
         values["SSL_CERT_FILE"] = certificateFile

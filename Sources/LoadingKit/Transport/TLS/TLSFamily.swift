@@ -29,9 +29,7 @@ package final class TLSFamily {
     /// The earlier decision about the client's identity; nil if the decider may be called.
     var identityDecision: IdentityDecision? { first == nil ? nil : identity }
 
-    func didChoose(_ identity: IdentityDecision) {
-        if first == nil { self.identity = identity }
-    }
+    func didChoose(_ identity: IdentityDecision) { if first == nil { self.identity = identity } }
 
     /// A handshake has ended, with all decisions.
     ///

@@ -124,13 +124,11 @@ extension TLSSession {
         return .failed(failure ?? .cancelled)
     }
 
-    /// The server requests the client's certificate, during or after the handshake. OpenSSL calls again after it was
-    /// made to wait.
+    /// The server requests the client's certificate. OpenSSL calls again after it was made to wait.
     func provideCertificate() -> Reply {
         switch decisions.identity {
         case .unasked:
-            // HTTP/2 does not allow the request after the handshake, as the requests of many streams are under way
-            // (RFC 9113 §9.2.3).
+            // HTTP/2 forbids the request after the handshake, as many streams are under way (RFC 9113 §9.2.3).
             guard !decisions.isEstablished || !isHTTP2 else {
                 decisions.identity = .forbidden
                 return .no
@@ -165,22 +163,15 @@ extension TLSSession {
 
     func decide(_ decision: IdentityDecision) { decisions.identity = .decided(decision) }
 
-    /// Whether reads and writes have to wait for the decision about a server's request for a client certificate after
-    /// the handshake.
+    /// Whether reads and writes wait for the decision about a request for a certificate after the handshake.
     var awaitsIdentity: Bool {
         guard decisions.isEstablished, case .asked = decisions.identity else { return false }
         return true
     }
 
     var acceptedAuthorities: [[UInt8]] {
-        guard let list = SSL_get0_peer_CA_list(ssl) else { return [] }
-        return (0..<max(0, OPENSSL_sk_num(list))).compactMap { index in
-            guard let name = OPENSSL_sk_value(list, index).map({ OpaquePointer($0) }) else { return nil }
-            var pointer: UnsafeMutablePointer<UInt8>?
-            let count = i2d_X509_NAME(name, &pointer)
-            guard count > 0, let pointer else { return nil }
-            defer { lk_OPENSSL_free(pointer) }
-            return Array(UnsafeBufferPointer(start: pointer, count: Int(count)))
+        OpenSSLValues.elements(of: SSL_get0_peer_CA_list(ssl)).compactMap { name in
+            OpenSSLValues.der { i2d_X509_NAME(name, &$0) }
         }
     }
 }
@@ -206,7 +197,6 @@ struct TLSDecisions {
     var hasStatus = false
     /// Whether the decider must decide about the server again after the handshake.
     var isToBeRepeated = false
-    /// Whether the handshake is over.
     var isEstablished = false
     /// The certificates that the server sent, from the call of the decider until the connection has them.
     var chain: [Certificate]?
@@ -219,7 +209,11 @@ struct TLSDecisions {
         switch trust {
         case .decided(.cancel): return .cancelled
         case .decided(.refuse): return .certificate(found ?? .refused(chain?.first ?? leaf))
-        case .decided(.refuseOther): return .certificate(.other(chain?.first ?? leaf))
+        case .decided(.refuseOther):
+            return .certificate(
+                .refused(
+                    chain?.first ?? leaf,
+                    "it is not the certificate that the server showed on the connection that this one belongs to"))
         case .decided(.trust): return nil
         case .unasked, .asked, .decided(.verdict):
             return options.verifiesPeer ? found.map { .certificate($0) } : nil

@@ -22,7 +22,7 @@ struct CentralDirectory: Sendable {
         }
         let expected = location.isZip64 ? UInt64(count) : UInt64(count) & 0xFFFF
         guard expected == location.entryCount else {
-            throw .malformedDirectory("it has \(count) members, and its end says \(location.entryCount)")
+            throw .malformedDirectory("it has \(count) members, and its end record states \(location.entryCount)")
         }
         self.count = count
         fingerprint = Self.fingerprint(of: bytes)
@@ -37,12 +37,7 @@ struct CentralDirectory: Sendable {
     struct Entries: Sequence, IteratorProtocol {
         let bytes: [UInt8]
         let location: EndOfCentralDirectory
-        private var position = 0
-
-        init(bytes: [UInt8], location: EndOfCentralDirectory) {
-            self.bytes = bytes
-            self.location = location
-        }
+        fileprivate var position = 0
 
         mutating func next() -> DirectoryEntry? {
             // Only the digital signature at the end cannot be parsed: all entries were parsed before.

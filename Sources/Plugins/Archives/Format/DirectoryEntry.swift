@@ -1,4 +1,5 @@
 import Foundation
+@_spi(LoadingKitPlugins) import LoadingKitPrimitives
 
 /// A member's entry in an archive's directory (APPNOTE 4.3.12).
 struct DirectoryEntry: Sendable, Equatable {
@@ -68,16 +69,10 @@ struct DirectoryEntry: Sendable, Equatable {
         position = end
     }
 
-    private struct Sizes {
-        var size: Int64
-        var compressedSize: Int64
-        var offset: Int64
-    }
-
     /// Numbers with all bits set are in the zip64 field, in this order (APPNOTE 4.5.3).
     private static func sizes(
         _ record: FixedRecord, _ fields: ExtraFields, at position: Int
-    ) throws(ArchiveError) -> Sizes {
+    ) throws(ArchiveError) -> (size: Int64, compressedSize: Int64, offset: Int64) {
         var zip64 = fields[0x0001].map { NumberReader($0) }
         func number(_ offset: Int) throws(ArchiveError) -> Int64 {
             let short = record.uint32(offset)
@@ -93,7 +88,7 @@ struct DirectoryEntry: Sendable, Equatable {
         var disk = UInt32(record.uint16(34))
         if disk == 0xFFFF, let number = zip64?.uint32() { disk = number }
         guard disk == 0 else { throw .multiDisk }
-        return Sizes(size: size, compressedSize: compressedSize, offset: offset)
+        return (size, compressedSize, offset)
     }
 }
 
@@ -119,5 +114,17 @@ struct ExtraFields {
             let seconds = reader.uint32()
         else { return nil }
         return Date(timeIntervalSince1970: Double(Int32(bitPattern: seconds)))
+    }
+}
+
+/// Dates in the form of archives: since 1980, in steps of two seconds, without a time zone. They are interpreted as
+/// UTC.
+enum DOSTime {
+    /// Nil for an invalid day or time.
+    static func date(date: UInt16, time: UInt16) -> Date? {
+        CivilTime(
+            year: Int(date >> 9) + 1980, month: Int(date >> 5 & 15), day: Int(date & 31), hour: Int(time >> 11),
+            minute: Int(time >> 5 & 63), second: Int(time & 31) * 2
+        ).map { Date(timeIntervalSince1970: Double($0.secondsSince1970)) }
     }
 }

@@ -36,7 +36,7 @@ struct EndOfCentralDirectory: Sendable, Equatable {
     ///   - total: The file's size.
     static func search(tail: [UInt8], total: Int64) throws(ArchiveError) -> Search {
         let start = total - Int64(tail.count)
-        guard start >= 0, total <= largestFile else { throw .truncated("its size was said to be \(total) bytes") }
+        guard start >= 0, total <= largestFile else { throw .truncated("its reported size is \(total) bytes") }
         guard let position = position(in: tail) else {
             guard start > 0, tail.count < size + longestComment else { throw .notAnArchive }
             return .needsMore(from: max(0, total - Int64(size + longestComment + locatorSize + zip64Size)))
@@ -123,13 +123,13 @@ struct EndOfCentralDirectory: Sendable, Equatable {
                 numbers.replaceMarkers(by: record)
                 return .found(try make(numbers, endingAt: candidate, isZip64: true))
             }
-            guard start > 0 else { throw .malformedDirectory("the zip64 record is not where its locator says") }
+            guard start > 0 else { throw .malformedDirectory("the zip64 record is not at the position in its locator") }
             if beforeLocator < 0 { return more(before: locator) }
             let distance = EndOfCentralDirectory.longestZip64Record
             if let stated = Int64(exactly: stated), stated < start, start + Int64(locator) - stated <= distance {
                 return .needsMore(from: stated)
             }
-            throw .malformedDirectory("the zip64 record is not where its locator says")
+            throw .malformedDirectory("the zip64 record is not at the position in its locator")
         }
 
         private func zip64Record(at place: Int, before locator: Int) -> FixedRecord? {

@@ -10,8 +10,10 @@ struct ArchiveLoad {
     /// Whether the response was delivered: from then on the load cannot restart.
     private var hasAnswered = false
 
-    init(load: LoadContext, task: MemberTask, source: ArchiveSource) {
-        (self.load, self.task, self.source) = (load, task, source)
+    init(load: LoadContext, state: ArchiveState) throws {
+        self.load = load
+        task = try MemberTask(load.request, state)
+        source = ArchiveSource(next: load.next, request: RangeRequest.base(load.request, task.target.archive))
     }
 
     private enum Beginning {
@@ -61,17 +63,17 @@ struct ArchiveLoad {
 
     private func open(_ beginning: Beginning) async throws -> OpenArchive {
         let opener = ArchiveOpener(source: source, limits: task.state.limits)
+        let archive: OpenArchive
         switch beginning {
         case .whole(let whole): return try await opener.open(whole)
         case .cached:
-            guard let entry = task.state.cache.entry(for: task.key) else { break }
-            return OpenArchive(
-                directory: entry.directory, version: entry.version, kept: nil, needsValidation: true, reloads: false)
-        case .fresh: break
+            if let entry = task.state.cache.entry(for: task.key) {
+                return OpenArchive(
+                    directory: entry.directory, version: entry.version, needsValidation: true, reloads: false)
+            }
+            archive = try await opener.open(reloads: false)
+        case .fresh: archive = try await opener.open(reloads: true)
         }
-        var reloads = false
-        if case .fresh = beginning { reloads = true }
-        let archive = try await opener.open(reloads: reloads)
         task.state.cache.store(
             DirectoryCache.Entry(directory: archive.directory, version: archive.version), for: task.key)
         return archive
@@ -109,7 +111,7 @@ struct ArchiveLoad {
         }
         let tag = MemberResponse.entityTag(of: directory)
         let isModified = task.request.answer(size: 0, entityTag: tag, lastModified: nil) != .notModified
-        try await answer(try MemberResponse(url: load.url).listing(entityTag: tag, isModified: isModified))
+        try await answer(MemberResponse(url: load.url).listing(entityTag: tag, isModified: isModified))
         guard isModified, !task.request.isHead else { return }
         var writer = ListingWriter(directory, prefix: task.target.member, archive: task.target.archive)
         while let piece = writer.next() { try await load.receive(piece) }
@@ -131,7 +133,7 @@ struct ArchiveLoad {
             try await validate(archive)
             throw error
         }
-        let response = try MemberResponse(url: load.url).member(
+        let response = MemberResponse(url: load.url).member(
             entry, wanted, entityTag: tag, lastModified: lastModified)
         switch wanted {
         case .whole where !task.request.isHead, .part: try await deliver(plan, entry, response, of: archive)

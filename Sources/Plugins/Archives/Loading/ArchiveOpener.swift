@@ -7,7 +7,7 @@ struct OpenArchive: Sendable {
     var version: ArchiveVersion
     var kept: KeptBytes?
     /// Whether no response of this load has confirmed yet that the directory is still valid.
-    var needsValidation: Bool
+    var needsValidation = false
     /// Whether the session's cache is bypassed.
     var reloads: Bool
 }
@@ -35,13 +35,13 @@ struct ArchiveOpener {
             guard kept.bytes.count <= tail.range.count else { break }
         }
         guard kept.bytes.count == tail.range.count else {
-            throw ArchiveError.truncated("its last bytes did not all come")
+            throw ArchiveError.truncated("its last bytes were not received completely")
         }
         let reader = ArchiveReader(source, tail.version, kept: nil, reloads: reloads, limits)
         let location = try await locate(&kept, total, reader)
         let directory = try await directory(location, kept, reader)
         return OpenArchive(
-            directory: directory, version: tail.version, kept: kept, needsValidation: false, reloads: reloads)
+            directory: directory, version: tail.version, kept: kept, reloads: reloads)
     }
 
     private func locate(
@@ -91,6 +91,6 @@ struct ArchiveOpener {
         let kept = KeptBytes(start: 0, bytes: bytes)
         let directory = try CentralDirectory([UInt8](kept[location.directory] ?? Data()), location)
         return OpenArchive(
-            directory: directory, version: whole.version, kept: kept, needsValidation: false, reloads: false)
+            directory: directory, version: whole.version, kept: kept, reloads: false)
     }
 }

@@ -37,7 +37,7 @@ struct ArchiveSource: Sendable {
             let content = try contentRange(of: response)
             let total = content.total ?? content.range.upperBound
             guard content.range.upperBound == total, Int64(content.range.count) <= count else {
-                throw ArchiveError.wrongRange("its last \(count) bytes were requested, and others came")
+                throw ArchiveError.wrongRange("its last \(count) bytes were requested, and other bytes were received")
             }
             return .part(Part(range: content.range, version: version(response, total), body: loaded.body))
         case 416: throw ArchiveError.notAnArchive
@@ -58,7 +58,7 @@ struct ArchiveSource: Sendable {
             let version = version(response, content.total ?? known.total)
             guard known.agrees(with: version) else { throw Restart.changed }
             guard content.range == range else {
-                throw ArchiveError.wrongRange("\(field) was requested, and \(content.range) came")
+                throw ArchiveError.wrongRange("\(field) was requested, and \(content.range) was received")
             }
             return .part(Part(range: range, version: version, body: loaded.body))
         case 416: throw Restart.changed

@@ -1,19 +1,15 @@
 import Foundation
-import LoadingKit
 import Synchronization
 
 /// The most recently used directories of archives. Before each use, a response must have confirmed that the archive is
 /// unchanged, and that this request may have it.
 final class DirectoryCache: Sendable {
     struct Key: Sendable, Hashable {
-        /// The session of the entry; nil where only related sessions use the cache.
-        private let session: SessionIdentity?
         private let archive: String
         /// Requests with different credentials, cookies or languages may get different archives.
         private let fields: [String: String]
 
-        init(_ archive: URL, _ fields: [String: String], in session: SessionIdentity? = nil) {
-            self.session = session
+        init(_ archive: URL, _ fields: [String: String]) {
             self.archive = archive.absoluteString
             self.fields = fields
         }

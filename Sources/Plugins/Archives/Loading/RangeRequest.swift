@@ -12,11 +12,8 @@ enum RangeRequest {
 
     /// The program's fields, with names in lower case.
     static func fields(of request: URLRequest) -> [String: String] {
-        var fields: [String: String] = [:]
-        for (name, value) in request.allHTTPHeaderFields ?? [:] where !ownFields.contains(name.lowercased()) {
-            fields[name.lowercased()] = value
-        }
-        return fields
+        let fields = (request.allHTTPHeaderFields ?? [:]).map { ($0.key.lowercased(), $0.value) }
+        return Dictionary(fields.filter { !ownFields.contains($0.0) }) { first, _ in first }
     }
 
     /// The common part of all requests for the archive: the request's fields, cache policy, timeout and networks.

@@ -11,6 +11,7 @@ struct ListingWriter {
         case end
     }
 
+    private let encoder = JSONEncoder()
     private let archive: String
     private let prefix: [UInt8]
     private var entries: CentralDirectory.Entries
@@ -19,6 +20,7 @@ struct ListingWriter {
     /// - Parameter prefix: The prefix of the listed names.
     init(_ directory: CentralDirectory, prefix: String, archive: URL) {
         entries = directory.entries
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         self.prefix = Array(prefix.utf8)
         // Without the URL's password: a listing may be displayed or stored.
         self.archive = Self.withoutUser(archive)
@@ -29,7 +31,7 @@ struct ListingWriter {
         var text = ""
         switch stage {
         case .start:
-            text = "{\"archive\":\(Self.quoted(archive)),\"members\":["
+            text = "{\"archive\":\(json(archive)),\"members\":["
             stage = .members(isFirst: true)
         case .members(let isFirst): stage = .members(isFirst: isFirst)
         case .end: return nil
@@ -41,18 +43,15 @@ struct ListingWriter {
             }
             guard entry.name.utf8.starts(with: prefix) else { continue }
             if case .members(isFirst: false) = stage { text += "," }
-            text += "\n\(Self.member(entry))"
+            text += "\n\(json(ArchiveListing.Member(entry)))"
             stage = .members(isFirst: false)
         }
         return Data(text.utf8)
     }
 
-    private static func member(_ entry: DirectoryEntry) -> String {
-        let time = entry.modified.map { CivilTime(secondsSince1970: $0.timeIntervalSince1970).timestamp }
-        let modified = time.map { "\"modified\":\"\($0)\"," } ?? ""
-        return "{\"name\":\(quoted(entry.name)),\"isDirectory\":\(entry.isDirectory),\"size\":\(entry.size),"
-            + "\"compressedSize\":\(entry.compressedSize),\"method\":\(entry.method),"
-            + "\"crc32\":\"\(hexadecimal(entry.checksum))\",\(modified)\"isEncrypted\":\(entry.isEncrypted)}"
+    /// Encoding such a value does not fail.
+    private func json(_ value: some Encodable) -> String {
+        (try? encoder.encode(value)).map { String(decoding: $0, as: UTF8.self) } ?? "null"
     }
 
     private static func withoutUser(_ url: URL) -> String {
@@ -63,20 +62,14 @@ struct ListingWriter {
         parts.password = nil
         return parts.string ?? ""
     }
+}
 
-    /// A string of JSON (RFC 8259 §7).
-    static func quoted(_ text: String) -> String {
-        var quoted = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": quoted += "\\\""
-            case "\\": quoted += "\\\\"
-            case _ where scalar.value < 0x20 || scalar.value == 0x7F:
-                let digits = String(scalar.value, radix: 16)
-                quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: quoted.unicodeScalars.append(scalar)
-            }
-        }
-        return quoted + "\""
+extension ArchiveListing.Member {
+    fileprivate init(_ entry: DirectoryEntry) {
+        self.init(
+            name: entry.name, isDirectory: entry.isDirectory, size: entry.size, compressedSize: entry.compressedSize,
+            method: Int(entry.method), crc32: hexadecimal(entry.checksum),
+            modified: entry.modified.map { CivilTime(secondsSince1970: $0.timeIntervalSince1970).timestamp },
+            isEncrypted: entry.isEncrypted)
     }
 }

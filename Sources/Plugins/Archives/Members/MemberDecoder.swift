@@ -4,18 +4,14 @@ import Foundation
 ///
 /// The content never exceeds the size in the directory.
 struct MemberDecoder: Sendable {
-    private enum Method {
-        case stored
-        case deflate(Inflater)
-    }
-
     /// The number of bytes in a piece.
     private static let pieceSize = 64 * 1024
     /// The size up to which a member may expand as far as deflate can, like a body with a content coding.
     private static let smallest: Int64 = 32 << 20
 
     private let entry: DirectoryEntry
-    private let method: Method
+    /// Nil for a stored member.
+    private let inflater: Inflater?
     private let ratio: Int64
     private var pending = Data()
     private var received: Int64 = 0
@@ -28,14 +24,10 @@ struct MemberDecoder: Sendable {
         self.entry = entry
         self.ratio = Int64(max(1, ratio))
         switch entry.method {
-        case 0:
-            guard entry.size == entry.compressedSize else {
-                throw .corruptMember(entry.name, reason: "it is stored, and its two sizes differ")
-            }
-            method = .stored
+        case 0: inflater = nil
         case 8:
             do {
-                method = .deflate(try Inflater())
+                inflater = try Inflater()
             } catch {
                 throw Self.failure(error, entry)
             }
@@ -54,7 +46,7 @@ struct MemberDecoder: Sendable {
         let piece = try decode()
         guard !piece.isEmpty else { return nil }
         guard Int64(piece.count) <= entry.size - produced else {
-            throw .corruptMember(entry.name, reason: "it has more than the \(entry.size) bytes that the directory says")
+            throw .corruptMember(entry.name, reason: "it has more bytes than the directory states (\(entry.size))")
         }
         produced += Int64(piece.count)
         guard produced <= Self.smallest || produced / ratio <= received else {
@@ -65,31 +57,29 @@ struct MemberDecoder: Sendable {
     }
 
     private mutating func decode() throws(ArchiveError) -> Data {
-        switch method {
-        case .stored:
+        guard let inflater else {
             defer { pending = Data() }
             return pending
-        case .deflate(let inflater):
-            // One byte beyond the stated size reveals excess data.
-            let room = min(Int64(Self.pieceSize), entry.size - produced) + 1
-            do {
-                return try inflater.inflate(&pending, atMost: Int(clamping: room))
-            } catch {
-                throw Self.failure(error, entry)
-            }
+        }
+        // One byte beyond the stated size reveals excess data.
+        let room = min(Int64(Self.pieceSize), entry.size - produced) + 1
+        do {
+            return try inflater.inflate(&pending, atMost: Int(clamping: room))
+        } catch {
+            throw Self.failure(error, entry)
         }
     }
 
     /// All data was received and decoded: compares the content with the directory.
     func finish() throws(ArchiveError) {
         func corrupt(_ reason: String) -> ArchiveError { .corruptMember(entry.name, reason: reason) }
-        if case .deflate(let inflater) = method {
+        if let inflater {
             guard inflater.isComplete else { throw corrupt("its deflate stream does not end within its data") }
             guard pending.isEmpty else { throw corrupt("its deflate stream ends before its data does") }
         }
-        guard received == entry.compressedSize else { throw .truncated("the data of \(entry.name) is not all there") }
+        guard received == entry.compressedSize else { throw .truncated("the data of \(entry.name) is incomplete") }
         guard produced == entry.size else {
-            throw corrupt("it has \(produced) bytes, and the directory says \(entry.size)")
+            throw corrupt("it has \(produced) bytes, and the directory states \(entry.size)")
         }
         guard checksum.value == entry.checksum else {
             throw .wrongChecksum(member: entry.name, expected: entry.checksum, found: checksum.value)
@@ -99,7 +89,7 @@ struct MemberDecoder: Sendable {
     private static func failure(_ failure: Inflater.Failure, _ entry: DirectoryEntry) -> ArchiveError {
         switch failure {
         case .corrupt(let reason): .corruptMember(entry.name, reason: "it cannot be decoded: \(reason)")
-        case .outOfMemory: .corruptMember(entry.name, reason: "there is no memory to decode it")
+        case .outOfMemory: .corruptMember(entry.name, reason: "there is not enough memory to decode it")
         }
     }
 }

@@ -8,53 +8,39 @@ struct MemberResponse {
     /// The response for a member. The entity tag is strong: it depends on the complete directory.
     func member(
         _ entry: DirectoryEntry, _ answer: MemberRequest.Answer, entityTag: String, lastModified: String?
-    ) throws -> HTTPURLResponse {
-        var fields = ["ETag": entityTag, "Accept-Ranges": "bytes"]
-        fields["Last-Modified"] = lastModified
+    ) -> HTTPURLResponse {
+        var fields = [("ETag", entityTag), ("Accept-Ranges", "bytes")]
+        if let lastModified { fields.append(("Last-Modified", lastModified)) }
         let filename = ArchiveURL.encodedFilename(entry.name)
-        func content(_ length: Int64) {
-            fields["Content-Length"] = "\(length)"
-            fields["Content-Type"] = URLResponse.MIMEType.forFilename(entry.name) ?? "application/octet-stream"
-            fields["Content-Disposition"] = "inline; filename*=UTF-8''\(filename)"
-        }
+        let content = [
+            ("Content-Type", URLResponse.MIMEType.forFilename(entry.name) ?? "application/octet-stream"),
+            ("Content-Disposition", "inline; filename*=UTF-8''\(filename)"),
+        ]
         switch answer {
-        case .whole:
-            content(entry.size)
-            return try make(200, fields)
+        case .whole: return make(200, fields + content + [("Content-Length", "\(entry.size)")])
         case .part(let range):
-            content(Int64(range.count))
-            fields["Content-Range"] = HTTPURLResponse.ContentRange(range, total: entry.size).string
-            return try make(206, fields)
-        case .notModified: return try make(304, fields)
+            let contentRange = HTTPURLResponse.ContentRange(range, total: entry.size).string
+            return make(
+                206, fields + content + [("Content-Length", "\(range.count)"), ("Content-Range", contentRange)])
+        case .notModified: return make(304, fields)
         case .unsatisfiable:
-            fields["Content-Range"] = "bytes */\(entry.size)"
-            fields["Content-Length"] = "0"
-            return try make(416, fields)
+            return make(416, fields + [("Content-Length", "0"), ("Content-Range", "bytes */\(entry.size)")])
         }
     }
 
-    func listing(entityTag: String, isModified: Bool) throws -> HTTPURLResponse {
-        var fields = ["ETag": entityTag]
-        if isModified { fields["Content-Type"] = "application/json" }
-        return try make(isModified ? 200 : 304, fields)
+    func listing(entityTag: String, isModified: Bool) -> HTTPURLResponse {
+        isModified
+            ? make(200, [("ETag", entityTag), ("Content-Type", "application/json")])
+            : make(304, [("ETag", entityTag)])
     }
 
-    private func make(_ status: Int, _ fields: [String: String]) throws -> HTTPURLResponse {
-        guard
-            let response = HTTPURLResponse(
-                url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: fields)
-        else {
-            throw URLError(
-                .badServerResponse,
-                userInfo: [
-                    NSLocalizedDescriptionKey: "no response with status \(status) can be made for \(url.absoluteString)"
-                ])
-        }
-        return response
+    private func make(_ status: Int, _ fields: [(String, String)]) -> HTTPURLResponse {
+        HTTPURLResponse(url: url, statusCode: status, headerFields: fields.map { (name: $0.0, value: $0.1) })
     }
 
     static func entityTag(of entry: DirectoryEntry, in directory: CentralDirectory) -> String {
-        "\"\(String(directory.fingerprint, radix: 16))-\(String(entry.headerOffset, radix: 16))-\(hexadecimal(entry.checksum))\""
+        let offset = String(entry.headerOffset, radix: 16)
+        return "\"\(String(directory.fingerprint, radix: 16))-\(offset)-\(hexadecimal(entry.checksum))\""
     }
 
     static func entityTag(of directory: CentralDirectory) -> String {

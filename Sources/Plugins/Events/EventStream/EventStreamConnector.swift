@@ -39,21 +39,14 @@ struct EventStreamConnector: Sendable {
         var request = request
         if !lastEventID.isEmpty { request.setValue(lastEventID, forHTTPHeaderField: "Last-Event-ID") }
         let (bytes, response) = try await session.bytes(for: request, delegate: delegate)
-        guard let http = response as? HTTPURLResponse else {
-            return try await checked(bytes, response)
-        }
-        switch http.statusCode {
-        case 200: return try await checked(bytes, response)
-        case 204: return .noContent
-        default:
+        let http = response as? HTTPURLResponse
+        if http?.statusCode == 204 { return .noContent }
+        if let http, http.statusCode != 200 {
             let error = EventStreamError.status(http.statusCode, firstBytes: await FirstBytes.read(bytes))
             guard retriedStatuses.contains(http.statusCode) else { throw error }
             let seconds = http.value(forHTTPHeaderField: "Retry-After").flatMap { UInt32($0) }
             return .unavailable(error, retryAfter: seconds.map { Double($0) })
         }
-    }
-
-    private func checked(_ bytes: URLSession.AsyncBytes, _ response: URLResponse) async throws -> Response {
         guard response.mimeType?.lowercased() == "text/event-stream" else {
             throw EventStreamError.mimeType(response.mimeType, firstBytes: await FirstBytes.read(bytes))
         }

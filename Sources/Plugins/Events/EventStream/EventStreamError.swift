@@ -33,13 +33,9 @@ enum FirstBytes {
     /// Reads until there are enough bytes; a failure of the read does not replace the caller's error.
     static func read(_ bytes: URLSession.AsyncBytes) async -> Data {
         var first = Data()
-        do {
-            for try await piece in bytes.chunks {
-                first.append(piece.prefix(limit - first.count))
-                if first.count >= limit { break }
-            }
-        } catch {
-            return first
+        var pieces = bytes.chunks.makeAsyncIterator()
+        while first.count < limit, let piece = try? await pieces.next() {
+            first.append(piece.prefix(limit - first.count))
         }
         return first
     }

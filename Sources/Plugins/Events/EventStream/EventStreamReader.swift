@@ -102,12 +102,12 @@ final class EventStreamReader {
         var (body, parser) = (body, parser)
         connection = .none  // avoids a copy of the parser's buffers
         do {
-            guard let piece = try await body.next(isolation: actor) else { return streamDidEnd(.streamEnded, nil) }
+            guard let piece = try await body.next(isolation: actor) else { return settle(.streamEnded, nil) }
             defer { learn(from: parser) }
             try parser.receive(piece, into: &events)
             connection = .open(body, parser)
         } catch let error as URLError where error.mayPass && !Task.isCancelled {
-            streamDidEnd(.connectionLost, error)
+            settle(.connectionLost, error)
         } catch {
             end(error)
         }
@@ -120,8 +120,6 @@ final class EventStreamReader {
             monitor.note(lastEventID: parser.lastEventID, reconnectionTime: parser.reconnectionTime)
         }
     }
-
-    private func streamDidEnd(_ outcome: ReconnectionPolicy.Outcome, _ error: (any Error)?) { settle(outcome, error) }
 
     private func settle(_ outcome: ReconnectionPolicy.Outcome, _ error: (any Error)?) {
         switch policy.decide(after: outcome, random: options.reconnection.random()) {

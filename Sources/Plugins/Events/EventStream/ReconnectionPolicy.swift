@@ -44,8 +44,6 @@ struct ReconnectionPolicy: Sendable {
         case connectionLost
         /// There was no response, or one with a retried status, and the seconds of its `Retry-After`.
         case attemptFailed(retryAfter: Double?)
-        /// A response that is not an event stream, or a permanent error.
-        case refused
     }
 
     enum Decision: Sendable, Hashable {
@@ -78,18 +76,14 @@ struct ReconnectionPolicy: Sendable {
     mutating func decide(after outcome: Outcome, random: Double) -> Decision {
         switch outcome {
         case .noContent: return .finish
-        case .refused: return .fail
         case .streamEnded: return isEnabled ? .reconnect(after: time(0, random)) : .finish
-        case .connectionLost:
-            guard isEnabled else { return .fail }
-            return countFailure(nil, random)
-        case .attemptFailed(let retryAfter):
-            guard isEnabled else { return .fail }
-            return countFailure(retryAfter, random)
+        case .connectionLost: return countFailure(retryAfter: nil, random)
+        case .attemptFailed(let retryAfter): return countFailure(retryAfter: retryAfter, random)
         }
     }
 
-    private mutating func countFailure(_ retryAfter: Double?, _ random: Double) -> Decision {
+    private mutating func countFailure(retryAfter: Double?, _ random: Double) -> Decision {
+        guard isEnabled else { return .fail }
         failures += 1
         if let most = options.maximumAttempts, failures >= most { return .fail }
         let time = time(failures - 1, random)

@@ -5,8 +5,8 @@ extension URLSession.AsyncBytes {
     /// The body's lines, as UTF-8, without their ends, taken from whole pieces of the body: faster than `lines`, and
     /// with empty lines on request.
     ///
-    /// A line ends with LF, CR, CR LF, VT, FF, NEL (U+0085), LS (U+2028) or PS (U+2029), as in `lines`. Bytes that are
-    /// not After the last line end there is no further, empty line.
+    /// A line ends with LF, CR, CR LF, VT, FF, NEL (U+0085), LS (U+2028) or PS (U+2029), as in `lines`. There is
+    /// no empty line after the last line end.
     ///
     /// - Parameters:
     ///   - keepingEmpty: whether empty lines are returned. `lines` omits them, like Apple's sequence.

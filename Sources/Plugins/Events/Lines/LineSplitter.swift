@@ -18,7 +18,7 @@ public struct LineTooLong: Error, Sendable, Hashable, LocalizedError, CustomStri
 
 /// Divides bytes into lines, regardless of how they are divided into pieces, like LoadingKit's and Apple's
 /// `AsyncLineSequence`: a line ends with LF, CR, CR LF, VT, FF, NEL (U+0085), LS (U+2028) or PS (U+2029). Pure.
-struct LineSplitter: Sendable {
+struct LineSplitter: Splitter {
     private let limit: Int
     private let keepsEmpty: Bool
     private var line: [UInt8] = []
@@ -31,22 +31,19 @@ struct LineSplitter: Sendable {
     }
 
     /// Appends the lines that end in these bytes.
-    mutating func receive(_ bytes: Data, into lines: inout [String]) throws(LineTooLong) {
-        let result = bytes.withUnsafeBytes { buffer in
-            Result { () throws(LineTooLong) in try split(buffer, &lines) }
-        }
-        try result.get()
+    mutating func receive(_ bytes: Data, into lines: inout [String]) throws {
+        try bytes.withUnsafeBytes { try split($0, &lines) }
     }
 
     /// The last line, if it has no end; nil where the text ends with a line end.
-    mutating func finish() throws(LineTooLong) -> String? {
+    mutating func finish() throws -> String? {
         guard !line.isEmpty else { return nil }
         defer { line.removeAll() }
         guard line.count <= limit else { throw LineTooLong(limit: limit, line: count + 1) }
         return String(decoding: line, as: UTF8.self)
     }
 
-    private mutating func split(_ bytes: UnsafeRawBufferPointer, _ lines: inout [String]) throws(LineTooLong) {
+    private mutating func split(_ bytes: UnsafeRawBufferPointer, _ lines: inout [String]) throws {
         var start = 0
         var position = 0
         while position < bytes.count {
@@ -90,9 +87,7 @@ struct LineSplitter: Sendable {
         }
     }
 
-    private mutating func take(
-        _ run: UnsafeRawBufferPointer, _ ending: Int, _ lines: inout [String]
-    ) throws(LineTooLong) {
+    private mutating func take(_ run: UnsafeRawBufferPointer, _ ending: Int, _ lines: inout [String]) throws {
         count += 1
         let length = line.count + run.count - ending
         guard length <= limit else { throw LineTooLong(limit: limit, line: count) }

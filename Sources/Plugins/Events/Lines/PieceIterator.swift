@@ -2,16 +2,13 @@ import Foundation
 import LoadingKit
 
 /// Divides the pieces of a body into elements. Pure.
-protocol Splitter {
+protocol Splitter: Sendable {
     associatedtype Element
-    associatedtype Failure: Error
     /// Appends the elements that these bytes complete, including those before an error.
-    mutating func receive(_ bytes: Data, into elements: inout [Element]) throws(Failure)
+    mutating func receive(_ bytes: Data, into elements: inout [Element]) throws
     /// The element that the end of the bytes completes.
-    mutating func finish() throws(Failure) -> Element?
+    mutating func finish() throws -> Element?
 }
-
-extension LineSplitter: Splitter {}
 
 /// Returns the elements of a body one by one, and reads the next piece when none are left.
 struct PieceIterator<Base: Splitter> {

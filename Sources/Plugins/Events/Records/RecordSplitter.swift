@@ -9,16 +9,12 @@ public enum JSONRecordFraming: Sendable, Hashable {
     /// is an object, an array or a string, whose own syntax shows the end.
     case sequence
 
-    var separator: UInt8 {
-        switch self {
-        case .lines: 0x0a
-        case .sequence: 0x1e
-        }
-    }
+    /// LF or RS.
+    var separator: UInt8 { self == .lines ? 0x0a : 0x1e }
 }
 
 /// Divides bytes into records, regardless of how they are divided into pieces. Pure.
-struct RecordSplitter: Splitter, Sendable {
+struct RecordSplitter: Splitter {
     struct Record: Sendable, Hashable {
         let number: Int
         let bytes: Data
@@ -41,18 +37,13 @@ struct RecordSplitter: Splitter, Sendable {
         self.limit = limit
     }
 
-    mutating func receive(_ bytes: Data, into records: inout [Record]) throws(JSONRecordError) {
-        let result = bytes.withUnsafeBytes { buffer in
-            Result { () throws(JSONRecordError) in try split(buffer, &records) }
-        }
-        try result.get()
+    mutating func receive(_ bytes: Data, into records: inout [Record]) throws {
+        try bytes.withUnsafeBytes { try split($0, &records) }
     }
 
-    mutating func finish() throws(JSONRecordError) -> Record? { try takeRecord() }
+    mutating func finish() throws -> Record? { try takeRecord() }
 
-    private mutating func split(
-        _ bytes: UnsafeRawBufferPointer, _ records: inout [Record]
-    ) throws(JSONRecordError) {
+    private mutating func split(_ bytes: UnsafeRawBufferPointer, _ records: inout [Record]) throws {
         guard let base = bytes.baseAddress else { return }
         var start = 0
         while let found = memchr(base + start, Int32(framing.separator), bytes.count - start) {
@@ -74,25 +65,24 @@ struct RecordSplitter: Splitter, Sendable {
     }
 
     /// The usual skipped bytes at both ends do not count.
-    private func checkSize(_ run: UnsafeRawBufferPointer) throws(JSONRecordError) {
+    private func checkSize(_ run: UnsafeRawBufferPointer) throws {
         let (size, overflows) = limit.addingReportingOverflow(isFirst ? 5 : 2)
         guard !overflows, record.count + run.count > size else { return }
         throw JSONRecordError(
             .tooLong(limit: limit), record: count + 1, Data(record.prefix(1024)) + Data(run.prefix(1024)))
     }
 
-    private mutating func takeRecord() throws(JSONRecordError) -> Record? {
+    private mutating func takeRecord() throws -> Record? {
         var whole: [UInt8] = []
         swap(&whole, &record)
-        let result = whole.withUnsafeBytes { buffer in
-            Result { () throws(JSONRecordError) in try take(buffer) }
+        defer {
+            whole.removeAll(keepingCapacity: whole.capacity <= 64 << 10)
+            swap(&whole, &record)
         }
-        whole.removeAll(keepingCapacity: whole.capacity <= 64 << 10)
-        swap(&whole, &record)
-        return try result.get()
+        return try whole.withUnsafeBytes { try take($0) }
     }
 
-    private mutating func take(_ bytes: UnsafeRawBufferPointer) throws(JSONRecordError) -> Record? {
+    private mutating func take(_ bytes: UnsafeRawBufferPointer) throws -> Record? {
         let hasMark = isFirst && bytes.starts(with: Self.byteOrderMark)
         isFirst = false
         let text = Self.trimmed(UnsafeRawBufferPointer(rebasing: bytes[(hasMark ? 3 : 0)...]))

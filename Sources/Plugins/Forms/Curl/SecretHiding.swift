@@ -41,11 +41,6 @@ struct SecretHiding {
 
     /// A query, or a form's body: unchanged, except for the values of secret names.
     func pairs(_ text: String) -> String {
-        if isOff { return text }
-        return text.split(separator: "&", omittingEmptySubsequences: false).map { pair in
-            guard let equals = pair.firstIndex(of: "=") else { return String(pair) }
-            let name = FormURLEncoded.decoded(pair[..<equals].utf8).lowercased()
-            return names.contains(name) ? "\(pair[...equals])\(placeholder)" : String(pair)
-        }.joined(separator: "&")
+        isOff ? text : SecretNames.hidden(text, by: placeholder) { names.contains($0.lowercased()) }
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 
 /// A file of a form while it is sent: exactly the bytes that it had when the body was made, or an error.
-final class FormFile: FormSource {
+final class FormFile {
     private let path: String
     private let size: Int64
     private var remaining: Int64
@@ -41,10 +41,8 @@ final class FormFile: FormSource {
         guard found == size else { throw .fileChanged(path: path, expected: size, found: found) }
     }
 
-    let mayBlock = false
-
-    /// When the check at the end fails, the next boundary is not sent: the server never gets a body that looks
-    /// complete.
+    /// Reads bytes into the buffer, which is not empty, and returns their number; 0 at the end. When the check at the
+    /// end fails, the next boundary is not sent: the server never gets a body that looks complete.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         guard remaining > 0 else {
             try checkSize()

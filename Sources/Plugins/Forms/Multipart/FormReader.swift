@@ -4,7 +4,8 @@ import Synchronization
 /// Reads a body's segments in sequence. Used by one thread at a time.
 final class FormReader {
     private var segments: ArraySlice<FormSegment>
-    private var source: (any FormSource)?
+    /// Reads the current segment.
+    private var source: (read: ReadingStream.Reader, mayBlock: Bool)?
     private let transmission: FormTransmission
 
     init(_ segments: [FormSegment], _ transmission: FormTransmission) {
@@ -29,32 +30,43 @@ final class FormReader {
         while count < buffer.count {
             if source == nil {
                 guard let next = segments.popFirst() else { break }
-                source = try open(next)
+                source = (try open(next), next.mayBlock)
             }
             guard let source, count == 0 || !source.mayBlock else { break }
-            let read = try source.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[count...]))
+            let read = try source.read(UnsafeMutableRawBufferPointer(rebasing: buffer[count...]))
             if read == 0 { self.source = nil }
             count += read
         }
         return count
     }
 
-    private func open(_ segment: FormSegment) throws -> any FormSource {
+    private func open(_ segment: FormSegment) throws -> ReadingStream.Reader {
         switch segment {
-        case .bytes(let data): return DataSource(data)
-        case .file(let path, let size): return try FormFile(path: path, size: size)
+        case .bytes(var data): return { data.move(into: $0) }
+        case .file(let path, let size): return try FormFile(path: path, size: size).read
         case .stream(let part, let length, let make):
-            return counted(try StreamSource(part: part, make), part, length)
+            return Self.counted(try StreamSource(part: part, make).read, part, length)
         case .pieces(let part, let length, let produce):
             let bridge = PieceBridge(produce)
             transmission.willWait(for: bridge)
-            return counted(PieceSource(part: part, bridge), part, length)
+            return Self.counted(PieceSource(part: part, bridge).read, part, length)
         }
     }
 
-    private func counted(_ source: any FormSource, _ part: String, _ length: Int64?) -> any FormSource {
-        guard let length else { return source }
-        return CountedSource(source, part: part, expected: length)
+    /// Checks that a source delivers the expected number of bytes.
+    private static func counted(
+        _ read: @escaping ReadingStream.Reader, _ part: String, _ expected: Int64?
+    ) -> ReadingStream.Reader {
+        guard let expected else { return read }
+        var found: Int64 = 0
+        return { buffer in
+            let count = try read(buffer)
+            found += Int64(count)
+            guard count > 0 ? found <= expected : found == expected else {
+                throw MultipartFormError.wrongLength(part: part, expected: expected, found: found)
+            }
+            return count
+        }
     }
 }
 

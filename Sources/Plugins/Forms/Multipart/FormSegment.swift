@@ -28,37 +28,27 @@ enum FormSegment: Sendable {
         case .stream(_, let length, _), .pieces(_, let length, _): length
         }
     }
-}
 
-/// The source of the bytes of one segment. Used by one thread at a time.
-protocol FormSource: AnyObject {
-    /// Whether `read` may wait for the program's code.
-    var mayBlock: Bool { get }
-    /// Reads bytes into the buffer, which is not empty, and returns their number; 0 at the end.
-    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int
-}
-
-/// Bytes in memory.
-final class DataSource: FormSource {
-    private let data: Data
-    private var position = 0
-
-    init(_ data: Data) { self.data = data }
-
-    let mayBlock = false
-
-    func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
-        let count = min(buffer.count, data.count - position)
-        data.withUnsafeBytes { bytes in
-            buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[position..<position + count]))
+    /// Whether reading may wait for the program's code.
+    var mayBlock: Bool {
+        switch self {
+        case .bytes, .file: false
+        case .stream, .pieces: true
         }
-        position += count
+    }
+}
+
+extension Data {
+    /// Moves bytes from the data's beginning into the buffer, and returns their number.
+    mutating func move(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        let count = prefix(buffer.count).copyBytes(to: buffer)
+        self = dropFirst(count)
         return count
     }
 }
 
 /// A stream of the program.
-final class StreamSource: FormSource {
+final class StreamSource {
     private let part: String
     private let stream: InputStream
 
@@ -70,8 +60,6 @@ final class StreamSource: FormSource {
 
     deinit { stream.close() }
 
-    let mayBlock = true
-
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         guard let base = buffer.bindMemory(to: UInt8.self).baseAddress else { return 0 }
         let count = stream.read(base, maxLength: buffer.count)
@@ -79,15 +67,15 @@ final class StreamSource: FormSource {
         // Reading `streamError` where there is no error ends the process.
         let error = stream.streamStatus == .error ? stream.streamError : nil
         throw MultipartFormError.sourceFailed(
-            part: part, reason: error.map { String(describing: $0) } ?? "the stream gives no reason")
+            part: part, reason: error.map { String(describing: $0) } ?? "the stream has no error")
     }
 }
 
 /// The pieces of an asynchronous sequence.
-final class PieceSource: FormSource {
+final class PieceSource {
     private let part: String
     private let bridge: PieceBridge
-    private var piece = DataSource(Data())
+    private var piece = Data()
 
     init(part: String, _ bridge: PieceBridge) {
         self.part = part
@@ -96,43 +84,16 @@ final class PieceSource: FormSource {
 
     deinit { bridge.cancel() }
 
-    let mayBlock = true
-
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         while true {
-            let count = piece.read(into: buffer)
+            let count = piece.move(into: buffer)
             if count > 0 { return count }
             do {
                 guard let next = try bridge.next() else { return 0 }
-                piece = DataSource(next)
+                piece = next
             } catch {
                 throw MultipartFormError.sourceFailed(part: part, reason: String(describing: error))
             }
         }
-    }
-}
-
-/// Checks that another source delivers the expected number of bytes.
-final class CountedSource: FormSource {
-    private let part: String
-    private let expected: Int64
-    private var found: Int64 = 0
-    private let base: any FormSource
-
-    init(_ base: any FormSource, part: String, expected: Int64) {
-        self.base = base
-        self.part = part
-        self.expected = expected
-    }
-
-    var mayBlock: Bool { base.mayBlock }
-
-    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
-        let count = try base.read(into: buffer)
-        found += Int64(count)
-        guard count > 0 ? found <= expected : found == expected else {
-            throw MultipartFormError.wrongLength(part: part, expected: expected, found: found)
-        }
-        return count
     }
 }

@@ -3,7 +3,7 @@ import Foundation
 /// A body that is read while it is sent. Reading blocks.
 @_spi(LoadingKitPlugins)
 public final class ReadingStream: InputStream {
-    /// Puts bytes into memory that is not empty, and gives how many; 0 at the end.
+    /// Reads bytes into the buffer, which is not empty, and returns their number; 0 at the end.
     public typealias Reader = (UnsafeMutableRawBufferPointer) throws -> Int
 
     private let makeReader: () throws -> Reader
@@ -56,7 +56,7 @@ public final class ReadingStream: InputStream {
         _ buffer: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>, length len: UnsafeMutablePointer<Int>
     ) -> Bool { false }
 
-    /// There are no events: a reader waits.
+    /// The stream has no events: its reader waits.
     public override func schedule(in aRunLoop: RunLoop, forMode mode: RunLoop.Mode) {}
 
     public override func remove(from aRunLoop: RunLoop, forMode mode: RunLoop.Mode) {}

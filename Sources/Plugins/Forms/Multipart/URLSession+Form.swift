@@ -49,26 +49,10 @@ extension URLSession {
 
 /// A failed attempt to send a form.
 struct FormAttempt {
-    private let isConnectionLost: Bool
-    private let hasResponse: Bool
-    private let isReusedConnection: Bool
-    private let isIdempotent: Bool
-
-    init(isConnectionLost: Bool, hasResponse: Bool, isReusedConnection: Bool, isIdempotent: Bool) {
-        self.isConnectionLost = isConnectionLost
-        self.hasResponse = hasResponse
-        self.isReusedConnection = isReusedConnection
-        self.isIdempotent = isIdempotent
-    }
-
-    fileprivate init(_ error: URLError, _ last: URLSessionTaskTransactionMetrics?, _ request: URLRequest) {
-        isConnectionLost = error.code == .networkConnectionLost
-        hasResponse = last?.response != nil
-        isReusedConnection = last?.isReusedConnection == true
-        isIdempotent =
-            ["PUT", "DELETE", "OPTIONS", "TRACE"].contains(request.httpMethod ?? "")
-            || request.value(forHTTPHeaderField: "Idempotency-Key") != nil
-    }
+    let isConnectionLost: Bool
+    let hasResponse: Bool
+    let isReusedConnection: Bool
+    let isIdempotent: Bool
 
     /// RFC 9110 §9.2.2, by LoadingKit's rules for bodies that it can send again by itself.
     ///
@@ -76,5 +60,16 @@ struct FormAttempt {
     func mayRepeat(sent: Int, maySendUnsafe: Bool) -> Bool {
         guard isConnectionLost, !hasResponse else { return false }
         return isIdempotent ? sent <= 3 : sent <= 1 && isReusedConnection && maySendUnsafe
+    }
+}
+
+extension FormAttempt {
+    fileprivate init(_ error: URLError, _ last: URLSessionTaskTransactionMetrics?, _ request: URLRequest) {
+        isConnectionLost = error.code == .networkConnectionLost
+        hasResponse = last?.response != nil
+        isReusedConnection = last?.isReusedConnection == true
+        isIdempotent =
+            ["PUT", "DELETE", "OPTIONS", "TRACE"].contains(request.httpMethod ?? "")
+            || request.value(forHTTPHeaderField: "Idempotency-Key") != nil
     }
 }

@@ -30,6 +30,10 @@ private final class PairCollector {
 
     func encode(_ value: some Encodable, at path: [any CodingKey]) throws {
         switch value {
+        case let value as String: try append(value, at: path)
+        case let value as Bool: try append(String(value), at: path)
+        case let value as any BinaryInteger: try append(String(describing: value), at: path)
+        case let value as any BinaryFloatingPoint: try append(String(describing: value), at: path)
         case let value as Data: try append(value.base64EncodedString(), at: path)
         case let value as URL: try append(value.absoluteString, at: path)
         case let value as Decimal: try append(value.description, at: path)
@@ -92,26 +96,10 @@ private struct PairValues: UnkeyedEncodingContainer, SingleValueEncodingContaine
         self.codingPath = codingPath
     }
 
-    private mutating func append(_ text: String) throws {
+    mutating func encodeNil() throws {
         count += 1
-        try collector.append(text, at: codingPath)
+        try collector.append("", at: codingPath)
     }
-
-    mutating func encodeNil() throws { try append("") }
-    mutating func encode(_ value: String) throws { try append(value) }
-    mutating func encode(_ value: Bool) throws { try append(String(value)) }
-    mutating func encode(_ value: Double) throws { try append(value.description) }
-    mutating func encode(_ value: Float) throws { try append(value.description) }
-    mutating func encode(_ value: Int) throws { try append(value.description) }
-    mutating func encode(_ value: Int8) throws { try append(value.description) }
-    mutating func encode(_ value: Int16) throws { try append(value.description) }
-    mutating func encode(_ value: Int32) throws { try append(value.description) }
-    mutating func encode(_ value: Int64) throws { try append(value.description) }
-    mutating func encode(_ value: UInt) throws { try append(value.description) }
-    mutating func encode(_ value: UInt8) throws { try append(value.description) }
-    mutating func encode(_ value: UInt16) throws { try append(value.description) }
-    mutating func encode(_ value: UInt32) throws { try append(value.description) }
-    mutating func encode(_ value: UInt64) throws { try append(value.description) }
 
     mutating func encode(_ value: some Encodable) throws {
         count += 1

@@ -51,11 +51,8 @@
     extension URL {
         /// Whether `HTTPRequest(url:)` accepts the URL: it traps for others.
         fileprivate var hasComponents: Bool {
-            guard let components = URLComponents(url: self, resolvingAgainstBaseURL: true), components.string != nil
-            else {
-                return false
-            }
-            return components.rangeOfScheme != nil
+            let components = URLComponents(url: self, resolvingAgainstBaseURL: true)
+            return components?.string != nil && components?.rangeOfScheme != nil
         }
     }
 #endif

@@ -1,6 +1,7 @@
 #if HTTPTypes
     import Foundation
-    import HTTPTypes
+    // As in HTTPTypesFoundation, so that one import is sufficient.
+    @_exported import HTTPTypes
     import LoadingKit
 
     extension URLSession {
@@ -63,6 +64,17 @@
             let (bytes, response) = try await bytes(for: URLRequest(converting: request), delegate: delegate)
             return (bytes, try response.converted())
         }
+    }
+
+    extension URLSessionTask {
+        /// The request with which the task was created; see ``LoadingKit/URLRequest/httpRequest``.
+        public var originalHTTPRequest: HTTPRequest? { originalRequest?.httpRequest }
+
+        /// The request that is being loaded: after a redirect, it differs from the original.
+        public var currentHTTPRequest: HTTPRequest? { currentRequest?.httpRequest }
+
+        /// The response; nil while there is none, and where it is not an HTTP response.
+        public var httpResponse: HTTPResponse? { (response as? HTTPURLResponse)?.httpResponse }
     }
 
     extension URLResponse {

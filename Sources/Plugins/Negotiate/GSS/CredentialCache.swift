@@ -25,16 +25,12 @@ final class CredentialCache: @unchecked Sendable {  // the variable is guarded b
             return try GSSCredential(user: principal, password: nil)
         }
         let user = User(name: principal, password: password)
-        if let tickets = take(user), tickets.isValid {
-            keep(tickets, user)
-            return tickets
-        }
-        let tickets = try GSSCredential(user: principal, password: password)
+        let kept = lock.withLock { known.first { $0.user == user }?.tickets }
+        let tickets =
+            if let kept, kept.isValid { kept } else { try GSSCredential(user: principal, password: password) }
         keep(tickets, user)
         return tickets
     }
-
-    private func take(_ user: User) -> GSSCredential? { lock.withLock { known.first { $0.user == user }?.tickets } }
 
     private func keep(_ tickets: GSSCredential, _ user: User) {
         lock.withLock {

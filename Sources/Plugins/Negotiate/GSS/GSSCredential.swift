@@ -5,33 +5,32 @@ final class GSSCredential: @unchecked Sendable {  // the library synchronises it
     let handle: gss_cred_id_t
 
     /// The tickets of the user who runs the program, and no other kind of credential of this user.
-    init() throws(GSSError) {
-        var mechanisms = gss_OID_set_desc(count: 1, elements: loadingkit_gss_spnego())
-        var (minor, credential): (UInt32, gss_cred_id_t?) = (0, nil)
-        let major = gss_acquire_cred(
-            &minor, nil, UInt32.max, &mechanisms, GSS_C_INITIATE, &credential, nil, nil)
-        try GSSError.check(major, minor)
-        guard let credential else { throw GSSError("there are no tickets") }
-        handle = credential
-        var kerberos = gss_OID_set_desc(count: 1, elements: loadingkit_gss_kerberos())
-        let limited = gss_set_neg_mechs(&minor, credential, &kerberos)
-        try GSSError.check(limited, minor)
+    convenience init() throws(GSSError) {
+        try self.init(name: nil, password: nil)
+        var (minor, kerberos): (UInt32, gss_OID_set_desc) = (
+            0, gss_OID_set_desc(count: 1, elements: loadingkit_gss_kerberos())
+        )
+        try GSSError.check(gss_set_neg_mechs(&minor, handle, &kerberos), minor)
     }
 
     /// - Parameter password: nil for the tickets that the user already has.
-    init(user: String, password: String?) throws(GSSError) {
-        let name = try GSSName(user: user)
+    convenience init(user: String, password: String?) throws(GSSError) {
+        try self.init(name: try GSSName(user: user), password: password)
+    }
+
+    private init(name: GSSName?, password: String?) throws(GSSError) {
+        defer { withExtendedLifetime(name) {} }
         var mechanisms = gss_OID_set_desc(count: 1, elements: loadingkit_gss_spnego())
         var (minor, credential): (UInt32, gss_cred_id_t?) = (0, nil)
         let major =
             if let password {
                 Array(password.utf8).withGSSBuffer {
                     gss_acquire_cred_with_password(
-                        &minor, name.handle, $0, UInt32.max, &mechanisms, GSS_C_INITIATE, &credential, nil, nil)
+                        &minor, name?.handle, $0, UInt32.max, &mechanisms, GSS_C_INITIATE, &credential, nil, nil)
                 }
             } else {
                 gss_acquire_cred(
-                    &minor, name.handle, UInt32.max, &mechanisms, GSS_C_INITIATE, &credential, nil, nil)
+                    &minor, name?.handle, UInt32.max, &mechanisms, GSS_C_INITIATE, &credential, nil, nil)
             }
         try GSSError.check(major, minor)
         guard let credential else { throw GSSError("there are no tickets") }

@@ -8,7 +8,7 @@ final class GSSName: @unchecked Sendable {  // the library's names are immutable
     convenience init(service: String, host: String, _ form: Negotiate.ServiceName) throws(GSSError) {
         // Characters with a meaning in a principal's name, or that end a C string.
         guard !host.isEmpty, !host.utf8.contains(where: { $0 <= 0x20 || "/@\\".utf8.contains($0) }) else {
-            throw GSSError("no service has such a host")
+            throw GSSError("the host cannot be part of a service's name")
         }
         switch form {
         case .asWritten:

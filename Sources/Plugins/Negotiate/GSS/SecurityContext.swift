@@ -40,7 +40,7 @@ final class SecurityContext: @unchecked Sendable {  // its scheme takes one step
     ///
     /// - Parameter token: the server's token; nil in the first step.
     func step(_ token: [UInt8]?) throws(GSSError) -> [UInt8] {
-        guard !isComplete else { throw GSSError("the server goes on after the end") }
+        guard !isComplete else { throw GSSError("the server continues after the end") }
         var (minor, output): (UInt32, gss_buffer_desc) = (0, gss_buffer_desc())
         let major = (token ?? []).withGSSBuffer { input in
             withBindings { bindings in

@@ -18,13 +18,7 @@ public struct BearerToken: Sendable, Hashable, CustomStringConvertible {
         let body = value.utf8.reversed().drop { $0 == UInt8(ascii: "=") }
         return !body.isEmpty
             && body.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                    UInt8(ascii: "~"), UInt8(ascii: "+"), UInt8(ascii: "/"):
-                    true
-                default: false
-                }
+                (byte | 0x20) &- 0x61 < 26 || byte &- 0x30 < 10 || "-._~+/".utf8.contains(byte)
             }
     }
 
@@ -42,8 +36,8 @@ public enum BearerTokenError: LocalizedError, Sendable {
     /// The error in plain words.
     public var errorDescription: String? {
         switch self {
-        case .refreshFailed(let error): "no bearer token could be had: \(error.localizedDescription)"
-        case .malformedToken: "the bearer token has characters that no token may have (RFC 6750 §2.1)"
+        case .refreshFailed(let error): "no bearer token could be obtained: \(error.localizedDescription)"
+        case .malformedToken: "the bearer token has characters that are not permitted (RFC 6750 §2.1)"
         }
     }
 }

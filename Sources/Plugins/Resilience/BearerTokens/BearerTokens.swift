@@ -10,7 +10,7 @@ import LoadingKit
 /// One object is for one user.
 ///
 /// A request with the program's own `Authorization` keeps it.
-public final class BearerTokens: Interceptor {
+public final class BearerTokens: ResilienceInterceptor {
     private typealias Waiter = CheckedContinuation<BearerToken, any Error>
 
     private struct State: Sendable {
@@ -32,7 +32,7 @@ public final class BearerTokens: Interceptor {
     ///   - refreshesBefore: Seconds before a token's expiry from which on a new one is requested. Default 30.
     ///   - refresh: Returns a new token in place of the last one. It runs in a separate task, which continues when the
     ///     waiting requests are cancelled: a refresh token may be valid for one use only. It should not load through
-    ///     this stack.
+    ///     this interceptor.
     public init(
         origins: Set<RequestOrigin>, token: BearerToken? = nil, refreshesBefore: TimeInterval = 30,
         clock: ResilienceClock = .system, refresh: @escaping @Sendable (BearerToken?) async throws -> BearerToken
@@ -60,33 +60,31 @@ public final class BearerTokens: Interceptor {
     }
 
     /// Forwards the request with a token, where its origin may get one.
-    public func load(_ request: URLRequest, _ next: NextInterceptors) async throws -> InterceptedResponse {
-        var request = request
+    public func load(_ load: LoadContext) async throws {
+        var request = load.request
         if let present = request.value(forHTTPHeaderField: "Authorization") {
-            guard state.withLock({ $0.tokens.isOwn(present) }) else { return try await next.load(request) }
+            guard state.withLock({ $0.tokens.isOwn(present) }) else { return try await load.forward(request) }
             // The redirected request still has the token.
             request.setValue(nil, forHTTPHeaderField: "Authorization")
         }
-        guard mayHaveToken(request) else { return try await next.load(request) }
+        guard mayHaveToken(request) else { return try await load.forward(request) }
         let token = try await self.token(rejected: nil)
-        let loaded = try await next.load(try request.bearing(token))
-        guard loaded.statusCode == 401 else { return loaded }
+        let loaded = try await load.next.load(try request.bearing(token))
+        guard loaded.statusCode == 401 else { return try await load.receive(loaded) }
         guard request.httpBodyStream == nil else {
             state.withLock { $0.tokens.reject(token.value) }
-            return loaded
+            return try await load.receive(loaded)
         }
         let fresh = try await loaded.body.discarding(upTo: 64 << 10) { try await self.token(rejected: token.value) }
-        return try await next.load(try request.bearing(fresh))
+        try await load.forward(try request.bearing(fresh))
     }
 
     private func token(rejected: String?) async throws -> BearerToken {
         try Task.checkCancellation()
-        let date = clock.date()
-        let (id, usable) = state.withLock { state in
+        let id = state.withLock { state in
             state.lastIdentifier &+= 1
-            return (state.lastIdentifier, state.tokens.usable(rejected: rejected, at: date))
+            return state.lastIdentifier
         }
-        if let usable { return usable }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (waiter: Waiter) in enter(waiter, id, rejected) }
         } onCancel: {
@@ -127,15 +125,6 @@ public final class BearerTokens: Interceptor {
             return Array(state.waiters.values)
         }
         for waiter in waiters { waiter.resume(with: result) }
-    }
-}
-
-extension BearerTokenState {
-    /// The current token where it is valid; no new one is requested.
-    fileprivate func usable(rejected: String?, at date: Date) -> BearerToken? {
-        var copy = self
-        guard case .use(let token) = copy.next(rejected: rejected, at: date) else { return nil }
-        return token
     }
 }
 

@@ -6,7 +6,7 @@ import LoadingKit
 /// A refused request fails with ``CircuitOpenError`` at once. A call succeeds when its response's head has arrived with
 /// a status that is not a failure; a later interruption of the body also counts as a failure. Cancelled calls, and
 /// those that a redirect ended, do not count.
-public final class CircuitBreaker: Interceptor {
+public final class CircuitBreaker: ResilienceInterceptor {
     private let policy: CircuitBreakerState.Policy
     private let clock: ResilienceClock
     private let isFailure: @Sendable (Result<URLResponse, any Error>) -> Bool
@@ -45,8 +45,8 @@ public final class CircuitBreaker: Interceptor {
     }
 
     /// Forwards the request unless the breaker is open.
-    public func load(_ request: URLRequest, _ next: NextInterceptors) async throws -> InterceptedResponse {
-        guard let origin = request.url.flatMap({ RequestOrigin($0) }) else { return try await next.load(request) }
+    public func load(_ load: LoadContext) async throws {
+        guard let origin = RequestOrigin(load.url) else { return try await load.forward(load.request) }
         let now = clock.now()
         let admission = states.withLock { $0.with(origin, or: { CircuitBreakerState(policy) }) { $0.admit(at: now) } }
         let ticket: CircuitBreakerState.Ticket
@@ -54,19 +54,25 @@ public final class CircuitBreaker: Interceptor {
         case .goes(let admitted): ticket = admitted
         case .refused(let wait): throw CircuitOpenError(origin: origin, wait: wait)
         }
+        let loaded: LoadedResponse
         do {
-            var loaded = try await next.load(request)
-            record(isFailure(.success(loaded.response)) ? .failure : .success, ticket, origin)
-            loaded.body = loaded.body.observingEnd { [self] error in
-                if let error, isFailure(.failure(error)), !Task.isCancelled { record(.failure, ticket, origin) }
-            }
-            return loaded
+            loaded = try await load.next.load(load.request)
         } catch {
-            // The end of a cancelled load does not characterise the server.
-            let isOver = Task.isCancelled || error is CancellationError
-            record(!isOver && isFailure(.failure(error)) ? .failure : .unknown, ticket, origin)
+            record(isServerFailure(error) ? .failure : .unknown, ticket, origin)
             throw error
         }
+        record(isFailure(.success(loaded.response)) ? .failure : .success, ticket, origin)
+        do {
+            try await load.receive(loaded)
+        } catch {
+            if isServerFailure(error) { record(.failure, ticket, origin) }
+            throw error
+        }
+    }
+
+    /// The end of a cancelled load does not characterise the server.
+    private func isServerFailure(_ error: any Error) -> Bool {
+        !Task.isCancelled && !(error is CancellationError) && isFailure(.failure(error))
     }
 
     private func record(

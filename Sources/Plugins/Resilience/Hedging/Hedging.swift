@@ -5,10 +5,10 @@ import LoadingKit
 /// attempts are cancelled.
 ///
 /// A cancelled attempt costs an HTTP/1.1 connection, and a stream of an HTTP/2 connection.
-public final class Hedging: Interceptor {
+public final class Hedging: ResilienceInterceptor {
     private enum Event: Sendable {
         case isTime
-        case ended(Result<InterceptedResponse, any Error>)
+        case ended(Result<LoadedResponse, any Error>)
     }
 
     private struct State: Sendable {
@@ -27,14 +27,21 @@ public final class Hedging: Interceptor {
         state = Locked(State(budget: policy.budget, latencies: OriginTable(limit: policy.maximumHosts)))
     }
 
-    /// Whether the policy permits sending the request more than once.
-    public func canIntercept(_ request: URLRequest) -> Bool { policy.mayHedge(request) }
+    /// Whether the policy permits sending the request, one of HTTP, more than once.
+    public func canIntercept(_ request: URLRequest) -> Bool {
+        request.isHTTP && policy.mayHedge(request)
+    }
 
     /// Forwards the request, again after each delay until one attempt has a good response.
-    public func load(_ request: URLRequest, _ next: NextInterceptors) async throws -> InterceptedResponse {
-        guard policy.mayHedge(request), let origin = request.url.flatMap({ RequestOrigin($0) }) else {
-            return try await next.load(request)
+    public func load(_ load: LoadContext) async throws {
+        guard policy.mayHedge(load.request), let origin = RequestOrigin(load.url) else {
+            return try await load.forward(load.request)
         }
+        try await load.receive(try await firstGood(load, origin))
+    }
+
+    /// The first good response; the last failure where there is none.
+    private func firstGood(_ load: LoadContext, _ origin: RequestOrigin) async throws -> LoadedResponse {
         let latencies = state.withLock { state in
             state.budget?.deposit()
             return state.latencies[origin]
@@ -43,7 +50,7 @@ public final class Hedging: Interceptor {
         return try await withThrowingTaskGroup(of: Event.self) { group in
             defer { group.cancelAll() }
             func attempt() {
-                group.addTask { [self] in .ended(await result(request, next, origin)) }
+                group.addTask { [self] in .ended(await result(load, origin)) }
             }
             func timer() {
                 group.addTask { [clock] in
@@ -54,7 +61,7 @@ public final class Hedging: Interceptor {
             attempt()
             timer()
             var (running, begun) = (1, 1)
-            var failed: Result<InterceptedResponse, any Error>?
+            var failed: Result<LoadedResponse, any Error>?
             while let event = try await group.next() {
                 try Task.checkCancellation()
                 switch event {
@@ -80,18 +87,16 @@ public final class Hedging: Interceptor {
         return state.withLock { $0.budget?.withdraw(at: now) ?? true }
     }
 
-    private func isGood(_ result: Result<InterceptedResponse, any Error>) -> Bool {
+    private func isGood(_ result: Result<LoadedResponse, any Error>) -> Bool {
         guard case .success(let loaded) = result else { return false }
         return loaded.statusCode.map { !policy.failedStatuses.contains($0) } ?? true
     }
 
     /// Loads the request, and records the time until a good response.
-    private func result(
-        _ request: URLRequest, _ next: NextInterceptors, _ origin: RequestOrigin
-    ) async -> Result<InterceptedResponse, any Error> {
+    private func result(_ load: LoadContext, _ origin: RequestOrigin) async -> Result<LoadedResponse, any Error> {
         let start = clock.now()
         do {
-            let result = Result<InterceptedResponse, any Error>.success(try await next.load(request))
+            let result = Result<LoadedResponse, any Error>.success(try await load.next.load(load.request))
             let latency = clock.now() - start
             if isGood(result) {
                 state.withLock { $0.latencies.with(origin, or: { LatencyWindow() }) { $0.record(latency) } }

@@ -16,19 +16,15 @@ struct RateLimitQueue: Sendable {
 
     private(set) var bucket: TokenBucket
     private var waiting: [(id: UInt64, deadline: TimeInterval)] = []
-    /// The entries before it have left the queue. It avoids a new array for each departure.
-    private var head = 0
 
     init(_ bucket: TokenBucket) { self.bucket = bucket }
 
-    var count: Int { waiting.count - head }
+    var count: Int { waiting.count }
     var isEmpty: Bool { count == 0 }
 
-    /// Whether a new request need not wait; it then has its token. It does not take the token of a waiting request.
-    mutating func goAtOnce(at now: TimeInterval) -> Bool { isEmpty && bucket.take(at: now) }
-
     mutating func arrive(_ id: UInt64, at now: TimeInterval, maximumWait: TimeInterval, maximumCount: Int) -> Arrival {
-        if goAtOnce(at: now) { return .goes }
+        // A new request does not take the token of a waiting one.
+        if isEmpty, bucket.take(at: now) { return .goes }
         let wait = bucket.wait(for: count + 1, at: now)
         guard wait <= maximumWait, count < maximumCount else { return .refused(wait) }
         waiting.append((id, now + maximumWait))
@@ -39,7 +35,7 @@ struct RateLimitQueue: Sendable {
     ///
     /// - Returns: Whether it was still waiting.
     mutating func leave(_ id: UInt64) -> Bool {
-        guard let index = waiting[head...].firstIndex(where: { $0.id == id }) else { return false }
+        guard let index = waiting.firstIndex(where: { $0.id == id }) else { return false }
         waiting.remove(at: index)
         return true
     }
@@ -50,27 +46,23 @@ struct RateLimitQueue: Sendable {
     /// pause.
     mutating func advance(to now: TimeInterval) -> Departures {
         var departures = Departures()
-        while head < waiting.count {
-            let first = waiting[head]
+        var gone = 0
+        for (id, deadline) in waiting {
             if bucket.take(at: now) {
-                departures.released.append(first.id)
-            } else if now >= first.deadline {
-                departures.expired.append(first.id)
+                departures.released.append(id)
+            } else if now >= deadline {
+                departures.expired.append(id)
             } else {
                 break
             }
-            head += 1
+            gone += 1
         }
-        if head > 64, head * 2 > waiting.count {
-            waiting.removeFirst(head)
-            head = 0
-        }
+        waiting.removeFirst(gone)
         return departures
     }
 
     /// Seconds until the next change by `advance`; nil where no request waits.
     func nextEvent(from now: TimeInterval) -> TimeInterval? {
-        guard head < waiting.count else { return nil }
-        return min(bucket.wait(for: 1, at: now), max(0, waiting[head].deadline - now))
+        waiting.first.map { min(bucket.wait(for: 1, at: now), max(0, $0.deadline - now)) }
     }
 }

@@ -5,7 +5,7 @@ import LoadingKit
 ///
 /// A request with too long a wait fails with ``RateLimitError``. A cancelled request leaves the queue, and those behind
 /// it move up.
-public final class RateLimiter: Interceptor {
+public final class RateLimiter: ResilienceInterceptor {
     private typealias Waiter = CheckedContinuation<Void, any Error>
 
     private struct State: Sendable {
@@ -36,22 +36,20 @@ public final class RateLimiter: Interceptor {
     public var waitingCount: Int { state.withLock { $0.waiters.count } }
 
     /// Forwards the request when its turn has come.
-    public func load(_ request: URLRequest, _ next: NextInterceptors) async throws -> InterceptedResponse {
-        guard let origin = request.url.flatMap({ RequestOrigin($0) }) else { return try await next.load(request) }
+    public func load(_ load: LoadContext) async throws {
+        guard let origin = RequestOrigin(load.url) else { return try await load.forward(load.request) }
         try await waitForTurn(origin)
-        let loaded = try await next.load(request)
+        let loaded = try await load.next.load(load.request)
         heed(loaded, origin)
-        return loaded
+        try await load.receive(loaded)
     }
 
     private func waitForTurn(_ origin: RequestOrigin) async throws {
         try Task.checkCancellation()
-        let now = clock.now()
-        let (id, goes) = state.withLock { state -> (UInt64, Bool) in
+        let id = state.withLock { state in
             state.lastIdentifier &+= 1
-            return (state.lastIdentifier, with(origin, in: &state) { $0.goAtOnce(at: now) })
+            return state.lastIdentifier
         }
-        if goes { return }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (waiter: Waiter) in enter(waiter, id, origin) }
         } onCancel: {
@@ -113,7 +111,7 @@ public final class RateLimiter: Interceptor {
         for waiter in expired { waiter.resume(throwing: RateLimitError(origin: origin, wait: limit.maximumWait)) }
     }
 
-    private func heed(_ loaded: InterceptedResponse, _ origin: RequestOrigin) {
+    private func heed(_ loaded: LoadedResponse, _ origin: RequestOrigin) {
         guard limit.heedsRetryAfter, let status = loaded.statusCode, status == 429 || status == 503,
             let value = loaded.value(forField: "Retry-After")
         else { return }

@@ -6,7 +6,7 @@ import LoadingKit
 /// The response of a failed attempt is not delivered. During the wait its body is read, up to a limit, so that its
 /// connection can be reused. The result of the last attempt is the load's result. Once a response is delivered, there
 /// are no further attempts. A redirect starts a new load, whose attempts are counted from 1.
-public final class Retries: Interceptor {
+public final class Retries: ResilienceInterceptor {
     private let policy: RetryPolicy
     private let clock: ResilienceClock
     private let random: @Sendable () -> Double
@@ -26,24 +26,29 @@ public final class Retries: Interceptor {
     }
 
     /// Forwards the request until an attempt succeeds or there are no attempts left.
-    public func load(_ request: URLRequest, _ next: NextInterceptors) async throws -> InterceptedResponse {
+    public func load(_ load: LoadContext) async throws {
+        let request = load.request
         budget.withLock { $0?.deposit() }
         let start = clock.now()
         var attempt = request
         var number = 1
         while true {
-            let result: Result<InterceptedResponse, any Error>
+            let result: Result<Attempt, any Error>
             do {
-                result = .success(try await load(attempt, next, since: start))
+                result = .success(try await self.attempt(attempt, load.next, since: start))
             } catch {
                 result = .failure(error)
             }
             // A load that has ended is not retried, whatever the result of its last attempt.
             try Task.checkCancellation()
             guard let delay = delay(after: result, of: request, number: number, since: start) else {
-                return try result.get()
+                return try await result.get().deliver(to: load)
             }
-            try await wait(delay, discarding: try? result.get().body)
+            if let failed = try? result.get().loaded {
+                try await failed.body.discarding(upTo: policy.maximumDiscardedBytes) { try await clock.sleep(delay) }
+            } else {
+                try await clock.sleep(delay)
+            }
             number += 1
             if request.httpBodyStream != nil {
                 guard let stream = policy.makeBodyStream?(request) else {
@@ -51,8 +56,8 @@ public final class Retries: Interceptor {
                         .requestBodyStreamExhausted,
                         userInfo: [
                             NSLocalizedDescriptionKey:
-                                "the request cannot be sent again: its body is a stream, which was read; give "
-                                + "RetryPolicy.makeBodyStream, or the body as data or a file"
+                                "the request cannot be sent again: its body is a stream, which was read; set "
+                                + "RetryPolicy.makeBodyStream, or use data or a file as the body"
                         ])
                 }
                 attempt.httpBodyStream = stream
@@ -60,45 +65,52 @@ public final class Retries: Interceptor {
         }
     }
 
-    private func load(
-        _ request: URLRequest, _ next: NextInterceptors, since start: TimeInterval
-    ) async throws -> InterceptedResponse {
+    /// A response, and the first piece of its body where the policy waits for it.
+    private struct Attempt: Sendable {
+        let loaded: LoadedResponse
+        var first: Data?
+        var hasBegun = false
+
+        func deliver(to load: LoadContext) async throws {
+            guard hasBegun else { return try await load.receive(loaded) }
+            try await load.receive(loaded.response)
+            guard let first else { return }
+            try await load.receive(first)
+            for try await piece in loaded.body { try await load.receive(piece) }
+        }
+    }
+
+    private func attempt(
+        _ request: URLRequest, _ next: NextHandlers, since start: TimeInterval
+    ) async throws -> Attempt {
         let left = policy.totalTimeout.map { $0 - (clock.now() - start) }
         let limits = [policy.attemptTimeout, left].compactMap { $0 }
         return try await clock.limit(limits.min(), url: request.url) { [policy] in
-            var loaded = try await next.load(request)
+            let loaded = try await next.load(request)
             let isDelivered = loaded.statusCode.map { !policy.statuses.contains($0) } ?? true
-            if policy.waitsForFirstBytes, isDelivered {
-                let first = try await loaded.body.nextPiece()
-                loaded.body = first.map { loaded.body.preceded(by: $0) } ?? InterceptedBody(Data())
-            }
-            return loaded
+            guard policy.waitsForFirstBytes, isDelivered else { return Attempt(loaded: loaded) }
+            var body = loaded.body.makeAsyncIterator()
+            return Attempt(loaded: loaded, first: try await body.next(), hasBegun: true)
         }
     }
 
     /// Seconds until the next attempt; nil where there is none.
     private func delay(
-        after result: Result<InterceptedResponse, any Error>, of request: URLRequest, number: Int,
+        after result: Result<Attempt, any Error>, of request: URLRequest, number: Int,
         since start: TimeInterval
     ) -> TimeInterval? {
         let date = clock.date()
-        let outcome = AttemptOutcome(result, now: date)
+        let outcome = AttemptOutcome(result.map(\.loaded), now: date)
         let decision = policy.decision(
             after: outcome, of: request, number: number, elapsed: clock.now() - start, now: date, random: random())
         guard case .retry(let delay) = decision else { return nil }
         let now = clock.now()
         return budget.withLock { $0?.withdraw(at: now) ?? true } ? delay : nil
     }
-
-    /// The rest of the body at the end of the wait is not awaited.
-    private func wait(_ delay: TimeInterval, discarding body: InterceptedBody?) async throws {
-        guard let body else { return try await clock.sleep(delay) }
-        try await body.discarding(upTo: policy.maximumDiscardedBytes) { try await clock.sleep(delay) }
-    }
 }
 
 extension AttemptOutcome {
-    init(_ result: Result<InterceptedResponse, any Error>, now: Date) {
+    init(_ result: Result<LoadedResponse, any Error>, now: Date) {
         switch result {
         case .success(let loaded):
             guard let status = loaded.statusCode else {

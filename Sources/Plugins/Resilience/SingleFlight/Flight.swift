@@ -40,10 +40,10 @@ final class Flight: Sendable {
     }
 
     /// The leader starts the load.
-    func begin(_ id: UInt64, _ request: URLRequest, _ next: NextInterceptors) {
+    func begin(_ id: UInt64, _ load: LoadContext) {
         state.withLock { state in
             guard let generation = state.lead(id) else { return }
-            state.carrier = Task { await self.carry(request, next, generation) }
+            state.carrier = Task { await self.carry(load, generation) }
         }
     }
 
@@ -53,18 +53,18 @@ final class Flight: Sendable {
         change { $0.leave(id, isRedirected: goesOn) }
     }
 
-    private func carry(_ request: URLRequest, _ next: NextInterceptors, _ generation: UInt64) async {
+    private func carry(_ load: LoadContext, _ generation: UInt64) async {
         do {
-            let loaded = try await next.load(request)
+            let loaded = try await load.next.load(load.request)
             change { $0.receive(loaded.response, generation) }
-            while let piece = try await loaded.body.nextPiece() {
+            for try await piece in loaded.body {
                 await withCheckedContinuation { waiter in change { $0.wait(forRoom: waiter) } }
                 try Task.checkCancellation()
                 change { $0.append(piece) }
             }
             change { $0.finish(.success(()), generation) }
         } catch {
-            let goesOn = next.context.task.goesOnLoading
+            let goesOn = load.task.goesOnLoading
             change { $0.fail(error, generation, isRedirected: goesOn) }
         }
     }

@@ -3,7 +3,6 @@ import LoadingKit
 
 /// The common properties of two requests that can share a load.
 struct FlightKey: Hashable {
-    private let installation: ObjectIdentifier
     /// Each session has its own credentials, cookies and trust.
     private let session: SessionIdentity
     private let url: String
@@ -18,11 +17,9 @@ struct FlightKey: Hashable {
     /// Nil for a request whose load is not shared: its method is not GET, or it has a body.
     ///
     /// - Parameter ignoredFields: names in lower case; fields that identify the user are never ignored.
-    init?(
-        _ request: URLRequest, hasBody: Bool, _ installation: InstallationIdentity, _ session: SessionIdentity,
-        ignoredFields: Set<String>
-    ) {
-        guard request.httpMethod ?? "GET" == "GET", !hasBody, request.httpBody == nil, request.httpBodyStream == nil,
+    init?(_ load: LoadContext, ignoredFields: Set<String>) {
+        let request = load.request
+        guard request.httpMethod ?? "GET" == "GET", load.body.isEmpty,
             let url = request.url
         else { return nil }
         let ignored = ignoredFields.subtracting(["authorization", "cookie", "proxy-authorization"])
@@ -31,8 +28,7 @@ struct FlightKey: Hashable {
             let name = name.lowercased()
             if !ignored.contains(name) { fields[name] = value }
         }
-        self.installation = ObjectIdentifier(installation)
-        self.session = session
+        session = load.sessionIdentity
         // The fragment is not sent, but a response's URL contains it.
         self.url = url.absoluteString
         self.fields = fields
@@ -41,7 +37,7 @@ struct FlightKey: Hashable {
         mainDocument = request.mainDocumentURL
         rules = [
             request.allowsCellularAccess, request.allowsConstrainedNetworkAccess, request.allowsExpensiveNetworkAccess,
-            request.requiresDNSSECValidation, request.keepsContentCodings,
+            request.requiresDNSSECValidation, request.keepsContentCodings, request.followsRedirects,
         ]
     }
 }

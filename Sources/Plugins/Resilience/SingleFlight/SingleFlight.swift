@@ -11,8 +11,8 @@ import LoadingKit
 ///
 /// A cancelled caller does not end the load of the others; the last one does. Tasks with their own delegate do not
 /// share: the delegate may answer challenges for its task only. Put this interceptor after ``BearerTokens``, so that
-/// tokens are compared.
-public final class SingleFlight: Interceptor {
+/// tokens are compared. Add an object once to a configuration: a second time, a request would wait for itself.
+public final class SingleFlight: ResilienceInterceptor {
     private let ignoredFields: Set<String>
     private let bufferLimit: Int
     private let maximumStall: TimeInterval
@@ -43,23 +43,17 @@ public final class SingleFlight: Interceptor {
     public var callerCount: Int { flights.withLock { Array($0.values) }.reduce(0) { $0 + $1.callers } }
 
     /// Loads the request together with equal requests.
-    public func load(_ request: URLRequest, _ next: NextInterceptors) async throws -> InterceptedResponse {
-        let task = next.context.task
-        guard task.delegate == nil,
-            let key = FlightKey(
-                request, hasBody: !next.context.body.isEmpty, next.installation, next.context.sessionIdentity,
-                ignoredFields: ignoredFields)
-        else { return try await next.load(request) }
+    public func load(_ load: LoadContext) async throws {
+        let task = load.task
+        guard task.delegate == nil, let key = FlightKey(load, ignoredFields: ignoredFields) else {
+            return try await load.forward(load.request)
+        }
         try Task.checkCancellation()
         let (flight, id) = join(key)
-        guard let id else { return try await next.load(request) }
-        return try await withTaskCancellationHandler {
-            do {
-                return try await load(request, next, flight, id)
-            } catch {
-                flight.leave(id, task)
-                throw error
-            }
+        guard let id else { return try await load.forward(load.request) }
+        try await withTaskCancellationHandler {
+            defer { flight.leave(id, task) }
+            try await self.load(load, flight, id)
         } onCancel: {
             flight.leave(id, task)
         }
@@ -79,19 +73,17 @@ public final class SingleFlight: Interceptor {
         }
     }
 
-    private func load(
-        _ request: URLRequest, _ next: NextInterceptors, _ flight: Flight, _ id: UInt64
-    ) async throws -> InterceptedResponse {
+    private func load(_ load: LoadContext, _ flight: Flight, _ id: UInt64) async throws {
         while true {
             switch try await flight.head(for: id) {
-            case .leads: flight.begin(id, request, next)
+            case .leads: flight.begin(id, load)
             case .loadsAlone:
-                flight.leave(id, next.context.task)
-                return try await next.load(request)
+                flight.leave(id, load.task)
+                return try await load.forward(load.request)
             case .response(let response):
-                let reader = FlightReader(flight, id, next.context.task)
-                return InterceptedResponse(
-                    response: response, body: InterceptedBody(pulling: { try await reader.next() }))
+                try await load.receive(response)
+                while let piece = try await flight.piece(for: id) { try await load.receive(piece) }
+                return
             }
         }
     }
@@ -106,29 +98,6 @@ public enum SingleFlightError: LocalizedError, Sendable, Hashable {
     public var errorDescription: String? {
         switch self {
         case .fellBehind: "the body was read too slowly for a load that others share"
-        }
-    }
-}
-
-/// One caller's access to a shared body. When it is released, the caller leaves.
-private final class FlightReader: Sendable {
-    private let flight: Flight
-    private let id: UInt64
-    private let task: URLSessionTask
-
-    init(_ flight: Flight, _ id: UInt64, _ task: URLSessionTask) {
-        self.flight = flight
-        self.id = id
-        self.task = task
-    }
-
-    deinit { flight.leave(id, task) }
-
-    func next() async throws -> Data? {
-        try await withTaskCancellationHandler {
-            try await flight.piece(for: id)
-        } onCancel: {
-            flight.leave(id, task)
         }
     }
 }

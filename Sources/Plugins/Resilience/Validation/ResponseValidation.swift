@@ -2,7 +2,7 @@ import Foundation
 import LoadingKit
 
 /// Fails loads with an unexpected response, with ``ResponseValidationError``.
-public struct ResponseValidation: Interceptor {
+public struct ResponseValidation: ResilienceInterceptor {
     /// The accepted statuses. Default 200 to 299, and 304, which answers the program's own conditions.
     public var statuses: [ClosedRange<Int>] = [200...299, 304...304]
     /// The accepted MIME types, such as `application/json`, `text/*`. Nil, the default: all. A response without a body
@@ -24,9 +24,9 @@ public struct ResponseValidation: Interceptor {
     }
 
     /// Forwards the request, and checks the response's head before it is delivered.
-    public func load(_ request: URLRequest, _ next: NextInterceptors) async throws -> InterceptedResponse {
-        let loaded = try await next.load(request)
-        guard let reason = reasonToFail(loaded.response, request) else { return loaded }
+    public func load(_ load: LoadContext) async throws {
+        let loaded = try await load.next.load(load.request)
+        guard let reason = reasonToFail(loaded.response, load.request) else { return try await load.receive(loaded) }
         // The response is invalid whether or not its body arrives.
         let bytes = (try? await loaded.body.firstBytes(atMost: maximumBodyBytes)) ?? Data()
         try Task.checkCancellation()

@@ -88,11 +88,11 @@ public enum S3AddressError: Error, Sendable, Equatable, LocalizedError, CustomSt
         switch self {
         case .notS3(let scheme): "the URL's scheme is \(scheme) and not s3"
         case .invalidBucket(let name):
-            "\"\(name)\" is no bucket's name: it has 3 to 255 letters, digits, dots, hyphens and underscores"
-        case .keyTooLong(let count): "the key has \(count) bytes in UTF-8, and may have 1,024"
+            "\"\(name)\" is not a bucket name: it must have 3 to 255 letters, digits, dots, hyphens and underscores"
+        case .keyTooLong(let count): "the key has \(count) bytes in UTF-8; the limit is 1,024"
         case .hasFragment: "the URL has a fragment; where the # is part of the key, write %23"
         case .hasUserOrPort:
-            "an s3: URL has neither user nor port: give S3Client the credentials, and S3Options the endpoint"
+            "an s3: URL must not have a user or a port: pass the credentials to S3Client, and the endpoint to S3Options"
         }
     }
 
@@ -105,27 +105,16 @@ enum BucketName {
     /// Whether the name can be sent in a path. Old buckets have upper-case letters, underscores and up to 255
     /// characters.
     static func isValid(_ name: String) -> Bool {
-        (3...255).contains(name.utf8.count) && name.utf8.allSatisfy { isLetterOrDigit($0) || "-._".utf8.contains($0) }
+        (3...255).contains(name.utf8.count)
+            && name.utf8.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || "-._".utf8.contains($0) }
             && !name.utf8.allSatisfy { $0 == UInt8(ascii: ".") }
     }
 
     /// Whether the name can be part of a host name: lower-case letters, digits, hyphens, and dots between labels.
     static func isHostName(_ name: String) -> Bool {
-        guard name.utf8.count <= 63, name == name.lowercased(), !name.utf8.contains(UInt8(ascii: "_")) else {
-            return false
-        }
+        guard name.utf8.count <= 63, name == name.lowercased(), !name.contains("_") else { return false }
         return name.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
-            guard let first = label.utf8.first, let last = label.utf8.last else { return false }
-            return isLetterOrDigit(first) && isLetterOrDigit(last)
-        }
-    }
-
-    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: false
+            !label.isEmpty && !label.hasPrefix("-") && !label.hasSuffix("-")
         }
     }
 }

@@ -57,6 +57,14 @@ struct S3Endpoint: Sendable, Hashable {
         var authority: String
         /// Percent-encoded.
         var path: String
+
+        func url(_ query: [CanonicalRequest.QueryItem]) throws -> URL {
+            let query = query.isEmpty ? "" : "?\(CanonicalRequest.QueryItem.query(query))"
+            let origin = "\(scheme)://\(authority)"
+            // The query may have a signature and a session's token.
+            guard let url = URL(string: origin + path + query) else { throw S3OptionsError.invalidEndpoint(origin) }
+            return url
+        }
     }
 
     func target(_ address: S3Address, region: String) -> Target {
@@ -119,12 +127,8 @@ enum S3Region {
 
     /// The region; nil for text with characters other than lower-case letters, digits and hyphens.
     static func checked(_ text: String) -> String? {
-        let isName = text.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"): true
-            default: false
-            }
-        }
-        return isName && (1...63).contains(text.utf8.count) && !text.hasPrefix("-") && !text.hasSuffix("-") ? text : nil
+        let isName = text.utf8.allSatisfy { $0.isASCIIDigit || $0 == UInt8(ascii: "-") || $0.isASCIILetter }
+        return isName && text == text.lowercased() && (1...63).contains(text.utf8.count) && !text.hasPrefix("-")
+            && !text.hasSuffix("-") ? text : nil
     }
 }

@@ -55,8 +55,7 @@ enum BodyPlan: Sendable, Equatable {
     }
 
     private static func isDigest(_ text: String) -> Bool {
-        if text == S3Operation.unsignedPayload { return true }
-        let isHexadecimal = text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
-        return text.utf8.count == 64 && isHexadecimal
+        text == S3Operation.unsignedPayload
+            || text.utf8.count == 64 && text.utf8.allSatisfy { $0.isASCIIDigit || (0x61...0x66).contains($0) }
     }
 }

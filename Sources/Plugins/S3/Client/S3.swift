@@ -31,8 +31,6 @@ public struct S3: Sendable {
             guard body.count < limit else { throw URLError.answerIsTooLong(limit, address) }
             body.append(byte)
         }
-        let answer = S3Answer(response, body)
-        guard answer.errorDocument == nil else { throw S3Error(answer, address) }
-        return answer
+        return try S3Answer(response, body).checked(address)
     }
 }

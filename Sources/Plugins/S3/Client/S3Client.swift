@@ -41,8 +41,8 @@ public final class S3Client: Sendable {
 
     /// Loads `s3:` URLs in the sessions of a configuration with this client, which replaces an earlier one.
     ///
-    /// Call this method before factories for `http` and `https` are registered, such as a stack of interceptors:
-    /// handlers before this one do not get the requests that it forwards. If a configuration's `protocolClasses` are
+    /// Call this method before interceptors are added and factories for `http` and `https` are registered: handlers
+    /// before this one do not get the requests that it forwards. If a configuration's `protocolClasses` are
     /// set later, the existing ones must be kept.
     public func install(in configuration: URLSessionConfiguration) {
         let installation = S3Installation(self, configuration)
@@ -80,20 +80,13 @@ public final class S3Client: Sendable {
                 payload: S3Operation.unsignedPayload)
             items = signature.presignedQuery(canonical, seconds: seconds)
         }
-        let text = items.isEmpty ? "" : "?\(CanonicalRequest.QueryItem.query(items))"
-        guard let url = URL(string: "\(target.scheme)://\(target.authority)\(target.path)\(text)") else {
-            throw S3SigningError.noHost
-        }
-        return url
+        return try target.url(items)
     }
 
     // MARK: For loads
 
     /// The date, corrected by the servers' dates.
-    private var serverDate: Date {
-        let date = options.clock.date()
-        return date.addingTimeInterval(state.withLock { $0.clockSkew })
-    }
+    private var serverDate: Date { options.clock.date().addingTimeInterval(state.withLock { $0.clockSkew }) }
 
     /// Options, environment and profile. The files are read once.
     func settings() throws -> S3Settings {
@@ -148,5 +141,28 @@ final class S3Installation: Sendable {
         let session = configuration.withLock { URLSession(configuration: $0) }
         _ = try? await session.data(for: request)
         session.finishTasksAndInvalidate()
+    }
+}
+
+/// The facts that a client has recorded about servers: a value.
+struct S3ClientState: Sendable {
+    /// The largest number of buckets with a recorded region.
+    static let maximumRegions = 1_000
+
+    var settings: S3Settings?
+    /// Seconds by which the server's clock is ahead of this machine's.
+    private(set) var clockSkew: TimeInterval = 0
+    private var regions: [String: String] = [:]
+
+    func region(of bucket: String, or standard: String) -> String { regions[bucket] ?? standard }
+
+    mutating func learn(region: String, of bucket: String) {
+        // A removed region is determined again with one more request.
+        if regions.count >= Self.maximumRegions, regions[bucket] == nil { regions.removeAll() }
+        regions[bucket] = region
+    }
+
+    mutating func learn(serverDate: Date, at date: Date) {
+        clockSkew = serverDate.timeIntervalSince(date)
     }
 }

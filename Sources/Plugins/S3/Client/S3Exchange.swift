@@ -9,16 +9,15 @@ struct S3Exchange: Sendable {
     static let maximumErrorBody = 64 << 10
 
     let load: LoadContext
-    let installation: S3Installation
-
-    private var client: S3Client { installation.client }
+    let client: S3Client
 
     /// The response to an operation; throws the error of a failed operation.
     ///
     /// A redirect of Amazon's with a `Location` (307) is signed again, for the region in its host name. The URL is made
     /// here, so that no server can direct a signature to another host.
     func send(_ operation: S3Operation) async throws -> LoadedResponse {
-        var made: Set<S3Correction.Kind> = []
+        // Each kind of error is corrected once.
+        var corrected: Set<S3Error.Kind> = []
         var hasFollowed = false
         var region: String?
         while true {
@@ -26,30 +25,22 @@ struct S3Exchange: Sendable {
             let loaded = try await load.next.load(signed.request, redirects: .returned)
             guard let answer = try await Self.failure(loaded, operation.method) else { return loaded }
             let error = S3Error(answer, operation.address)
-            if !hasFollowed, operation.isRepeatable,
-                let target = try regionOfRedirect(loaded, signed.region, operation.address)
+            if !hasFollowed, operation.isRepeatable, let url = loaded.redirection?.url,
+                let target = try client.settings().endpoint.regionAfterRedirect(
+                    to: url, bucket: operation.address.bucket, from: signed.region)
             {
                 (hasFollowed, region) = (true, target)
                 continue
             }
-            let now = Date().timeIntervalSince1970
-            let seconds = answer.field("Date").flatMap { HTTPDate.parse($0, now: now) }
+            let seconds = answer.field("Date").flatMap { HTTPDate.parse($0, now: Date().timeIntervalSince1970) }
             let date = seconds.map { Date(timeIntervalSince1970: Double($0)) }
             guard let correction = S3Correction(error, signedFor: signed.region, serverDate: date),
-                made.insert(correction.kind).inserted
+                corrected.insert(error.kind).inserted
             else { throw error }
             client.learn(correction, from: signed, operation.address.bucket)
             region = nil
             guard operation.isRepeatable else { throw error }
         }
-    }
-
-    /// Nil where the response does not redirect to one of the endpoint's hosts.
-    private func regionOfRedirect(
-        _ loaded: LoadedResponse, _ region: String, _ address: S3Address
-    ) throws -> String? {
-        guard let url = loaded.redirection?.url else { return nil }
-        return try client.settings().endpoint.regionAfterRedirect(to: url, bucket: address.bucket, from: region)
     }
 
     /// Delivers a response as the response of the requested URL.
@@ -60,11 +51,13 @@ struct S3Exchange: Sendable {
     /// Performs an operation, and returns the complete answer.
     func answer(_ operation: S3Operation, limit: Int = 1 << 20) async throws -> S3Answer {
         let loaded = try await send(operation)
-        let body = try await Self.collect(loaded.body, limit, operation.address)
-        let answer = S3Answer(loaded.response, body)
+        var body = Data()
+        for try await piece in loaded.body {
+            body.append(piece)
+            if body.count > limit { throw URLError.answerIsTooLong(limit, operation.address) }
+        }
         // A multipart upload may fail after the status was sent.
-        guard answer.errorDocument == nil else { throw S3Error(answer, operation.address) }
-        return answer
+        return try S3Answer(loaded.response, body).checked(operation.address)
     }
 
     /// The answer where it is an error; nil where it is none. A 304 is a valid answer to a condition.
@@ -88,14 +81,33 @@ struct S3Exchange: Sendable {
         }
         return bytes
     }
+}
 
-    private static func collect(_ body: LoadedBody, _ limit: Int, _ address: S3Address) async throws -> Data {
-        var bytes = Data()
-        for try await piece in body {
-            bytes.append(piece)
-            if bytes.count > limit { throw URLError.answerIsTooLong(limit, address) }
+/// The correction that an answer requires for a request that can be sent once more in another way. Pure.
+enum S3Correction: Hashable, Sendable {
+    /// The server's clock differs.
+    case clock(serverDate: Date)
+    /// The bucket is in another region.
+    case region(String)
+    /// The temporary credentials have expired.
+    case credentials
+
+    /// - Parameters:
+    ///   - region: the region of the request's signature.
+    ///   - serverDate: the answer's `Date`.
+    init?(_ error: S3Error, signedFor region: String, serverDate: Date?) {
+        switch error.kind {
+        case .clockSkewed:
+            guard let serverDate else { return nil }
+            self = .clock(serverDate: serverDate)
+        case .expiredCredentials: self = .credentials
+        default:
+            // A 400 or 403 with another region results from a signature for the wrong one; for a HEAD there is no code.
+            guard [301, 307, 308, 400, 403].contains(error.statusCode), let actual = error.region, actual != region,
+                error.kind == .wrongRegion || error.statusCode == 400
+            else { return nil }
+            self = .region(actual)
         }
-        return bytes
     }
 }
 
@@ -106,8 +118,8 @@ extension URLError {
             .dataLengthExceedsMaximum,
             userInfo: [
                 NSLocalizedDescriptionKey:
-                    "\(address): the server's answer has more than \(limit) bytes, which no answer of S3's has; look whether the "
-                    + "endpoint is a server of S3"
+                    "\(address): the server's answer has more than \(limit) bytes, more than S3 sends; check whether the "
+                    + "endpoint is an S3 server"
             ])
     }
 }
@@ -118,5 +130,11 @@ extension S3Answer {
         var fields: [String: String] = [:]
         for (name, value) in response?.headerFields ?? [] { fields[name] = value }
         self.init(status: response?.statusCode ?? 0, fields: fields, body: body)
+    }
+
+    /// The answer itself; throws the error in its body.
+    func checked(_ address: S3Address) throws -> S3Answer {
+        guard errorDocument == nil else { throw S3Error(self, address) }
+        return self
     }
 }

@@ -14,7 +14,7 @@ struct S3Load: Sendable {
     init(_ load: LoadContext, _ installation: S3Installation) {
         self.load = load
         self.installation = installation
-        exchange = S3Exchange(load: load, installation: installation)
+        exchange = S3Exchange(load: load, client: installation.client)
     }
 
     func run() async throws {
@@ -33,10 +33,7 @@ struct S3Load: Sendable {
             }
             try await exchange.deliver(try await exchange.send(operation))
         case .collected:
-            let body = try await load.body.collect(upTo: Self.maximumCollectedBody)
-            operation.payload = Digest.hex(of: body)
-            operation.carrier.httpBody = body
-            operation.carrier.setValue(nil, forHTTPHeaderField: "Content-Length")
+            operation.setBody(try await load.body.collect(upTo: Self.maximumCollectedBody))
             try await exchange.deliver(try await exchange.send(operation))
         case .parts(let size):
             let upload = StreamedUpload(
@@ -79,7 +76,7 @@ struct S3Load: Sendable {
         case .digested:
             var digest = SHA256()
             for try await piece in load.body { digest.update(piece) }
-            return try Digest.hex(digest)
+            return Digest.hex(digest)
         }
     }
 }

@@ -25,31 +25,26 @@ struct S3Operation: Sendable {
     /// Whether the request can be sent again: its body is not a stream that was read.
     var isRepeatable: Bool { carrier.httpBodyStream.map { $0.streamStatus == .notOpen } ?? true }
 
-    /// A further request for the same object, with its own body and those fields that `isKept` selects.
-    static func further(
-        _ method: String, _ address: S3Address, _ query: [CanonicalRequest.QueryItem], of request: URLRequest,
-        body: Data? = nil, isKept: (String) -> Bool
-    ) -> S3Operation {
-        var carrier = request
+    /// Replaces the body by data, which is digested.
+    mutating func setBody(_ body: Data?) {
         carrier.httpBody = body
-        for name in (request.allHTTPHeaderFields ?? [:]).keys where !isKept(name.lowercased()) {
-            carrier.setValue(nil, forHTTPHeaderField: name)
-        }
-        return S3Operation(
-            method: method, address: address, query: query, carrier: carrier,
-            payload: body.map { Digest.hex(of: $0) } ?? Digest.ofNothing)
+        carrier.setValue(nil, forHTTPHeaderField: "Content-Length")
+        payload = Digest.hex(of: body ?? Data())
     }
-}
 
-/// A request of the S3 API, signed for a server.
-struct SignedRequest: Sendable {
-    let request: URLRequest
-    let region: String
-    /// The credentials of the signature; nil for an anonymous client.
-    let credentials: S3Credentials?
-}
+    /// A further request for the same object, with its own body and those fields that `isKept` selects.
+    func further(
+        _ method: String, _ query: [CanonicalRequest.QueryItem], body: Data? = nil, isKept: (String) -> Bool
+    ) -> S3Operation {
+        var further = self
+        (further.method, further.query) = (method, query)
+        further.setBody(body)
+        for name in (carrier.allHTTPHeaderFields ?? [:]).keys where !isKept(name.lowercased()) {
+            further.carrier.setValue(nil, forHTTPHeaderField: name)
+        }
+        return further
+    }
 
-extension S3Operation {
     /// The request as it is sent.
     ///
     /// - Parameters:
@@ -58,12 +53,8 @@ extension S3Operation {
     func signed(
         for target: S3Endpoint.Target, region: String, with credentials: S3Credentials?, at date: Date
     ) throws -> SignedRequest {
-        let query = query.isEmpty ? "" : "?\(CanonicalRequest.QueryItem.query(query))"
-        guard let url = URL(string: "\(target.scheme)://\(target.authority)\(target.path)\(query)") else {
-            throw S3SigningError.noHost
-        }
         var request = carrier
-        request.url = url
+        request.url = try target.url(query)
         request.httpMethod = method
         // A cache could have another account's answers, and S3 has no cookies.
         request.cachePolicy = .reloadIgnoringLocalCacheData
@@ -80,9 +71,17 @@ extension S3Operation {
         request.setValue(credentials.sessionToken, forHTTPHeaderField: "X-Amz-Security-Token")
         let fields = request.headerFields.filter { Self.isSigned($0.name) }
         let canonical = CanonicalRequest(
-            method: method, path: target.path, query: self.query,
+            method: method, path: target.path, query: query,
             fields: fields.map { .init($0.name, $0.value) } + [.init("host", target.authority)], payload: payload)
         request.setValue(signature.authorization(for: canonical), forHTTPHeaderField: "Authorization")
         return SignedRequest(request: request, region: region, credentials: credentials)
     }
+}
+
+/// A request of the S3 API, signed for a server.
+struct SignedRequest: Sendable {
+    let request: URLRequest
+    let region: String
+    /// The credentials of the signature; nil for an anonymous client.
+    let credentials: S3Credentials?
 }

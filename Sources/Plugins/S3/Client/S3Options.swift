@@ -65,6 +65,22 @@ public struct S3Options: Sendable {
     }
 }
 
+/// Environment variables, which may contain secrets: descriptions and `dump` show none of them.
+struct HiddenEnvironment: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    var values: [String: String]
+
+    init(_ values: [String: String]) { self.values = values }
+
+    /// The value of a variable; nil where it is missing or empty.
+    subscript(name: String) -> String? { values[name].flatMap { $0.isEmpty ? nil : $0 } }
+
+    var description: String { "an environment of \(values.count) variables" }
+
+    var debugDescription: String { description }
+
+    var customMirror: Mirror { Mirror(self, children: ["count": values.count]) }
+}
+
 /// The error for an option that cannot be used.
 public enum S3OptionsError: Error, Sendable, Equatable, LocalizedError, CustomStringConvertible {
     /// The region has characters other than lower-case letters, digits and hyphens.
@@ -77,10 +93,11 @@ public enum S3OptionsError: Error, Sendable, Equatable, LocalizedError, CustomSt
     /// The description in plain words.
     public var description: String {
         switch self {
-        case .invalidRegion(let text): "\"\(text)\" is no region; one has small letters, digits and hyphens alone"
+        case .invalidRegion(let text):
+            "\"\(text)\" is not a region: a region consists of lower-case letters, digits and hyphens"
         case .invalidEndpoint(let text):
-            "\"\(text)\" is no endpoint; one is a URL of http or https with a host and without user, query and fragment"
-        case .invalidLifetime(let seconds): "a presigned URL is good for 1 to 604,800 seconds, and not for \(seconds)"
+            "\"\(text)\" is not an endpoint: use an http or https URL with a host, and without user, query and fragment"
+        case .invalidLifetime(let seconds): "a presigned URL can be valid for 1 to 604,800 seconds, not for \(seconds)"
         }
     }
 

@@ -22,15 +22,15 @@ struct ContainerEndpoint: Sendable, Equatable {
         if let path = environment["AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"] {
             guard path.hasPrefix("/"), let url = URL(string: "http://169.254.170.2\(path)"),
                 url.host == "169.254.170.2"
-            else { throw Self.malformed("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI is no path that begins with /") }
+            else { throw Self.malformed("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI is not a path that begins with /") }
             self.url = url
         } else if let text = environment["AWS_CONTAINER_CREDENTIALS_FULL_URI"] {
             guard let url = URL(string: text), let host = url.host, !host.isEmpty else {
-                throw Self.malformed("AWS_CONTAINER_CREDENTIALS_FULL_URI is no URL with a host")
+                throw Self.malformed("AWS_CONTAINER_CREDENTIALS_FULL_URI is not a URL with a host")
             }
             guard Self.isAllowed(scheme: url.scheme?.lowercased() ?? "", host: host.lowercased()) else {
                 throw Self.malformed(
-                    "AWS_CONTAINER_CREDENTIALS_FULL_URI has to be https, or http to a loopback address, 169.254.170.2, "
+                    "AWS_CONTAINER_CREDENTIALS_FULL_URI must be https, or http to a loopback address, 169.254.170.2, "
                         + "169.254.170.23 or fd00:ec2::23")
             }
             self.url = url
@@ -79,7 +79,8 @@ struct ContainerEndpoint: Sendable, Equatable {
             text = content.trimmingCharacters(in: .whitespacesAndNewlines)
         }
         guard !text.isEmpty, text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) else {
-            throw Self.malformed("the authorization token has characters that no field may have, or none at all")
+            throw Self.malformed(
+                "the authorization token is empty, or has characters that are not permitted in a field")
         }
         return text
     }

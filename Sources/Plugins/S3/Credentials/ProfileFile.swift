@@ -60,7 +60,9 @@ struct ProfileFile: Sendable, Equatable {
         let words = String(content[..<end].dropFirst()).split { $0 == " " || $0 == "\t" }.map { String($0) }
         switch kind {
         case .credentials:
-            guard words.count == 1 else { throw ParseError(line: line, reason: "a section whose name is no profile's") }
+            guard words.count == 1 else {
+                throw ParseError(line: line, reason: "a section whose name is not the name of a profile")
+            }
             return words.first
         case .config:
             if words == ["default"] { return "default" }

@@ -82,9 +82,9 @@ public enum S3CredentialsError: Error, Sendable, Equatable, LocalizedError, Cust
         switch self {
         case .notConfigured(let text): text
         case .malformed(let source, let reason): "the credentials of \(source) cannot be used: \(reason)"
-        case .failed(let source, let reason): "\(source) gave no credentials: \(reason)"
+        case .failed(let source, let reason): "\(source) returned no credentials: \(reason)"
         case .noneFound(let texts):
-            "no credentials were found: \(texts.joined(separator: "; ")). Set one of these up, or give S3Client credentials"
+            "no credentials were found: \(texts.joined(separator: "; ")). Configure one of these, or pass credentials to S3Client"
         }
     }
 

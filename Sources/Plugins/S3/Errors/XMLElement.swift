@@ -15,6 +15,22 @@ struct XMLElement: Sendable, Equatable {
     func first(_ name: String) -> XMLElement? { children.first { $0.name == name } }
 
     func all(_ name: String) -> [XMLElement] { children.filter { $0.name == name } }
+
+    /// The root element of a document. Text after it is ignored.
+    ///
+    /// The time is proportional to the number of bytes.
+    static func parse(_ data: Data, limits: XMLLimits = XMLLimits()) throws(XMLAnswerError) -> XMLElement {
+        // UTF-16, which S3 does not send, has a zero in each character of a tag.
+        guard !data.contains(0), let text = String(validating: data, as: UTF8.self) else { throw .malformed }
+        var reader = XMLReader(text, limits)
+        return try reader.root()
+    }
+
+    /// Text for a document.
+    static func escaped(_ text: String) -> String {
+        let references: [Unicode.Scalar: String] = ["&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;"]
+        return text.unicodeScalars.map { references[$0] ?? String($0) }.joined()
+    }
 }
 
 /// The error for an answer that is not XML, or exceeds the limits.
@@ -33,53 +49,40 @@ struct XMLLimits: Sendable {
     var depth = 16
 }
 
-extension XMLElement {
-    /// The root element of a document. Text after it is ignored.
-    ///
-    /// The time is proportional to the number of bytes.
-    static func parse(_ data: Data, limits: XMLLimits = XMLLimits()) throws(XMLAnswerError) -> XMLElement {
-        // UTF-16, which S3 does not send, has a zero in each character of a tag.
-        guard !data.contains(0), String(validating: data, as: UTF8.self) != nil else { throw .malformed }
-        let result = data.withUnsafeBytes { bytes in
-            Result { () throws(XMLAnswerError) -> XMLElement in
-                var reader = XMLReader(bytes, limits)
-                return try reader.root()
-            }
-        }
-        return try result.get()
-    }
-}
-
-/// Parses a document in UTF-8 from its first byte to the end of its root element (XML 1.0, §2 and §3).
+/// Parses a document from its first byte to the end of its root element (XML 1.0, §2 and §3).
 private struct XMLReader {
-    private let bytes: UnsafeRawBufferPointer
+    private var rest: Substring.UTF8View
     private let limits: XMLLimits
-    private var position = 0
     /// The open elements, and their names with the prefixes.
-    private var open: [(element: XMLElement, tag: Range<Int>)] = []
+    private var open: [(element: XMLElement, tag: Substring)] = []
     private var count = 0
 
-    init(_ bytes: UnsafeRawBufferPointer, _ limits: XMLLimits) {
-        self.bytes = bytes
+    init(_ text: String, _ limits: XMLLimits) {
+        rest = text[...].utf8
         self.limits = limits
     }
 
     mutating func root() throws(XMLAnswerError) -> XMLElement {
-        if begins(with: "\u{FEFF}") { position += "\u{FEFF}".utf8.count }
-        if begins(with: "<?xml") { try readDeclaration() }
+        _ = skip("\u{FEFF}")
+        if rest.starts(with: "<?xml".utf8) { try readDeclaration() }
         while true {
             try readText()
-            if begins(with: "<!--") {
-                try skip("<!--", until: "-->")
-            } else if begins(with: "<![CDATA[") {
-                try readCharacterData()
-            } else if begins(with: "<!") {
-                throw begins(with: "<!DOCTYPE") ? .hasDocumentType : .malformed
-            } else if begins(with: "<?") {
-                try skip("<?", until: "?>")
-            } else if begins(with: "</") {
-                if let root = try readEndTag() { return root }
+            if skip("<!--") {
+                _ = try text(before: "-->")
+            } else if skip("<![CDATA[") {
+                guard !open.isEmpty else { throw .malformed }
+                append(String(try text(before: "]]>")))
+            } else if skip("<!") {
+                throw rest.starts(with: "DOCTYPE".utf8) ? .hasDocumentType : .malformed
+            } else if skip("<?") {
+                _ = try text(before: "?>")
+            } else if skip("</") {
+                let tag = try readName()
+                _ = skipSpace()
+                guard skip(">"), open.last?.tag.utf8.elementsEqual(tag.utf8) == true else { throw .malformed }
+                if let root = close() { return root }
             } else {
+                try expect("<")
                 if let root = try readStartTag() { return root }
             }
         }
@@ -89,49 +92,24 @@ private struct XMLReader {
 
     /// Returns the root where the tag is empty, and no other element is open.
     private mutating func readStartTag() throws(XMLAnswerError) -> XMLElement? {
-        position += 1
         let tag = try readName()
         count += 1
         guard count <= limits.elements else { throw .tooManyElements }
         guard open.count < limits.depth else { throw .tooDeep }
-        let local = bytes[tag].lastIndex(of: UInt8(ascii: ":")).map { $0 + 1 } ?? tag.lowerBound
-        open.append((XMLElement(String(decoding: bytes[local..<tag.upperBound], as: UTF8.self)), tag))
+        let name = tag.lastIndex(of: ":").map { tag[tag.index(after: $0)...] } ?? tag
+        open.append((XMLElement(String(name)), tag))
         while true {
             let hasSpace = skipSpace()
-            if begins(with: ">") {
-                position += 1
-                return nil
-            }
-            if begins(with: "/>") {
-                position += 2
-                return close()
-            }
+            if skip(">") { return nil }
+            if skip("/>") { return close() }
             guard hasSpace else { throw .malformed }
-            try skipAttribute()
+            _ = try readName()
+            _ = skipSpace()
+            try expect("=")
+            _ = skipSpace()
+            let value = skip("'") ? try text(before: "'") : skip("\"") ? try text(before: "\"") : "<"
+            guard !value.utf8.contains(UInt8(ascii: "<")) else { throw .malformed }
         }
-    }
-
-    private mutating func skipAttribute() throws(XMLAnswerError) {
-        _ = try readName()
-        skipSpace()
-        try expect("=")
-        skipSpace()
-        guard let quote = byte, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else { throw .malformed }
-        position += 1
-        guard let end = bytes[position...].firstIndex(of: quote),
-            !bytes[position..<end].contains(UInt8(ascii: "<"))
-        else { throw .malformed }
-        position = end + 1
-    }
-
-    /// Returns the root where the root ends.
-    private mutating func readEndTag() throws(XMLAnswerError) -> XMLElement? {
-        position += 2
-        let tag = try readName()
-        skipSpace()
-        try expect(">")
-        guard let last = open.last, bytes[last.tag].elementsEqual(bytes[tag]) else { throw .malformed }
-        return close()
     }
 
     private mutating func close() -> XMLElement? {
@@ -141,152 +119,104 @@ private struct XMLReader {
         return nil
     }
 
-    private mutating func readName() throws(XMLAnswerError) -> Range<Int> {
-        let start = position
-        while let byte, Self.isOfName(byte) { position += 1 }
-        guard position > start, !Self.onlyFollows(bytes[start]) else { throw .malformed }
-        return start..<position
-    }
-
     /// Characters beyond ASCII are not distinguished: S3's names have none.
-    private static func isOfName(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"),
-            UInt8(ascii: ":"), 0x80...0xFF:
-            true
-        default: onlyFollows(byte)
-        }
-    }
-
-    /// Characters with which no name begins.
-    private static func onlyFollows(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || byte == UInt8(ascii: "-")
-            || byte == UInt8(ascii: ".")
+    private mutating func readName() throws(XMLAnswerError) -> Substring {
+        let name = rest.prefix { $0.isASCIILetter || $0.isASCIIDigit || $0 >= 0x80 || "_:-.".utf8.contains($0) }
+        guard let first = name.first, !first.isASCIIDigit, !"-.".utf8.contains(first) else { throw .malformed }
+        rest = rest[name.endIndex...]
+        return Substring(name)
     }
 
     // MARK: Text
 
     /// Reads up to the next `<`. Outside of the root only white space is permitted.
     private mutating func readText() throws(XMLAnswerError) {
-        let start = position
-        guard let end = bytes[start...].firstIndex(of: UInt8(ascii: "<")) else { throw .malformed }
-        position = end
-        guard !open.isEmpty else {
-            guard bytes[start..<end].allSatisfy(Self.isSpace) else { throw .malformed }
+        guard let end = rest.firstIndex(of: UInt8(ascii: "<")) else { throw .malformed }
+        var piece = rest[..<end]
+        rest = rest[end...]
+        if open.isEmpty {
+            guard piece.allSatisfy(Self.isSpace) else { throw .malformed }
             return
         }
-        var rest = bytes[start..<end]
-        var text: [UInt8] = []
-        while let reference = rest.firstIndex(of: UInt8(ascii: "&")) {
-            text += rest[..<reference]
+        while let reference = piece.firstIndex(of: UInt8(ascii: "&")) {
+            append(String(Substring(piece[..<reference])))
             // No reference is longer than `&#x0010FFFF;`, except with leading zeros, which servers do not write.
-            guard let semicolon = rest[reference...].prefix(16).firstIndex(of: UInt8(ascii: ";")),
-                let character = Self.character(bytes[reference + 1..<semicolon])
+            guard let semicolon = piece[reference...].prefix(16).firstIndex(of: UInt8(ascii: ";")),
+                let character = Self.character(Substring(piece[reference..<semicolon].dropFirst()))
             else { throw .malformed }
-            text += Array(String(character).utf8)
-            rest = rest[(semicolon + 1)...]
+            append(String(character))
+            piece = piece[semicolon...].dropFirst()
         }
-        text += rest
-        append(text)
+        append(String(Substring(piece)))
     }
 
     /// The character for the text between `&` and `;` (§4.1 and §4.6).
-    private static func character(_ name: Slice<UnsafeRawBufferPointer>) -> Unicode.Scalar? {
-        switch String(decoding: name, as: UTF8.self) {
+    private static func character(_ name: Substring) -> Unicode.Scalar? {
+        switch name {
         case "amp": return "&"
         case "lt": return "<"
         case "gt": return ">"
         case "quot": return "\""
         case "apos": return "'"
-        case let text:
-            guard text.hasPrefix("#") else { return nil }
-            let isHexadecimal = text.hasPrefix("#x")
-            let digits = text.dropFirst(isHexadecimal ? 2 : 1)
-            guard digits.utf8.allSatisfy({ isASCIIHexadecimal($0) }) else { return nil }
-            guard let scalar = UInt32(digits, radix: isHexadecimal ? 16 : 10).flatMap(Unicode.Scalar.init) else {
-                return nil
-            }
+        default:
+            let isHexadecimal = name.hasPrefix("#x")
+            let digits = name.dropFirst(isHexadecimal ? 2 : 1)
+            guard name.hasPrefix("#"), digits.first != "+", digits.first != "-",
+                let scalar = UInt32(digits, radix: isHexadecimal ? 16 : 10).flatMap(Unicode.Scalar.init)
+            else { return nil }
             return scalar.value >= 0x20 || [9, 10, 13].contains(scalar.value) ? scalar : nil
         }
     }
 
-    private static func isASCIIHexadecimal(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-            UInt8(ascii: "A")...UInt8(ascii: "F"):
-            true
-        default: false
-        }
-    }
-
-    private mutating func readCharacterData() throws(XMLAnswerError) {
-        guard !open.isEmpty else { throw .malformed }
-        let start = position + "<![CDATA[".utf8.count
-        try skip("<![CDATA[", until: "]]>")
-        append(bytes[start..<position - "]]>".utf8.count])
-    }
-
-    private mutating func append(_ text: some Collection<UInt8>) {
-        guard !text.isEmpty, !open.isEmpty else { return }
-        open[open.count - 1].element.text += String(decoding: text, as: UTF8.self)
+    private mutating func append(_ text: String) {
+        if !open.isEmpty { open[open.count - 1].element.text += text }
     }
 
     /// Other encodings than UTF-8 are refused: in some, such as UTF-7, the text would have another meaning.
     private mutating func readDeclaration() throws(XMLAnswerError) {
-        let start = position
-        try skip("<?xml", until: "?>")
-        let text = String(decoding: bytes[start..<position - 2], as: UTF8.self).lowercased()
-        guard let name = text.range(of: "encoding") else { return }
-        let value = text[name.upperBound...].drop { "= \t\r\n\"'".contains($0) }.prefix { !"\"' ".contains($0) }
+        let declaration = try text(before: "?>").lowercased()
+        guard let name = declaration.range(of: "encoding") else { return }
+        let value = declaration[name.upperBound...].drop { "= \t\r\n\"'".contains($0) }.prefix { !"\"' ".contains($0) }
         guard ["utf-8", "utf8", "us-ascii"].contains(value) else { throw .malformed }
     }
 
     // MARK: Bytes
 
-    private var byte: UInt8? { position < bytes.count ? bytes[position] : nil }
-
-    private func begins(with text: String) -> Bool { bytes[position...].starts(with: text.utf8) }
-
-    private mutating func expect(_ text: String) throws(XMLAnswerError) {
-        guard begins(with: text) else { throw .malformed }
-        position += text.utf8.count
+    private mutating func skip(_ text: StaticString) -> Bool {
+        let matches = text.withUTF8Buffer { rest.starts(with: $0) }
+        if matches { rest = rest.dropFirst(text.utf8CodeUnitCount) }
+        return matches
     }
 
-    @discardableResult private mutating func skipSpace() -> Bool {
-        let start = position
-        while let byte, Self.isSpace(byte) { position += 1 }
-        return position > start
+    private mutating func expect(_ text: StaticString) throws(XMLAnswerError) {
+        guard skip(text) else { throw .malformed }
+    }
+
+    private mutating func skipSpace() -> Bool {
+        let space = rest.prefix(while: Self.isSpace)
+        rest = rest[space.endIndex...]
+        return !space.isEmpty
     }
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 }
 
-    /// Skips `start`, and everything up to the end of the next `end`.
-    private mutating func skip(_ start: String, until end: String) throws(XMLAnswerError) {
-        position += start.utf8.count
-        while let byte {
-            if byte == end.utf8.first, begins(with: end) {
-                position += end.utf8.count
-                return
+    /// Skips everything up to the end of the next `end`, and returns the text before it.
+    private mutating func text(before end: String) throws(XMLAnswerError) -> Substring {
+        var behind = rest
+        while let start = behind.firstIndex(where: { $0 == end.utf8.first }) {
+            behind = behind[start...]
+            if behind.starts(with: end.utf8) {
+                let text = Substring(rest[..<start])
+                rest = behind.dropFirst(end.utf8.count)
+                return text
             }
-            position += 1
+            behind = behind.dropFirst()
         }
         throw .malformed
     }
 }
 
-/// Text for an XML document.
-enum XMLText {
-    static func escaped(_ text: String) -> String {
-        var result = ""
-        for character in text {
-            switch character {
-            case "&": result += "&amp;"
-            case "<": result += "&lt;"
-            case ">": result += "&gt;"
-            case "\"": result += "&quot;"
-            default: result.append(character)
-            }
-        }
-        return result
-    }
+extension UInt8 {
+    var isASCIIDigit: Bool { self &- 0x30 < 10 }
+    var isASCIILetter: Bool { (self | 0x20) &- 0x61 < 26 }
 }

@@ -79,12 +79,12 @@ public enum S3ListingError: Error, Sendable, Equatable, LocalizedError, CustomSt
     public var description: String {
         switch self {
         case .unexpectedAnswer(let name):
-            "the server answers with \(name.shortened) where a listing was asked for; look whether the endpoint is a server of S3"
-        case .malformed: "the listing is no XML, or has more elements than a page may have"
-        case .noContinuation: "the listing says that more follows, and not where"
-        case .repeatedPage: "the listing gives the same page again and again"
+            "the server answered with \(name.shortened) instead of a listing; check whether the endpoint is an S3 server"
+        case .malformed: "the listing is not XML, or has more elements than a page may have"
+        case .noContinuation: "the listing is truncated, and has no token for the next page"
+        case .repeatedPage: "the listing returned the same page twice"
         case .emptyPages(let count):
-            "the listing has had \(count) pages without an entry, and says that more follows: it may never end"
+            "the listing has had \(count) consecutive pages without an entry: it may never end"
         }
     }
 

@@ -12,7 +12,10 @@ extension S3 {
     public func objects(
         in bucket: String, prefix: String = "", startAfter: String? = nil, pageSize: Int? = nil
     ) -> S3ObjectSequence {
-        S3ObjectSequence(entries: entries(in: bucket, prefix: prefix, startAfter: startAfter, pageSize: pageSize))
+        entries(in: bucket, prefix: prefix, startAfter: startAfter, pageSize: pageSize).compactMap {
+            entry -> S3Object? in
+            if case .object(let object) = entry { object } else { nil }
+        }
     }
 
     /// The objects of a bucket, where all keys with a common prefix up to a delimiter are one entry.
@@ -53,15 +56,11 @@ public struct S3EntrySequence: AsyncSequence, Sendable {
 
     /// Returns the entries, and loads the next page when none are left.
     public struct Iterator: AsyncIteratorProtocol {
-        private enum Position {
-            case begin
-            case page(next: String)
-            case end
-        }
-
         private let sequence: S3EntrySequence
         private var entries: ArraySlice<S3ListingEntry> = []
-        private var position = Position.begin
+        /// The token of the page to load; nil for the first page.
+        private var token: String?
+        private var isAtEnd = false
         /// Consecutive empty pages.
         private var emptyPages = 0
 
@@ -71,13 +70,8 @@ public struct S3EntrySequence: AsyncSequence, Sendable {
         public mutating func next() async throws -> S3ListingEntry? {
             while true {
                 if let entry = entries.popFirst() { return entry }
-                let token: String?
-                switch position {
-                case .begin: token = nil
-                case .page(let next): token = next
-                case .end: return nil
-                }
-                position = .end
+                if isAtEnd { return nil }
+                isAtEnd = true
                 let page = try await sequence.page(token)
                 entries = page.entries[...]
                 emptyPages = entries.isEmpty ? emptyPages + 1 : 0
@@ -86,7 +80,7 @@ public struct S3EntrySequence: AsyncSequence, Sendable {
                 guard emptyPages < S3EntrySequence.maximumEmptyPages else {
                     throw S3ListingError.emptyPages(emptyPages)
                 }
-                position = .page(next: next)
+                (token, isAtEnd) = (next, false)
             }
         }
     }
@@ -103,25 +97,4 @@ public struct S3EntrySequence: AsyncSequence, Sendable {
 }
 
 /// Objects of a bucket as an asynchronous sequence: the entries of an ``S3EntrySequence`` that are objects.
-public struct S3ObjectSequence: AsyncSequence, Sendable {
-    /// An object.
-    public typealias Element = S3Object
-
-    let entries: S3EntrySequence
-
-    /// Starts a listing.
-    public func makeAsyncIterator() -> Iterator { Iterator(entries: entries.makeAsyncIterator()) }
-
-    /// Iterates over the objects.
-    public struct Iterator: AsyncIteratorProtocol {
-        var entries: S3EntrySequence.Iterator
-
-        /// The next object; nil at the end.
-        public mutating func next() async throws -> S3Object? {
-            while let entry = try await entries.next() {
-                if case .object(let object) = entry { return object }
-            }
-            return nil
-        }
-    }
-}
+public typealias S3ObjectSequence = AsyncCompactMapSequence<S3EntrySequence, S3Object>

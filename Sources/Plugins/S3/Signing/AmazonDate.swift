@@ -8,64 +8,23 @@ enum AmazonDate {
         CivilTime(secondsSince1970: max(date.timeIntervalSince1970, 0)).timestamp.filter { $0 != "-" && $0 != ":" }
     }
 
-    /// A date of ISO 8601's extended form in UTC, such as `2026-01-31T12:00:00.000Z`; nil for another text.
+    /// A date of ISO 8601's extended form in UTC, such as `2026-01-31T12:00:00.000Z`; nil for another text, and for a
+    /// date before 1970.
     static func parse(extended text: String) -> Date? {
-        var scanner = DateScanner(text)
-        guard let year = scanner.number(4), scanner.skip("-"), let month = scanner.number(2), scanner.skip("-"),
-            let day = scanner.number(2), scanner.skip("T"), let time = scanner.time(year, month, day)
+        let form = "0000-00-00T00:00:00".utf8
+        let bytes = Array(text.utf8)
+        let matches = zip(form, bytes).allSatisfy { $0 == UInt8(ascii: "0") ? $1.isASCIIDigit : $0 == $1 }
+        guard bytes.count > form.count, matches else { return nil }
+        func number(_ range: Range<Int>) -> Int { bytes[range].reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) } }
+        var rest = bytes[form.count...]
+        let fraction = rest.first == UInt8(ascii: ".") ? rest.dropFirst().prefix { $0.isASCIIDigit } : []
+        if rest.first == UInt8(ascii: ".") { rest = rest.dropFirst(1 + fraction.count) }
+        guard rest.elementsEqual("Z".utf8) || rest.elementsEqual("+00:00".utf8), number(0..<4) >= 1970,
+            let time = CivilTime(
+                year: number(0..<4), month: number(5..<7), day: number(8..<10), hour: number(11..<13),
+                minute: number(14..<16), second: number(17..<19))
         else { return nil }
-        let fraction = scanner.skip(".") ? scanner.fraction() : 0
-        guard scanner.skip("Z") || scanner.skip("+00:00"), scanner.isAtEnd else { return nil }
-        return Date(timeIntervalSince1970: Double(time) + fraction)
-    }
-}
-
-/// Parses a date's text.
-private struct DateScanner {
-    private var rest: ArraySlice<UInt8>
-
-    init(_ text: String) { rest = Array(text.utf8)[...] }
-
-    var isAtEnd: Bool { rest.isEmpty }
-
-    mutating func skip(_ text: String) -> Bool {
-        guard rest.starts(with: text.utf8) else { return false }
-        rest = rest.dropFirst(text.utf8.count)
-        return true
-    }
-
-    mutating func number(_ count: Int) -> Int? {
-        guard rest.count >= count else { return nil }
-        var number = 0
-        for byte in rest.prefix(count) {
-            guard let digit = Self.digit(byte) else { return nil }
-            number = number * 10 + digit
-        }
-        rest = rest.dropFirst(count)
-        return number
-    }
-
-    /// The digits after a decimal point.
-    mutating func fraction() -> Double {
-        var value = 0.0
-        var unit = 0.1
-        while let digit = rest.first.flatMap(Self.digit) {
-            value += Double(digit) * unit
-            unit /= 10
-            rest = rest.dropFirst()
-        }
-        return value
-    }
-
-    /// A time of a day, in seconds since 1970; nil before that.
-    mutating func time(_ year: Int, _ month: Int, _ day: Int) -> Int? {
-        guard year >= 1970, let hour = number(2), skip(":"), let minute = number(2), skip(":"), let second = number(2)
-        else { return nil }
-        return CivilTime(year: year, month: month, day: day, hour: hour, minute: minute, second: second)?
-            .secondsSince1970
-    }
-
-    private static func digit(_ byte: UInt8) -> Int? {
-        byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") ? Int(byte - UInt8(ascii: "0")) : nil
+        let part = Double("0.\(String(decoding: fraction, as: UTF8.self))") ?? 0
+        return Date(timeIntervalSince1970: Double(time.secondsSince1970) + part)
     }
 }

@@ -65,8 +65,7 @@ struct CanonicalRequest: Sendable, Equatable {
     }
 
     private var canonicalQuery: String {
-        query.map { ($0.encodedName, PercentCoding.encoded($0.value)) }
-            .sorted { $0.0 != $1.0 ? $0.0.utf8.lexicographicallyPrecedes($1.0.utf8) : $0.1 < $1.1 }
+        query.map { ($0.encodedName, PercentCoding.encoded($0.value)) }.sorted { $0 < $1 }
             .map { "\($0.0)=\($0.1)" }.joined(separator: "&")
     }
 

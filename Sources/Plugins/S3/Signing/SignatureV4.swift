@@ -31,7 +31,7 @@ struct SignatureV4: Sendable {
 
     /// The signature in lower-case hexadecimal digits.
     func signature(of request: CanonicalRequest) -> String {
-        Hexadecimal.text(Digest.hmac(stringToSign(request), key: signingKey))
+        Digest.hexadecimal(Digest.hmac(stringToSign(request), key: signingKey))
     }
 
     /// The value of `Authorization`. The request's fields must contain `host` and `x-amz-date`.

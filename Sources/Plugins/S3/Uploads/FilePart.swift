@@ -20,19 +20,34 @@ struct FilePart: Sendable {
 
     private func readDigest() throws -> String {
         var digest = SHA256()
-        var reader = try FilePartReader(self)
-        while let piece = try reader.read(upTo: Self.pieceSize) { digest.update(piece) }
-        return try Digest.hex(digest)
+        let read = try makeReader()
+        while let piece = try read(Self.pieceSize) { digest.update(piece) }
+        return Digest.hex(digest)
     }
 
     /// A request's body, read while it is sent.
     var stream: InputStream {
         ReadingStream {
-            var reader = try FilePartReader(self)
-            return { buffer in
-                guard let piece = try reader.read(upTo: buffer.count) else { return 0 }
-                return piece.copyBytes(to: buffer)
+            let read = try makeReader()
+            return { buffer in try read(buffer.count)?.copyBytes(to: buffer) ?? 0 }
+        }
+    }
+
+    /// Returns a function for the next bytes, at most this number; nil at the end of the part. It blocks.
+    private func makeReader() throws -> (Int) throws -> Data? {
+        guard let handle = FileHandle(forReadingAtPath: path), start >= 0,
+            (try? handle.seek(toOffset: UInt64(start))) != nil
+        else { throw S3UploadError.unreadableFile(path: path) }
+        var rest = length
+        return { count in
+            guard rest > 0 else { return nil }
+            guard let piece = try handle.read(upToCount: min(count, rest)), !piece.isEmpty else {
+                // The file has been truncated.
+                let end = start + Int64(length)
+                throw S3UploadError.fileChanged(path: path, expected: end, found: end - Int64(rest))
             }
+            rest -= piece.count
+            return piece
         }
     }
 
@@ -43,32 +58,5 @@ struct FilePart: Sendable {
             let size = attributes[.size] as? NSNumber
         else { throw S3UploadError.unreadableFile(path: file.path) }
         return size.int64Value
-    }
-}
-
-/// Reads a part of a file. Blocks.
-struct FilePartReader {
-    private let handle: FileHandle
-    private let part: FilePart
-    private var rest: Int
-
-    init(_ part: FilePart) throws {
-        guard let handle = FileHandle(forReadingAtPath: part.path), part.start >= 0,
-            (try? handle.seek(toOffset: UInt64(part.start))) != nil
-        else { throw S3UploadError.unreadableFile(path: part.path) }
-        self.handle = handle
-        self.part = part
-        rest = part.length
-    }
-
-    /// The next bytes; nil at the end of the part. A file that ends earlier has been truncated.
-    mutating func read(upTo count: Int) throws -> Data? {
-        guard rest > 0 else { return nil }
-        guard let piece = try handle.read(upToCount: min(count, rest)), !piece.isEmpty else {
-            let end = part.start + Int64(part.length)
-            throw S3UploadError.fileChanged(path: part.path, expected: end, found: end - Int64(rest))
-        }
-        rest -= piece.count
-        return piece
     }
 }

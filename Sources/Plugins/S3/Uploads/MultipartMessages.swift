@@ -42,7 +42,7 @@ enum MultipartMessages {
 
     static func completion(_ parts: [S3Upload.Part]) -> Data {
         let items = parts.sorted { $0.number < $1.number }.map { part in
-            "<Part><PartNumber>\(part.number)</PartNumber><ETag>\(XMLText.escaped(part.eTag))</ETag></Part>"
+            "<Part><PartNumber>\(part.number)</PartNumber><ETag>\(XMLElement.escaped(part.eTag))</ETag></Part>"
         }
         let namespace = "http://s3.amazonaws.com/doc/2006-03-01/"
         return Data(
@@ -51,14 +51,14 @@ enum MultipartMessages {
 
     static func uploadID(of answer: S3Answer) throws -> String {
         guard let text = answer.document?["UploadId"], !text.isEmpty, text.utf8.count <= 1024 else {
-            throw S3UploadError.unexpectedAnswer("the server created an upload and gave no identifier")
+            throw S3UploadError.unexpectedAnswer("the server created an upload without an identifier")
         }
         return text
     }
 
     static func eTag(of answer: S3Answer) throws -> String {
         guard let text = answer.field("ETag"), !text.isEmpty, text.utf8.count <= 1024 else {
-            throw S3UploadError.unexpectedAnswer("the server took a part and gave no ETag")
+            throw S3UploadError.unexpectedAnswer("the server stored a part without an ETag")
         }
         return text
     }
@@ -71,7 +71,7 @@ enum MultipartMessages {
         else {
             throw S3UploadError.unexpectedAnswer(
                 "the server answered the completion of the upload with status \(answer.status), and did not say that the object is "
-                    + "stored; look whether it is there, or upload it again")
+                    + "stored; check whether it exists, or upload it again")
         }
         return S3StoredObject(eTag: document["ETag"], versionID: answer.field("x-amz-version-id"))
     }
@@ -80,7 +80,7 @@ enum MultipartMessages {
     static func parts(_ answer: S3Answer) throws -> (parts: [S3Upload.Part], next: Int?) {
         // Servers use different names for the root.
         guard let document = answer.document, document["UploadId"] != nil else {
-            throw S3UploadError.unexpectedAnswer("the list of parts is no XML of that kind")
+            throw S3UploadError.unexpectedAnswer("the list of parts is not an answer to ListParts")
         }
         let parts = document.all("Part").compactMap { part -> S3Upload.Part? in
             guard let number = part["PartNumber"].flatMap({ Int($0) }), (1...PartPlan.maximumParts).contains(number),
@@ -92,40 +92,8 @@ enum MultipartMessages {
             return (parts, nil)
         }
         guard let next = Int(text) else {
-            throw S3UploadError.unexpectedAnswer("the list of parts says that more follow, and not where")
+            throw S3UploadError.unexpectedAnswer("the list of parts is truncated, and has no marker for the next page")
         }
         return (parts, next)
-    }
-}
-
-/// Decides whether a failed part is sent again, and after which pause. Pure.
-enum PartRetry {
-    /// Seconds; nil: the part is not sent again.
-    ///
-    /// - Parameters:
-    ///   - attempt: the number of times that the part was sent.
-    ///   - random: from 0 to 1, so that parts are not all retried at the same time.
-    static func pause(after error: any Error, attempt: Int, of attempts: Int, random: Double) -> TimeInterval? {
-        guard attempt < attempts, mayRepeat(error) else { return nil }
-        let backoff = min(20, 0.2 * Double(1 << min(attempt, 10))) * min(max(random, 0), 1)
-        let asked = (error as? S3Error)?.retryAfter ?? 0
-        return max(backoff, min(asked, 30))
-    }
-
-    private static func mayRepeat(_ error: any Error) -> Bool {
-        switch error {
-        case let error as S3Error:
-            switch error.kind {
-            case .slowDown, .serverFailure, .clockSkewed, .expiredCredentials: true
-            // A connection that was too slow, and a part that was damaged during the transfer.
-            default: ["RequestTimeout", "BadDigest", "XAmzContentSHA256Mismatch"].contains(error.code)
-            }
-        case let error as URLError:
-            [
-                .timedOut, .networkConnectionLost, .cannotConnectToHost, .cannotFindHost, .dnsLookupFailed,
-                .notConnectedToInternet, .badServerResponse, .secureConnectionFailed,
-            ].contains(error.code)
-        default: false
-        }
     }
 }

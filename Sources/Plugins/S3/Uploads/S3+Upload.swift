@@ -1,6 +1,5 @@
 import Foundation
 import LoadingKit
-import Synchronization
 
 extension S3 {
     /// Uploads a file in parts, several at the same time.
@@ -48,12 +47,12 @@ extension S3 {
         guard found == upload.size else {
             throw S3UploadError.fileChanged(path: file.path, expected: upload.size, found: found)
         }
-        let progress = UploadProgress(upload, options.didAdvance)
+        var upload = upload
         do {
-            try await sendParts(progress, file, options)
-            return try await complete(progress.upload, options)
+            try await sendParts(&upload, file, options)
+            return try await complete(upload, options)
         } catch {
-            throw S3UploadError.interrupted(progress.upload, error)
+            throw S3UploadError.interrupted(upload, error)
         }
     }
 
@@ -86,17 +85,20 @@ extension S3 {
         _ = try await answer("DELETE", try S3Address(upload.url), MultipartMessages.upload(upload.uploadID))
     }
 
-    private func sendParts(_ progress: UploadProgress, _ file: URL, _ options: S3UploadOptions) async throws {
-        let upload = progress.upload
+    /// Adds each part to `upload` when the server has it, and tells the program.
+    private func sendParts(_ upload: inout S3Upload, _ file: URL, _ options: S3UploadOptions) async throws {
         let address = try S3Address(upload.url)
+        let start = upload
         try await withThrowingTaskGroup(of: S3Upload.Part.self) { group in
-            var count = 0
-            for number in upload.missingParts {
-                if count >= max(1, options.partsAtOnce), let part = try await group.next() { progress.add(part) }
-                count += 1
-                group.addTask { try await send(number, upload, address, file, options) }
+            func add(_ part: S3Upload.Part) {
+                upload.add(part)
+                options.didAdvance?(upload)
             }
-            while let part = try await group.next() { progress.add(part) }
+            for (count, number) in start.missingParts.enumerated() {
+                if count >= max(1, options.partsAtOnce), let part = try await group.next() { add(part) }
+                group.addTask { try await send(number, start, address, file, options) }
+            }
+            while let part = try await group.next() { add(part) }
         }
     }
 
@@ -129,27 +131,5 @@ extension S3 {
             }
         }
         return try MultipartMessages.storedObject(answer)
-    }
-}
-
-/// An upload in progress; reports each part to the program.
-private final class UploadProgress: Sendable {
-    private let state: Mutex<S3Upload>
-    private let didAdvance: (@Sendable (S3Upload) -> Void)?
-
-    init(_ upload: S3Upload, _ didAdvance: (@Sendable (S3Upload) -> Void)?) {
-        state = Mutex(upload)
-        self.didAdvance = didAdvance
-    }
-
-    var upload: S3Upload { state.withLock { $0 } }
-
-    /// Called by one task.
-    func add(_ part: S3Upload.Part) {
-        let upload = state.withLock { upload in
-            upload.add(part)
-            return upload
-        }
-        didAdvance?(upload)
     }
 }

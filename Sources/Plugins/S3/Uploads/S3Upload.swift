@@ -99,9 +99,9 @@ public enum S3UploadError: Error, Sendable, LocalizedError, CustomStringConverti
     /// The description in plain words.
     public var description: String {
         switch self {
-        case .unreadableFile(let path): "the file \(path) cannot be read, or is no regular file"
+        case .unreadableFile(let path): "the file \(path) cannot be read, or is not a regular file"
         case .fileChanged(let path, let expected, let found):
-            "the file \(path) had \(expected) bytes when the upload began, and has \(found) now; begin anew"
+            "the file \(path) had \(expected) bytes when the upload started, and has \(found) now; start a new upload"
         case .unexpectedAnswer(let text): text
         case .tooManyParts(let size):
             "the stream has more than \(PartPlan.maximumParts) parts of \(size) bytes; set a larger partSize"

@@ -9,9 +9,6 @@ struct StreamedUpload: Sendable {
     let operation: S3Operation
     let partSize: Int
 
-    private var options: S3Options { installation.client.options }
-    private var address: S3Address { operation.address }
-
     func run() async throws {
         var body = PartReader(load.body.makeAsyncIterator(), PartCutter(size: partSize))
         guard try await body.readFirst() else { return try await sendWhole(body.takeFirst()) }
@@ -28,9 +25,7 @@ struct StreamedUpload: Sendable {
     /// A body that fits into a part needs no multipart upload.
     private func sendWhole(_ body: Data) async throws {
         var operation = operation
-        operation.carrier.httpBody = body
-        operation.carrier.setValue(nil, forHTTPHeaderField: "Content-Length")
-        operation.payload = Digest.hex(of: body)
+        operation.setBody(body)
         try await exchange.deliver(try await exchange.send(operation))
     }
 
@@ -53,10 +48,8 @@ struct StreamedUpload: Sendable {
     }
 
     private func send(_ part: Data, _ number: Int, _ identifier: String) async throws -> S3Upload.Part {
-        let request = S3Operation.further(
-            "PUT", address, MultipartMessages.part(number, identifier), of: operation.carrier, body: part,
-            isKept: MultipartMessages.isOfPart)
-        let answer = try await repeating { try await exchange.answer(request) }
+        let answer = try await answer(
+            "PUT", MultipartMessages.part(number, identifier), part, isKept: MultipartMessages.isOfPart)
         return S3Upload.Part(number: number, eTag: try MultipartMessages.eTag(of: answer), size: part.count)
     }
 
@@ -64,15 +57,11 @@ struct StreamedUpload: Sendable {
         let body = MultipartMessages.completion(parts)
         let answer = try await answer(
             "POST", MultipartMessages.upload(identifier), body, isKept: MultipartMessages.isOfCompletion)
-        var fields = answer.fields
+        var fields = answer.fields.filter { !["content-type", "transfer-encoding"].contains($0.key) }
         fields["etag"] = try MultipartMessages.storedObject(answer).eTag
-        fields["content-type"] = nil
-        fields["transfer-encoding"] = nil
         fields["content-length"] = "0"
-        guard
-            let response = HTTPURLResponse(
-                url: load.url, statusCode: answer.status, httpVersion: nil, headerFields: fields)
-        else { throw S3UploadError.unexpectedAnswer("the server's answer cannot be handed over") }
+        let response = HTTPURLResponse(
+            url: load.url, statusCode: answer.status, headerFields: fields.map { (name: $0.key, value: $0.value) })
         try await load.receive(response)
     }
 
@@ -80,21 +69,18 @@ struct StreamedUpload: Sendable {
         _ method: String, _ query: [CanonicalRequest.QueryItem], _ body: Data? = nil,
         isKept: (String) -> Bool = MultipartMessages.isOfCreation
     ) async throws -> S3Answer {
-        let request = S3Operation.further(
-            method, address, query, of: operation.carrier, body: body, isKept: isKept)
-        return try await repeating { try await exchange.answer(request) }
-    }
-
-    private func repeating<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
-        try await PartRetry.repeating(options.partAttempts, options.clock, body)
+        let request = operation.further(method, query, body: body, isKept: isKept)
+        let options = installation.client.options
+        return try await PartRetry.repeating(options.partAttempts, options.clock) {
+            try await exchange.answer(request)
+        }
     }
 
     /// Aborts the upload, so that its parts are not stored and billed. The load has ended, or is about to: a separate
     /// session sends the request.
     private func abort(_ identifier: String) {
-        let request = S3Operation.further(
-            "DELETE", address, MultipartMessages.upload(identifier), of: operation.carrier,
-            isKept: MultipartMessages.isOfPart)
+        let request = operation.further(
+            "DELETE", MultipartMessages.upload(identifier), isKept: MultipartMessages.isOfPart)
         Task { [installation] in
             guard let signed = try? await installation.client.sign(request) else { return }
             await installation.sendAfterwards(signed.request)
@@ -102,25 +88,29 @@ struct StreamedUpload: Sendable {
     }
 }
 
-extension PartRetry {
-    /// The result of `body`, which is called again as long as the decision requires a retry.
-    static func repeating<Value: Sendable>(
-        _ attempts: Int, _ clock: S3Clock, _ body: () async throws -> Value
-    ) async throws -> Value {
-        var attempt = 1
-        while true {
-            do {
-                return try await body()
-            } catch {
-                try Task.checkCancellation()
-                let random = Double.random(in: 0...1)
-                guard let pause = pause(after: error, attempt: attempt, of: attempts, random: random) else {
-                    throw error
-                }
-                try await clock.sleep(pause)
-                attempt += 1
-            }
-        }
+/// Divides a body that arrives in pieces into parts: a value. It holds one part, and the excess bytes of a piece.
+struct PartCutter: Sendable {
+    private let size: Int
+    private var bytes = Data()
+
+    init(size: Int) { self.size = max(1, size) }
+
+    mutating func append(_ piece: Data) {
+        if bytes.isEmpty { bytes = piece } else { bytes.append(piece) }
+    }
+
+    /// A full part; nil until a further byte is known to follow, because the last part must not be empty.
+    mutating func next() -> Data? {
+        guard bytes.count > size else { return nil }
+        let part = bytes.prefix(size)
+        bytes = bytes.dropFirst(size)
+        return part
+    }
+
+    /// The rest at the end: the last part.
+    mutating func finish() -> Data {
+        defer { bytes = Data() }
+        return bytes
     }
 }
 

@@ -16,8 +16,8 @@ struct CommandOutput: Sendable {
     var problem: String {
         let said = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard said.isEmpty else { return said }
-        let lastWords = errors.split(whereSeparator: \.isNewline).last.map { ", and said: \($0)" } ?? ""
-        guard let status else { return "how it ended is not known\(lastWords)" }
+        let lastWords = errors.split(whereSeparator: \.isNewline).last.map { ", with the text: \($0)" } ?? ""
+        guard let status else { return "its exit status is not known\(lastWords)" }
         let signal = status & 0x7f
         return (signal != 0 ? "it was ended by signal \(signal)" : "it ended with status \(status >> 8 & 0xff)")
             + lastWords
@@ -93,7 +93,7 @@ final class CommandProcess: Sendable {
     }
 
     private func runToItsEnd() throws -> CommandOutput {
-        let (output, errors) = (try SocketPair(), try SocketPair())
+        let (output, errors) = (try CommandChannel(), try CommandChannel())
         let process = try start(output, errors)
         output.closeFar()
         errors.closeFar()
@@ -113,7 +113,7 @@ final class CommandProcess: Sendable {
         return written
     }
 
-    private func start(_ output: SocketPair, _ errors: SocketPair) throws -> pid_t {
+    private func start(_ output: CommandChannel, _ errors: CommandChannel) throws -> pid_t {
         // The shell sets the limit and becomes the command. With `stdbuf`, its lines arrive as soon as they are
         // written.
         let limit = Int(seconds.rounded(.up)) + 1
@@ -121,7 +121,7 @@ final class CommandProcess: Sendable {
         return try state.withLock { state in
             if case .cancelled = state { throw CancellationError() }
             let process = try Spawn.start(
-                command, environment, input: input, output: output.far.value, errors: errors.far.value)
+                command, environment, input: input, output: output.descriptor, errors: errors.descriptor)
             state = .running(process)
             return process
         }
@@ -129,30 +129,72 @@ final class CommandProcess: Sendable {
 
     /// Reads until a line is sufficient, or until the command has closed its output; false where its time was over
     /// first. libproxy then has no further output, and may crash, or wait forever, while it ends.
-    private func read(_ output: SocketPair, _ errors: SocketPair) -> (CommandOutput, isOver: Bool) {
+    private func read(_ output: CommandChannel, _ errors: CommandChannel) -> (CommandOutput, isOver: Bool) {
         let deadline = ContinuousClock.now.advanced(by: .seconds(seconds))
-        var (text, said) = (WrittenLines(), WrittenLines())
         var (isOver, saidEnough) = (false, false)
         while !isOver {
             let left = deadline - ContinuousClock.now
             guard left > .zero else { break }
-            var polled = [
-                pollfd(fd: output.near.value, events: Int16(POLLIN), revents: 0),
-                pollfd(fd: errors.isOpen ? errors.near.value : -1, events: Int16(POLLIN), revents: 0),
-            ]
+            var polled = [output.polled, errors.polled]
             let milliseconds = left / .milliseconds(1)
             guard poll(&polled, 2, Int32(min(milliseconds.rounded(.up), 1_000_000))) >= 0 || errno == EINTR else {
                 break
             }
-            if polled[1].revents != 0, !errors.read(into: &said.bytes) { errors.isOpen = false }
-            if polled[0].revents != 0, !output.read(into: &text.bytes) { isOver = true }
-            while let line = said.next() { if isEnough(.error(line)) { saidEnough = true } }
-            while let line = text.next() { if isEnough(.output(line)) { saidEnough = true } }
-            if saidEnough || text.bytes.count > Self.mostOutput || said.bytes.count > Self.mostOutput { isOver = true }
+            if polled[1].revents != 0 { errors.read() }
+            if polled[0].revents != 0 { output.read() }
+            while let line = errors.lines.next() { if isEnough(.error(line)) { saidEnough = true } }
+            while let line = output.lines.next() { if isEnough(.output(line)) { saidEnough = true } }
+            isOver =
+                saidEnough || !output.isOpen
+                || max(output.lines.bytes.count, errors.lines.bytes.count) > Self.mostOutput
         }
         // The command writes errors before the line.
-        if isOver { while errors.read(into: &said.bytes), said.bytes.count <= Self.mostOutput {} }
-        return (CommandOutput(text: text.all, errors: said.all, saidEnough: saidEnough), isOver)
+        if isOver { while errors.read(), errors.lines.bytes.count <= Self.mostOutput {} }
+        return (CommandOutput(text: output.lines.all, errors: errors.lines.all, saidEnough: saidEnough), isOver)
+    }
+}
+
+/// One of a command's outputs: the channel to this process, and the text that was read.
+///
+/// The channel consists of sockets, because the system can create them so that other programs that are started at the
+/// same time do not inherit them.
+private final class CommandChannel {
+    private let near: Int32
+    private var far: Int32
+    var lines = WrittenLines()
+    /// Whether the command can still write.
+    private(set) var isOpen = true
+
+    init() throws(SystemProxyError) {
+        var pair: [Int32] = [-1, -1]
+        let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        guard socketpair(AF_UNIX, type, 0, &pair) == 0 else { throw .notStarted(errno: errno) }
+        (near, far) = (pair[0], pair[1])
+    }
+
+    deinit {
+        close(near)
+        closeFar()
+    }
+
+    /// The command's end.
+    var descriptor: Int32 { far }
+
+    func closeFar() {
+        if far >= 0 { close(far) }
+        far = -1
+    }
+
+    var polled: pollfd { pollfd(fd: isOpen ? near : -1, events: Int16(POLLIN), revents: 0) }
+
+    /// Reads available bytes, without waiting; false when there are none.
+    @discardableResult func read() -> Bool {
+        var buffer = [UInt8](repeating: 0, count: 65536)
+        let count = recv(near, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+        if count > 0 { lines.bytes += buffer[..<count] }
+        let hasMore = count > 0 || count < 0 && errno == EINTR
+        isOpen = isOpen && hasMore
+        return hasMore
     }
 }
 
@@ -175,41 +217,43 @@ struct WrittenLines {
     }
 }
 
-/// A channel from the command to this process: sockets, because the system can create them so that other programs that
-/// are started at the same time do not inherit them.
-private final class SocketPair {
-    struct Descriptor {
-        var value: Int32
-    }
-
-    let near: Descriptor
-    private(set) var far: Descriptor
-    /// Whether the command can still write.
-    var isOpen = true
-
-    init() throws(SystemProxyError) {
-        var pair: [Int32] = [-1, -1]
-        let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
-        guard socketpair(AF_UNIX, type, 0, &pair) == 0 else { throw .notStarted(errno: errno) }
-        near = Descriptor(value: pair[0])
-        far = Descriptor(value: pair[1])
-    }
-
-    deinit {
-        close(near.value)
-        closeFar()
-    }
-
-    func closeFar() {
-        if far.value >= 0 { close(far.value) }
-        far.value = -1
-    }
-
-    /// Appends available bytes, without waiting; false when there are none.
-    func read(into bytes: inout [UInt8]) -> Bool {
-        var buffer = [UInt8](repeating: 0, count: 65536)
-        let count = recv(near.value, &buffer, buffer.count, Int32(MSG_DONTWAIT))
-        if count > 0 { bytes += buffer[..<count] }
-        return count > 0 || count < 0 && errno == EINTR
+/// Starts a command in a separate process group.
+enum Spawn {
+    /// - Parameters:
+    ///   - command: a path and arguments.
+    ///   - input: the descriptor of its standard input; nil for an empty one.
+    static func start(
+        _ command: [String], _ environment: [String: String], input: Int32?, output: Int32, errors: Int32
+    ) throws(SystemProxyError) -> pid_t {
+        let variables = environment.map { "\($0.key)=\($0.value)" }
+        // The text after a NUL would be cut off.
+        guard !(command + variables).contains(where: { $0.utf8.contains(0) }) else { throw .notStarted(errno: EINVAL) }
+        var (attributes, files) = (posix_spawnattr_t(), posix_spawn_file_actions_t())
+        guard posix_spawnattr_init(&attributes) == 0 else { throw .notStarted(errno: ENOMEM) }
+        defer { posix_spawnattr_destroy(&attributes) }
+        guard posix_spawn_file_actions_init(&files) == 0 else { throw .notStarted(errno: ENOMEM) }
+        defer { posix_spawn_file_actions_destroy(&files) }
+        // Default signal handling, regardless of the program's own.
+        var (none, all) = (sigset_t(), sigset_t())
+        sigemptyset(&none)
+        sigfillset(&all)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setsigdefault(&attributes, &all)
+        posix_spawnattr_setpgroup(&attributes, 0)
+        let flags = Int32(POSIX_SPAWN_SETSIGMASK) | Int32(POSIX_SPAWN_SETSIGDEF) | Int32(POSIX_SPAWN_SETPGROUP)
+        posix_spawnattr_setflags(&attributes, Int16(flags))
+        if let input {
+            posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO)
+        } else {
+            posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        }
+        posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO)
+        posix_spawn_file_actions_adddup2(&files, errors, STDERR_FILENO)
+        let (argv, envp) = (command.map { strdup($0) } + [nil], variables.map { strdup($0) } + [nil])
+        defer { for text in argv + envp { free(text) } }
+        var process = pid_t()
+        let code = posix_spawn(&process, command.first ?? "", &files, &attributes, argv, envp)
+        guard code == 0 else { throw .notStarted(errno: code) }
+        return process
     }
 }

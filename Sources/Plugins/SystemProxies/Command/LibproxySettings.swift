@@ -18,7 +18,7 @@ import LoadingKit
 ///   stdout  http://proxy:3128
 /// ```
 enum LibproxySettings: Equatable {
-    case ways([ProxyChoice])
+    case routes([ProxyChoice])
     /// A script determines the proxies.
     case script(URL)
     /// The script that the network offers (WPAD) determines the proxies.
@@ -30,12 +30,12 @@ enum LibproxySettings: Equatable {
         guard let opening = lines.first(where: { $0.hasPrefix("Config is:") || $0.contains(Self.version5 + "url=") })
         else {
             throw SystemProxyError.unusableAnswer(
-                answer.map { "\($0), without a word about the settings, as of a version that is not known" }
+                answer.map { "\($0), without the settings: the version is not known" }
                     ?? output.problem)
         }
         // libproxy does not read the settings in this case.
         if opening.hasSuffix("online=0") {
-            throw SystemProxyError.unusableAnswer("it takes the network for unavailable, and says nothing of proxies")
+            throw SystemProxyError.unusableAnswer("it considers the network unavailable, and did not read the settings")
         }
         let entries = lines.compactMap(Self.entry)
         if entries.contains(where: { $0.hasPrefix("wpad:") }) {
@@ -51,7 +51,7 @@ enum LibproxySettings: Equatable {
             guard !choices.isEmpty else {
                 throw SystemProxyError.unusableAnswer(words.isEmpty ? output.problem : words.joined(separator: " "))
             }
-            self = .ways(choices)
+            self = .routes(choices)
         }
     }
 
@@ -78,5 +78,32 @@ enum LibproxySettings: Equatable {
         guard let place = line.range(of: version5 + "Config["), let start = line[place.upperBound...].range(of: "] = ")
         else { return nil }
         return line[start.upperBound...]
+    }
+}
+
+/// The environment variables for libproxy's command.
+enum LibproxyEnvironment {
+    /// Variables for the desktop's settings, and the environment's proxies.
+    static func forSettings(_ environment: [String: String]) -> [String: String] {
+        var environment = environment
+        // A web server passes a request's `Proxy` field to its programs as `HTTP_PROXY`. The request must not choose
+        // the proxy.
+        if environment["REQUEST_METHOD"] != nil { environment["HTTP_PROXY"] = nil }
+        // libproxy then logs its steps on standard error.
+        environment["_PX_DEBUG"] = "1"
+        // Since libproxy 0.5, on standard output.
+        environment["PX_DEBUG"] = "1"
+        return environment
+    }
+
+    /// Variables for a script on standard input: without any of this process's variables that libproxy could interpret
+    /// as settings.
+    static func forScript(_ environment: [String: String]) -> [String: String] {
+        var few = environment.filter { ["PATH", "LD_LIBRARY_PATH", "PX_MODULE_PATH", "TZ"].contains($0.key) }
+        few["http_proxy"] = "pac+file:///dev/stdin"
+        few["_PX_DEBUG"] = "1"
+        // Since libproxy 0.5.
+        few["PX_FORCE_CONFIG"] = "config-env"
+        return few
     }
 }

@@ -11,20 +11,14 @@ final class ScriptFile: Sendable {
         guard descriptor >= 0 else { throw .notStarted(errno: errno) }
         unlink(path)
         self.descriptor = descriptor
-        if let code = Self.write(Array(text.utf8), descriptor) { throw .notStarted(errno: code) }
+        do {
+            try FileHandle(fileDescriptor: descriptor, closeOnDealloc: false).write(contentsOf: Data(text.utf8))
+        } catch {
+            let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
+            throw .notStarted(errno: cause?.domain == NSPOSIXErrorDomain ? Int32(clamping: cause?.code ?? 0) : EIO)
+        }
+        lseek(descriptor, 0, SEEK_SET)
     }
 
     deinit { close(descriptor) }
-
-    /// Returns the `errno` of a failure.
-    private static func write(_ bytes: [UInt8], _ descriptor: Int32) -> Int32? {
-        bytes.withUnsafeBytes { bytes -> Int32? in
-            var done = 0
-            while done < bytes.count {
-                let count = pwrite(descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done, off_t(done))
-                if count > 0 { done += count } else if count == 0 { return EIO } else if errno != EINTR { return errno }
-            }
-            return nil
-        }
-    }
 }

@@ -34,13 +34,13 @@
             }
             var request = load.request
             for name in trace.injected { request.setValue(nil, forHTTPHeaderField: name) }
-            var carrier = FieldCarrier()
+            var fields: [(name: String, value: String)] = []
             if telemetry.options.shouldPropagate?(load.request) ?? true {
-                tracer.inject(span.context, into: &carrier, using: FieldInjector())
-                for (name, value) in carrier.fields { request.setValue(value, forHTTPHeaderField: name) }
+                tracer.inject(span.context, into: &fields, using: FieldInjector())
+                for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
             }
             request.setContext(RequestContext(span.context, owner: telemetry, outer: outer))
-            telemetry.traces.note(span.context, injected: carrier.fields.map(\.name), of: load.task)
+            telemetry.traces.note(span.context, injected: fields.map(\.name), of: load.task)
             (self.span, self.request) = (span, request)
         }
 
@@ -53,14 +53,14 @@
             meters?.begin()
             let loaded: LoadedResponse
             do {
-                loaded = try await Forwarding.load(request, of: load)
+                loaded = try await load.next.load(request, redirects: .returned)
             } catch {
                 end(await outcome(of: error, nil, isRedirect: false))
                 throw error
             }
             let status = (loaded.response as? HTTPURLResponse)?.statusCode
             do {
-                try await Forwarding.deliver(loaded, to: load)
+                try await load.receive(loaded)
             } catch {
                 let isRedirect = loaded.redirection != nil
                 end(await outcome(of: error, status, isRedirect: isRedirect), NetworkFacts(loaded))
@@ -69,10 +69,15 @@
             end(.response(status: status), NetworkFacts(loaded))
         }
 
+        /// - Parameter isRedirect: whether there was a redirect response. When it is followed, another request of the task
+        ///   ends this load.
         private func outcome(of error: any Error, _ status: Int?, isRedirect: Bool) async -> AttemptOutcome {
-            switch await Forwarding.ending(by: error, of: load, isRedirect: isRedirect) {
-            case .redirect: .redirect(status: status)
-            case .failure(let error): .failure(error, status: status)
+            guard error is CancellationError else { return .failure(error, status: status) }
+            return switch await load.ending() {
+            case .failed(let error): .failure(error, status: status)
+            case .cancelled, .sessionInvalidated: .failure(URLError(.cancelled), status: status)
+            case .replaced, .released, .finished, nil:
+                isRedirect ? .redirect(status: status) : .failure(error, status: status)
             }
         }
 

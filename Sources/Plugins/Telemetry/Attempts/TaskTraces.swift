@@ -6,7 +6,7 @@
     /// Records the attempts of each task: their parent, their number, and the last one's span.
     final class TaskTraces: Sendable {
         /// The trace data for a new attempt.
-        struct Trace {
+        struct Trace: Sendable {
             let parent: ServiceContext
             /// 0 for a task's first attempt.
             let resendCount: Int
@@ -77,6 +77,4 @@
             state.limit = max(64, state.entries.count * 2)
         }
     }
-
-    extension TaskTraces.Trace: Sendable {}
 #endif

@@ -1,12 +1,10 @@
 #if Telemetry
     import Tracing
 
-    /// The fields that a tracer writes.
-    struct FieldCarrier: Sendable {
-        private(set) var fields: [(name: String, value: String)] = []
-
-        /// A field that HTTP does not permit is left out: the request could not be sent with it.
-        fileprivate mutating func append(_ name: String, _ value: String) {
+    /// Collects the fields that a tracer injects. A field that HTTP does not permit is left out: the request could not be
+    /// sent with it.
+    struct FieldInjector: Injector {
+        func inject(_ value: String, forKey name: String, into fields: inout [(name: String, value: String)]) {
             guard !name.isEmpty, name.utf8.allSatisfy(Self.isTokenCharacter),
                 value.utf8.allSatisfy({ $0 == 0x09 || $0 >= 0x20 && $0 != 0x7f })
             else { return }
@@ -19,13 +17,6 @@
             case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
             default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
             }
-        }
-    }
-
-    /// Writes the values that a tracer injects.
-    struct FieldInjector: Injector {
-        func inject(_ value: String, forKey key: String, into carrier: inout FieldCarrier) {
-            carrier.append(key, value)
         }
     }
 #endif

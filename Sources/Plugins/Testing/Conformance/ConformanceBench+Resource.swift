@@ -4,52 +4,89 @@ import Synchronization
 
 /// Checks with a resource that loads without answers of the program.
 extension ConformanceBench {
-    func checkResource(_ sample: ConformanceSample) async {
-        let request = sample.request
-        guard let whole = await checkWhole(request) else { return }
-        await checkForms(request, whole)
-        for stage in LoadObserver.Stage.allCases {
-            await checkCancellation(request, whole, stage)
-            await checkSuspension(request, whole, stage)
-            await checkInvalidation(request, stage)
+    /// A resource, and its first load, which is the reference for the others.
+    struct Resource: Sendable {
+        let request: URLRequest
+        let whole: Data
+        /// Whether several responses came (`multipart/x-mixed-replace`), so that loads of other kinds have other bytes.
+        let hasParts: Bool
+
+        func difference(_ data: Data) -> (rule: Int, details: String)? {
+            guard data != whole, !hasParts else { return nil }
+            let isOrdered = data.count != whole.count || Self.histogram(data) != Self.histogram(whole)
+            return isOrdered
+                ? (
+                    2,
+                    "\(data.count) bytes came that differ from the \(whole.count) of the first load: what a load "
+                        + "gives depends on its request alone, and on nothing static"
+                )
+                : (
+                    11,
+                    "the first load's bytes came in another order: wait for each call of receive(_:) before the next, "
+                        + "and call the client from one thread after the other"
+                )
         }
-        await checkFinishing(request, whole)
-        await checkManyAtOnce(request, whole)
-        await checkRelease(request)
-        await checkWebSocket(request)
+
+        private static func histogram(_ data: Data) -> [Int] {
+            data.reduce(into: [Int](repeating: 0, count: 256)) { $0[Int($1)] += 1 }
+        }
     }
 
-    /// Loads the resource with a delegate. Its result is the reference for the other kinds of loads.
-    private func checkWhole(_ request: URLRequest) async -> Data? {
-        let check = "loaded by a data task with a delegate"
-        let observer = LoadObserver()
-        let outcome = await withSession(check, request.url, delegate: observer) { session in
-            await withTimeLimit(5, check, request.url) {
-                await observer.run(session.dataTask(with: request), in: session)
-            }
+    /// Ends where a load does not: each other check would have to wait for its time limit.
+    func checkResource(_ resource: Resource) async {
+        await checkForms(resource)
+        if isStalled(resource.request) { return }
+        await checkAfterCancellation(resource)
+        for stage in LoadObserver.Stage.allCases where !isStalled(resource.request) {
+            await checkCancellation(resource, stage)
+            await checkSuspension(resource, stage)
+            await checkInvalidation(resource.request, stage)
         }
-        guard let outcome else { return nil }
-        note(12, check, request.url, outcome.error.map { "it failed: \($0)" })
+        for check in [checkFinishing, checkCache, checkManyAtOnce, checkForwarding] where !isStalled(resource.request) {
+            await check(resource)
+        }
+        for check in [checkRelease, checkBlocking, checkBackPressure, checkWebSocket] where !isStalled(resource.request)
+        {
+            await check(resource.request)
+        }
+    }
+
+    /// Loads the resource with a delegate.
+    func checkWhole(_ request: URLRequest) async -> Resource? {
+        let check = ConformanceCheck(self, "loaded by a data task with a delegate", request)
+        guard let outcome = await check.outcome(10) else { return nil }
+        check.expectSuccess(12, outcome.error)
         guard outcome.error == nil else { return nil }
-        note(8, check, request.url, outcome.response == nil ? "no response came" : nil)
-        note(8, check, request.url, Self.disorder(outcome.events))
+        check.expect(8, outcome.response != nil, "no response came: give one before load(_:) returns")
+        let disorder = Self.disorder(outcome.events)
+        check.expect(disorder?.rule ?? 8, disorder == nil, disorder?.details ?? "")
         if let response = outcome.response {
-            note(
-                9, check, request.url,
-                response.url?.absoluteString == request.url?.absoluteString
-                    ? nil : "the response's URL is \(response.url?.absoluteString ?? "nil")")
+            check.expect(
+                9, response.url?.absoluteString == request.url?.absoluteString,
+                "the response's URL is \(response.url?.absoluteString ?? "nil"): give the requested one, or redirect")
             let expected = response.expectedContentLength
-            note(
-                9, check, request.url,
-                expected == -1 || expected == Int64(outcome.data.count) || request.httpMethod == "HEAD"
-                    ? nil : "expectedContentLength is \(expected), and \(outcome.data.count) bytes came")
+            check.expect(
+                9, expected == -1 || expected == Int64(outcome.data.count) || request.httpMethod == "HEAD",
+                "expectedContentLength is \(expected), and \(outcome.data.count) bytes came: give the size, or -1")
         }
-        return outcome.data
+        for transaction in outcome.metrics?.transactionMetrics ?? [] {
+            let dates = [
+                transaction.fetchStartDate, transaction.requestStartDate, transaction.responseStartDate,
+                transaction.responseEndDate,
+            ].compactMap { $0 }
+            // Dates of a monotonic clock and those of a program's clock differ by a little.
+            check.expect(
+                19, zip(dates, dates.dropFirst()).allSatisfy { $1.timeIntervalSince($0) > -0.01 },
+                "the metrics' dates are not in order: start of the fetch, request, response and its end are \(dates)")
+        }
+        guard outcome.response != nil else { return nil }
+        return Resource(request: request, whole: outcome.data, hasParts: outcome.responses > 1)
     }
 
-    /// The error in the order of a delegate's calls: a response, data, metrics, the end; each once, except data.
-    private static func disorder(_ events: [LoadObserver.Event]) -> String? {
-        var last = 0
+    /// The error in the order of a delegate's calls: response, data, metrics, the end. A later response replaces an
+    /// earlier one and its data.
+    private static func disorder(_ events: [LoadObserver.Event]) -> (rule: Int, details: String)? {
+        var (last, mayBeReplaced) = (0, false)
         for event in events {
             let place =
                 switch event {
@@ -59,25 +96,30 @@ extension ConformanceBench {
                 case .metrics: 3
                 case .end: 4
                 }
-            if place < last || (place == last && place > 2) {
-                return "the delegate's calls came in the order \(events)"
+            if place == 1, last == 1, !mayBeReplaced {
+                return (9, "a second response replaced the first one before its body: give one response, and its body")
+            }
+            if place < last && !(place == 1 && last == 2) || place == last && place > 2 {
+                return (8, "the delegate's calls came in the order \(events)")
+            }
+            // The first part's response replaces that of the whole.
+            if case .response("multipart/x-mixed-replace") = event {
+                mayBeReplaced = true
+            } else {
+                mayBeReplaced = false
             }
             last = place
         }
-        return last == 4 ? nil : "the delegate's calls ended with \(events)"
+        return last == 4 ? nil : (8, "the delegate's calls ended with \(events)")
     }
 
-    private func checkForms(_ request: URLRequest, _ whole: Data) async {
+    private func checkForms(_ resource: Resource) async {
+        let request = resource.request
         let forms: [(String, @Sendable (URLSession) async throws -> Data)] = [
-            ("loaded by data(for:)", { try await $0.data(for: request).0 }),
+            ("data(for:)", { try await $0.data(for: request).0 }),
+            ("a data task with a completion handler", { try await Self.load(request, in: $0) }),
             (
-                "loaded by a data task with a completion handler",
-                { session in
-                    try await Self.load(request, in: session)
-                }
-            ),
-            (
-                "loaded by download(for:)",
+                "download(for:)",
                 { session in
                     let file = try await session.download(for: request).0
                     defer { try? FileManager.default.removeItem(at: file) }
@@ -85,68 +127,49 @@ extension ConformanceBench {
                 }
             ),
             (
-                "loaded by bytes(for:)",
-                { session in
-                    var data = Data()
-                    for try await byte in try await session.bytes(for: request).0 { data.append(byte) }
-                    return data
-                }
+                "bytes(for:)",
+                { try await $0.bytes(for: request).0.chunks.reduce(into: Data()) { $0.append($1) } }
             ),
         ]
-        for (check, load) in forms {
-            let result = await withSession(check, request.url) { session in
-                await withTimeLimit(5, check, request.url) { () -> Result<Data, any Error> in
-                    do { return .success(try await load(session)) } catch { return .failure(error) }
-                }
-            }
-            switch result {
-            case .success(let data)?:
-                note(
-                    2, check, request.url,
-                    data == whole
-                        ? nil : "\(data.count) bytes came that differ from the \(whole.count) of the first load")
-            case .failure(let error)?: note(12, check, request.url, "it failed: \(error)")
+        for (form, load) in forms {
+            let check = ConformanceCheck(self, "loaded by \(form)", request)
+            switch await check.result(10, load) {
+            case .success(let data)?: expectEqual(data, resource, check)
+            case .failure(let error)?: check.expectSuccess(12, error)
             case nil: break
             }
         }
     }
 
-    private func checkCancellation(_ request: URLRequest, _ whole: Data, _ stage: LoadObserver.Stage) async {
-        let check = "cancelled \(stage.rawValue)"
-        let observer = LoadObserver(at: stage) { _, task in task.cancel() }
-        let outcome = await withSession(check, request.url, delegate: observer) { session in
-            await withTimeLimit(5, check, request.url) {
-                await observer.run(session.dataTask(with: request), in: session)
-            }
-        }
-        guard let outcome else { return }
-        let isCancelled = (outcome.error as? URLError)?.code == .cancelled
-        // A load may end before it is cancelled.
-        let isWhole = outcome.error == nil && outcome.data == whole && stage != .beforeItBegan
-        let isEmpty = whole.isEmpty && outcome.error == nil
-        note(
-            5, check, request.url,
-            isCancelled || isWhole || isEmpty
-                ? nil : "it ended with \(outcome.error.map { "\($0)" } ?? "no error") and \(outcome.data.count) bytes")
-        note(
-            10, check, request.url,
-            outcome.events.count { if case .end = $0 { true } else { false } } == 1 ? nil : "it ended more than once")
+    private func expectEqual(_ data: Data, _ resource: Resource, _ check: ConformanceCheck) {
+        let difference = resource.difference(data)
+        check.expect(difference?.rule ?? 2, difference == nil, difference?.details ?? "")
     }
 
-    private func checkSuspension(_ request: URLRequest, _ whole: Data, _ stage: LoadObserver.Stage) async {
-        let check = "suspended \(stage.rawValue)"
-        let observer = LoadObserver(at: stage, perform: { _, task in task.suspend() })
-        let outcome = await withSession(check, request.url, delegate: observer) { session in
-            await withTimeLimit(14, check, request.url) { () -> LoadObserver.Outcome in
-                let task = session.dataTask(with: request)
+    private func checkCancellation(_ resource: Resource, _ stage: LoadObserver.Stage) async {
+        let check = ConformanceCheck(self, "cancelled \(stage.rawValue)", resource.request)
+        guard let outcome = await check.outcome(5, LoadObserver(at: stage) { $1.cancel() }) else { return }
+        // A load may end before it is cancelled.
+        let isWhole = outcome.error == nil && outcome.data == resource.whole && stage != .beforeItBegan
+        let isEmpty = resource.whole.isEmpty && outcome.error == nil
+        check.expect(5, outcome.isCancelled || isWhole || isEmpty, "it ended with \(outcome.end)")
+        let ends = outcome.events.count { if case .end = $0 { true } else { false } }
+        check.expect(10, ends == 1, "it ended more than once")
+    }
+
+    private func checkSuspension(_ resource: Resource, _ stage: LoadObserver.Stage) async {
+        let check = ConformanceCheck(self, "suspended \(stage.rawValue)", resource.request)
+        let observer = LoadObserver(at: stage) { $1.suspend() }
+        let outcome = await check.withSession(delegate: observer) { session in
+            await check.withTimeLimit(14, progress: { observer.progress }) { () -> LoadObserver.Outcome in
+                let task = session.dataTask(with: resource.request)
                 async let outcome = observer.run(task, in: session)
                 await observer.waitForStage()
                 let before = observer.count
                 await Self.waitForTurns(of: session)
-                if task.state == .suspended, observer.count > before {
-                    self.note(
-                        14, check, request.url, "\(observer.count - before) bytes came while the task was suspended")
-                }
+                let count = observer.count - before
+                check.expect(
+                    14, task.state != .suspended || count == 0, "\(count) bytes came while the task was suspended")
                 // A task that is suspended before its start needs one more call.
                 task.resume()
                 if task.state == .suspended { task.resume() }
@@ -154,77 +177,54 @@ extension ConformanceBench {
             }
         }
         guard let outcome else { return }
-        note(
-            14, check, request.url,
-            outcome.error == nil && outcome.data == whole
-                ? nil
-                : "it ended with \(outcome.error.map { "\($0)" } ?? "no error") and \(outcome.data.count) of \(whole.count) bytes"
-        )
+        check.expect(
+            14, outcome.error == nil && resource.difference(outcome.data)?.rule != 2,
+            "it ended with \(outcome.end) of \(resource.whole.count): what comes meanwhile waits")
     }
 
     /// Lets other operations run on the delegate's queue, so that pending events would arrive.
-    private static func waitForTurns(of session: URLSession) async {
+    static func waitForTurns(of session: URLSession) async {
         for _ in 0..<20 {
             await withCheckedContinuation { done in session.delegateQueue.addOperation { done.resume() } }
         }
     }
 
     private func checkInvalidation(_ request: URLRequest, _ stage: LoadObserver.Stage) async {
-        let check = "session invalidated \(stage.rawValue)"
+        let check = ConformanceCheck(self, "session invalidated \(stage.rawValue)", request)
         let observer = LoadObserver(at: stage) { session, _ in session.invalidateAndCancel() }
-        let outcome = await withSession(check, request.url, delegate: observer) { session in
-            await withTimeLimit(5, check, request.url) {
-                await observer.run(session.dataTask(with: request), in: session)
-            }
-        }
-        guard let outcome else { return }
-        let isCancelled = outcome.error == nil || (outcome.error as? URLError)?.code == .cancelled
-        note(5, check, request.url, isCancelled ? nil : "it ended with \(outcome.error.map { "\($0)" } ?? "no error")")
+        guard let outcome = await check.outcome(5, observer) else { return }
+        check.expect(5, outcome.error == nil || outcome.isCancelled, "it ended with \(outcome.end)")
     }
 
-    private func checkFinishing(_ request: URLRequest, _ whole: Data) async {
-        let check = "session let finish its tasks"
+    private func checkFinishing(_ resource: Resource) async {
+        let check = ConformanceCheck(self, "session let finish its tasks", resource.request)
         let observer = LoadObserver(at: .whenItBegan) { session, _ in session.finishTasksAndInvalidate() }
-        let outcome = await withSession(check, request.url, delegate: observer) { session in
-            await withTimeLimit(5, check, request.url) {
-                await observer.run(session.dataTask(with: request), in: session)
-            }
-        }
-        guard let outcome else { return }
-        note(
-            10, check, request.url,
-            outcome.error == nil && outcome.data == whole
-                ? nil : "it ended with \(outcome.error.map { "\($0)" } ?? "no error") and \(outcome.data.count) bytes")
+        guard let outcome = await check.outcome(10, observer) else { return }
+        check.expectSuccess(12, outcome.error)
+        if outcome.error == nil { expectEqual(outcome.data, resource, check) }
     }
 
-    /// One half of the loads runs in one session, the other half in another. Every tenth is cancelled, and every tenth
-    /// is suspended at its start or at its response, until the delegate's queue has had twenty turns.
-    private func checkManyAtOnce(_ request: URLRequest, _ whole: Data) async {
-        let check = "\(conformance.loadsAtOnce) loads at once"
-        let count = conformance.loadsAtOnce
-        await withSession(check, request.url) { first in
-            await withSession(check, request.url) { second in
-                let failed = await withTimeLimit(7, check, request.url) { () -> [String] in
-                    await withTaskGroup(of: String?.self) { group in
-                        for index in 0..<count {
-                            let session = index % 2 == 0 ? first : second
-                            group.addTask { await Self.load(request, whole, in: session, index) }
-                        }
-                        var failed: [String] = []
-                        for await failure in group { if let failure { failed.append(failure) } }
-                        return failed
-                    }
-                }
-                guard let failed else { return }
-                note(
-                    7, check, request.url,
-                    failed.isEmpty ? nil : "\(failed.count) did not come as they should, the first: \(failed[0])")
-            }
+    /// The second load may be answered from the session's cache.
+    private func checkCache(_ resource: Resource) async {
+        let request = resource.request
+        let check = ConformanceCheck(self, "loaded twice in a session with a cache", request)
+        let result = await check.result(20) { session in
+            _ = try await session.data(for: request)
+            return try await session.data(for: request).0
+        }
+        switch result {
+        case .success(let data)? where !resource.hasParts:
+            check.expect(
+                20, data == resource.whole,
+                "\(data.count) bytes of \(resource.whole.count) came, or others: a stored response is answered with "
+                    + "useCachedResponse()")
+        case .success, nil: break
+        case .failure(let error)?: check.expectSuccess(12, error)
         }
     }
 
     /// Loads with a completion handler.
-    private static func load(_ request: URLRequest, in session: URLSession) async throws -> Data {
+    static func load(_ request: URLRequest, in session: URLSession) async throws -> Data {
         let ended = Mutex<CheckedContinuation<Data, any Error>?>(nil)
         let task = session.dataTask(with: request) { data, _, error in
             ended.withLock { $0.take() }?.resume(with: error.map { .failure($0) } ?? .success(data ?? Data()))
@@ -240,85 +240,20 @@ extension ConformanceBench {
         }
     }
 
-    private static func load(_ request: URLRequest, _ whole: Data, in session: URLSession, _ index: Int) async
-        -> String?
-    {
-        if index % 10 == 3 {
-            let observer = Task { try await session.data(for: request) }
-            observer.cancel()
-            _ = await observer.result
-            return nil
-        }
-        do {
-            let data =
-                index % 10 == 7
-                ? try await loadSuspended(
-                    request, in: session, index % 20 == 7 ? .whenItBegan : .whenTheResponseCame)
-                : try await session.data(for: request).0
-            return data == whole ? nil : "\(data.count) bytes that differ from the first load's"
-        } catch {
-            return "\(error)"
-        }
-    }
-
-    /// Loads, suspended at a stage for some turns of the delegate's queue. It waits for no other load: a suspended load
-    /// may hold a connection for which others wait.
-    private static func loadSuspended(
-        _ request: URLRequest, in session: URLSession, _ stage: LoadObserver.Stage
-    ) async throws -> Data {
-        let observer = LoadObserver(at: stage, perform: { _, task in task.suspend() })
-        let task = session.dataTask(with: request)
-        task.delegate = observer
-        async let outcome = observer.run(task, in: session)
-        await observer.waitForStage()
-        await waitForTurns(of: session)
-        task.resume()
-        let end = await outcome
-        if let error = end.error { throw error }
-        return end.data
-    }
-
-    /// Handlers are released when their loads have ended, completely or by a cancellation.
-    private func checkRelease(_ request: URLRequest) async {
-        guard conformance.handler != nil, !conformance.isInterceptor else { return }
-        let check = "handlers released after 20 loads"
-        let census = HandlerCensus()
-        await withSession(check, request.url, makesHandlers: census) { session in
-            for index in 0..<20 {
-                let observer = Task { try await session.data(for: request) }
-                if index % 2 == 0 { observer.cancel() }
-                _ = await observer.result
-            }
-        }
-        // A handler's task may not have returned from `load(_:)` yet.
-        _ = await withTimeLimit(6, check, request.url) { () -> Bool in
-            while census.living > 0, !Task.isCancelled { await Task.yield() }
-            return true
-        }
-        note(6, check, request.url, census.living == 0 ? nil : "\(census.living) of 20 are still there")
-    }
-
     private func checkWebSocket(_ request: URLRequest) async {
         guard let url = request.url, let scheme = url.scheme?.lowercased(), !["http", "https"].contains(scheme) else {
             return
         }
-        let check = "asked for a WebSocket"
-        await withSession(check, url) { session in
-            let isRefused = await withTimeLimit(22, check, url) { () -> Bool in
-                let task = session.webSocketTask(with: url)
-                task.resume()
-                return await withTaskCancellationHandler {
-                    do {
-                        _ = try await task.receive()
-                        return false
-                    } catch {
-                        return true
-                    }
-                } onCancel: {
-                    task.cancel()
-                }
+        let check = ConformanceCheck(self, "asked for a WebSocket", request)
+        let result = await check.result(22) { session in
+            let task = session.webSocketTask(with: url)
+            task.resume()
+            try await withTaskCancellationHandler {
+                _ = try await task.receive()
+            } onCancel: {
+                task.cancel()
             }
-            if let isRefused { note(22, check, url, isRefused ? nil : "a message was received") }
         }
+        if let result { check.expect(22, result.error != nil, "a message was received") }
     }
 }

@@ -1,74 +1,187 @@
 import Foundation
-import LoadingKit
+@_spi(LoadingKitPlugins) import LoadingKit
 import Logging
 import Synchronization
 
-/// The state of one run of the checks: makes sessions and loads, and collects findings.
+/// One run of the checks, and its report.
 final class ConformanceBench: Sendable {
     let conformance: HandlerConformance
     private let state = Mutex(ConformanceReport())
+    private let stalled = Mutex<Set<URLRequest>>([])
 
     init(_ conformance: HandlerConformance) { self.conformance = conformance }
 
     var report: ConformanceReport { state.withLock { $0 } }
 
-    /// Records a check and its result.
+    /// Adds a check to the report.
     ///
     /// - Parameter details: nil where the handler follows the rule.
     func note(_ rule: Int, _ check: String, _ url: URL?, _ details: String?) {
         state.withLock { report in
-            if !report.checks.contains(check) { report.checks.append(check) }
-            if let details {
-                report.findings.append(
-                    ConformanceReport.Finding(rule: rule, check: check, url: url, details: details))
+            report.note(check: check)
+            guard let details else { return }
+            report.add(ConformanceReport.Finding(rule: rule, check: check, url: url, details: details))
+        }
+    }
+
+    /// Notes that a load of this request did not end.
+    func noteStall(_ request: URLRequest) { stalled.withLock { _ = $0.insert(request) } }
+
+    func isStalled(_ request: URLRequest) -> Bool { stalled.withLock { $0.contains(request) } }
+
+    /// Whether loads pass through code that forwards them with a `LoadContext`.
+    var hasInterceptors: Bool {
+        let configuration = URLSessionConfiguration.ephemeral
+        conformance.configure(configuration)
+        return !configuration.interceptors.isEmpty || interceptorClass != nil
+    }
+
+    /// The checked class, where it is an interceptor with a `load(_:)`.
+    var interceptorClass: URLProtocolHandler.Type? {
+        guard conformance.isInterceptor, let type = conformance.handler,
+            let url = conformance.samples.first?.request.url
+        else { return nil }
+        let handler = type.init(request: URLRequest(url: url), cachedResponse: nil, client: nil)
+        return handler.overridesStartLoading ? nil : type
+    }
+}
+
+/// A check of one operation: makes its sessions and loads, and reports its findings.
+struct ConformanceCheck: Sendable {
+    private let bench: ConformanceBench
+    private let name: String
+    let request: URLRequest
+
+    /// - Parameter name: the operation, such as `cancelled when the response came`.
+    init(_ bench: ConformanceBench, _ name: String, _ request: URLRequest) {
+        self.bench = bench
+        self.name = name
+        self.request = request
+    }
+
+    /// Reports whether the handler follows a rule.
+    ///
+    /// - Parameter details: the observation where it does not.
+    func expect(_ rule: Int, _ isKept: Bool, _ details: @autoclosure () -> String) {
+        bench.note(rule, name, request.url, isKept ? nil : details())
+    }
+
+    /// Reports an error of a load that should succeed.
+    func expectSuccess(_ rule: Int, _ error: (any Error)?) {
+        expect(rule, error == nil, "it failed: \(error.map { "\($0)" } ?? "")")
+    }
+
+    /// The outcome of a task; nil, and a finding, where it exceeds the time limit. Default: of a data task.
+    func outcome(
+        _ rule: Int, _ observer: LoadObserver = LoadObserver(), behind probe: LoadProbe? = nil,
+        _ makeTask: (@Sendable (URLSession) -> URLSessionTask)? = nil
+    ) async -> LoadObserver.Outcome? {
+        await withSession(delegate: observer, behind: probe) { session in
+            await withTimeLimit(rule, progress: { observer.progress }) {
+                await observer.run(makeTask?(session) ?? session.dataTask(with: request), in: session)
             }
+        }
+    }
+
+    /// The result of a load without a delegate; nil, and a finding, where it exceeds the time limit.
+    func result<Value: Sendable>(
+        _ rule: Int, behind probe: LoadProbe? = nil, _ load: @escaping @Sendable (URLSession) async throws -> Value
+    ) async -> Result<Value, any Error>? {
+        await withSession(behind: probe) { await result(rule, in: $0, load) }
+    }
+
+    func result<Value: Sendable>(
+        _ rule: Int, in session: URLSession, _ load: @escaping @Sendable (URLSession) async throws -> Value
+    ) async -> Result<Value, any Error>? {
+        let progress: @Sendable () async -> Int = {
+            await session.allTasks.reduce(0) {
+                $0 + Int(truncatingIfNeeded: $1.countOfBytesReceived + $1.countOfBytesSent)
+            }
+        }
+        return await withTimeLimit(rule, progress: progress) { () -> Result<Value, any Error> in
+            do { return .success(try await load(session)) } catch { return .failure(error) }
         }
     }
 
     /// Calls `body` with its own session. Breaches of the contract that LoadingKit logs are findings.
+    ///
+    /// - Parameters:
+    ///   - probe: loads the requests that all interceptors have passed on.
+    ///   - watch: observes the threads of the handlers' and interceptors' loads.
     func withSession<Result>(
-        _ check: String, _ url: URL?, delegate: LoadObserver? = nil, makesHandlers: HandlerCensus? = nil,
-        _ body: (URLSession) async throws -> Result
-    ) async rethrows -> Result {
+        delegate: LoadObserver? = nil, behind probe: LoadProbe? = nil, watchedBy watch: LoadWatch? = nil,
+        _ body: (URLSession) async -> Result
+    ) async -> Result {
         let configuration = URLSessionConfiguration.ephemeral
-        conformance.configure(configuration)
-        if let handler = conformance.handler {
-            if let makesHandlers, let scheme = url?.scheme {
-                configuration.register(scheme: scheme) { makesHandlers.make(handler, $0) }
-            } else {
-                configuration.protocolClasses = [handler] + (configuration.protocolClasses ?? [])
-            }
+        bench.conformance.configure(configuration)
+        if let probe {
+            // Classes come behind all interceptors, and the probe behind the class.
+            configuration.interceptors += (bench.interceptorClass.map { [ClassInterceptor(type: $0)] } ?? []) + [probe]
         }
-        configuration.logger = Logger(label: "conformance") { [self] _ in
-            BreachLog { [self] rule, message in note(rule, check, url, message) }
+        switch bench.conformance.handler {
+        case let handler? where watch != nil:
+            configuration.register(scheme: request.url?.scheme ?? "") {
+                handler.init(request: handler.canonicalRequest(for: $0), cachedResponse: nil, client: nil)
+            }
+        case let handler? where probe == nil || !bench.conformance.isInterceptor:
+            configuration.protocolClasses = [handler] + (configuration.protocolClasses ?? [])
+        default: break
+        }
+        if let watch {
+            watch.install(in: configuration)
+        } else {
+            configuration.logger = Logger(label: "conformance") { [self] _ in
+                ContractViolationLog { [self] rule, message in
+                    expect(rule, false, message + ContractRule.advice(rule))
+                }
+            }
         }
         let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
         defer { session.invalidateAndCancel() }
-        return try await body(session)
+        return await body(session)
     }
 
-    /// The result of `body`; nil, and a finding, where it exceeds the time limit.
+    /// The result of `body`; nil, and a finding, where nothing happens for as long as the time limit.
+    ///
+    /// - Parameter progress: a number that changes with each event in `body`. The time starts again then.
     func withTimeLimit<Result: Sendable>(
-        _ rule: Int, _ check: String, _ url: URL?, _ body: @escaping @Sendable () async -> Result
+        _ rule: Int, progress: @escaping @Sendable () async -> Int = { 0 },
+        advice: String =
+            "a load ends when load(_:) returns or throws, or by urlProtocolDidFinishLoading or didFailWithError",
+        _ body: @escaping @Sendable () async -> Result
     ) async -> Result? {
-        let limit = conformance.timeLimit
+        let limit = bench.conformance.timeLimit
         let result = await withTaskGroup(of: Result?.self) { group in
             group.addTask { await body() }
             group.addTask {
-                try? await Task.sleep(for: .seconds(limit > 0 ? min(limit, 1e9) : 0))
+                var before: Int
+                repeat {
+                    before = await progress()
+                    try? await Task.sleep(for: .seconds(limit > 0 ? min(limit, 1e9) : 0))
+                } while await progress() != before && !Task.isCancelled
                 return nil
             }
             let first = await group.next() ?? nil
             group.cancelAll()
             return first
         }
-        if result == nil { note(rule, check, url, "it did not end within \(limit) s") }
+        if result == nil {
+            bench.noteStall(request)
+            expect(rule, false, "it did not end: nothing came for \(limit) s (\(advice))")
+        }
         return result
     }
 }
 
+extension Result {
+    /// The error; nil for a success.
+    var error: Failure? {
+        if case .failure(let error) = self { error } else { nil }
+    }
+}
+
 /// Forwards the warnings that name a rule of the contract.
-private struct BreachLog: LogHandler {
+private struct ContractViolationLog: LogHandler {
     let report: @Sendable (Int, String) -> Void
     var metadata: Logger.Metadata = [:]
     var logLevel = Logger.Level.warning
@@ -84,22 +197,4 @@ private struct BreachLog: LogHandler {
         guard case .string(let text)? = event.metadata?["rule"], let rule = Int(text) else { return }
         report(rule, event.message.description)
     }
-}
-
-/// Makes handlers, and counts those that still exist.
-final class HandlerCensus: Sendable {
-    private struct Entry: @unchecked Sendable {  // weak references may be read from any thread
-        weak var handler: URLProtocolHandler?
-    }
-
-    private let entries = Mutex<[Entry]>([])
-
-    func make(_ type: URLProtocolHandler.Type, _ request: URLRequest) -> URLProtocolHandler {
-        let handler = type.init(
-            request: type.canonicalRequest(for: request), cachedResponse: nil, client: nil)
-        entries.withLock { $0.append(Entry(handler: handler)) }
-        return handler
-    }
-
-    var living: Int { entries.withLock { $0.count { $0.handler != nil } } }
 }

@@ -16,8 +16,8 @@ import Synchronization
 /// With XCTest: `XCTAssert(report.findings.isEmpty, report.description)`. The rules are those of the page *The contract
 /// of handlers* in LoadingKit's documentation; each finding has the rule's number and sentence.
 ///
-/// The resource must be the same each time, and large enough for the checks to be meaningful: more than 256 KiB where
-/// backpressure matters.
+/// The resource must be the same each time, and have more than 256 KiB, so that its handler is still in the body when
+/// the task is suspended or cancelled there.
 public struct HandlerConformance: Sendable {
     let handler: URLProtocolHandler.Type?
     let samples: [ConformanceSample]
@@ -27,8 +27,13 @@ public struct HandlerConformance: Sendable {
     public var isInterceptor = false
     /// The number of loads in the check of simultaneous loads. Default 1,000.
     public var loadsAtOnce = 1000
-    /// The time limit of a load in seconds; a longer load is a finding. Default 30.
+    /// The time limit in seconds, counted from the last event of a load; where nothing comes for longer, it is a
+    /// finding. A cancelled load has five seconds of it. Default 30.
     public var timeLimit: TimeInterval = 30
+    /// The number of bytes that the handler has taken from its source, in all loads up to now: what a server of the
+    /// test has sent, or what was read. With it the checks find a handler that reads ahead of its reader by more than 4
+    /// MiB. Default nil.
+    public var bytesTaken: (@Sendable () -> Int)?
 
     /// Checks a class, which is the first in the `protocolClasses` of the sessions that the checks make.
     ///
@@ -59,15 +64,22 @@ public struct HandlerConformance: Sendable {
     public func run() async -> ConformanceReport {
         let bench = ConformanceBench(self)
         if let handler { bench.checkClass(handler) }
+        bench.checkInterceptors()
+        var resources: [ConformanceBench.Resource] = []
         for sample in samples {
             switch sample.kind {
-            case .resource: await bench.checkResource(sample)
-            case .upload: await bench.checkUpload(sample)
-            case .redirect: await bench.checkRedirect(sample)
-            case .challenge(let credential): await bench.checkChallenge(sample, credential)
-            case .failure: await bench.checkFailure(sample)
+            case .resource:
+                guard let resource = await bench.checkWhole(sample.request) else { continue }
+                resources.append(resource)
+                await bench.checkResource(resource)
+            case .ranged: await bench.checkRanges(sample.request)
+            case .upload: await bench.checkUpload(sample.request)
+            case .redirect: await bench.checkRedirect(sample.request)
+            case .challenge(let credential): await bench.checkChallenge(sample.request, credential)
+            case .failure(let expected): await bench.checkFailure(sample.request, expected)
             }
         }
+        await bench.checkSharing(resources.filter { !bench.isStalled($0.request) })
         return bench.report
     }
 }
@@ -75,8 +87,9 @@ public struct HandlerConformance: Sendable {
 /// A load for a handler's checks, and its kind.
 public struct ConformanceSample: Sendable {
     enum Kind: Sendable {
-        case resource, upload, redirect, failure
+        case resource, ranged, upload, redirect
         case challenge(URLCredential)
+        case failure((any Error)?)
     }
 
     let request: URLRequest
@@ -88,6 +101,12 @@ public struct ConformanceSample: Sendable {
     /// A request with the same response each time, without answers of the program.
     public static func resource(_ request: URLRequest) -> ConformanceSample {
         ConformanceSample(request: request, kind: .resource)
+    }
+
+    /// A resource that is also loaded in parts (RFC 9110 §14). Its response has the status 200, `Accept-Ranges: bytes`,
+    /// and a strong `ETag` or a `Last-Modified`. The checks compare parts with the whole.
+    public static func ranged(_ url: URL) -> ConformanceSample {
+        ConformanceSample(request: URLRequest(url: url), kind: .ranged)
     }
 
     /// A request whose body the server receives. The checks send bodies of several sizes, as data, file and stream; the
@@ -107,7 +126,9 @@ public struct ConformanceSample: Sendable {
     }
 
     /// A URL that fails to load, with the same error each time.
-    public static func failure(_ url: URL) -> ConformanceSample {
-        ConformanceSample(request: URLRequest(url: url), kind: .failure)
+    ///
+    /// - Parameter error: the error that the handler throws, whose type, domain and code are compared. Nil: any error.
+    public static func failure(_ url: URL, expecting error: (any Error)? = nil) -> ConformanceSample {
+        ConformanceSample(request: URLRequest(url: url), kind: .failure(error))
     }
 }

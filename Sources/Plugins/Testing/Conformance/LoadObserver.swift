@@ -13,25 +13,37 @@ final class LoadObserver: NSObject, URLSessionDataDelegate, URLSessionDownloadDe
     }
 
     enum Event: Sendable {
-        case redirect, challenge, response, data(Int), file, metrics(Int), end
+        case redirect, challenge, data(Int), file, metrics, end
+        /// With the media type.
+        case response(String?)
     }
 
     /// The result of a load.
     struct Outcome: Sendable {
         var response: URLResponse?
+        /// The body of the last response.
         var data = Data()
         var error: (any Error)?
         var events: [Event] = []
         var challenges = 0
         var bytesSent: Int64 = 0
+        var metrics: URLSessionTaskMetrics?
+
+        var responses: Int { events.count { if case .response = $0 { true } else { false } } }
+        var code: URLError.Code? { (error as? URLError)?.code }
+        var isCancelled: Bool { code == .cancelled }
+        /// The error and the number of received bytes, for a finding.
+        var end: String { "\(error.map { "\($0)" } ?? "no error") and \(data.count) bytes" }
     }
 
     private struct State {
         var outcome = Outcome()
-        var reachedFirstBytes = false
         var isOver = false
-        /// Whether the action was called.
+        /// Whether the action was called, or is being called: at the first event of its stage only.
+        var isActing = false
         var hasActed = false
+        /// The number of bytes of all responses.
+        var received = 0
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
@@ -88,6 +100,11 @@ final class LoadObserver: NSObject, URLSessionDataDelegate, URLSessionDownloadDe
     }
 
     private func act(_ session: URLSession, _ task: URLSessionTask) {
+        let isFirst = state.withLock { state in
+            defer { state.isActing = true }
+            return !state.isActing
+        }
+        guard isFirst else { return }
         action(session, task)
         change { $0.hasActed = true }
     }
@@ -104,7 +121,10 @@ final class LoadObserver: NSObject, URLSessionDataDelegate, URLSessionDownloadDe
     var outcome: Outcome { state.withLock { $0.outcome } }
 
     /// The number of bytes received up to now.
-    var count: Int { state.withLock { $0.outcome.data.count } }
+    var count: Int { state.withLock { $0.received } }
+
+    /// Changes with each event of the load.
+    var progress: Int { state.withLock { $0.outcome.events.count + Int($0.outcome.bytesSent) } }
 
     // MARK: Delegate
 
@@ -113,20 +133,20 @@ final class LoadObserver: NSObject, URLSessionDataDelegate, URLSessionDownloadDe
     ) async -> URLSession.ResponseDisposition {
         state.withLock {
             $0.outcome.response = response
-            $0.outcome.events.append(.response)
+            $0.outcome.data = Data()
+            $0.outcome.events.append(.response(response.mimeType))
         }
         if stage == .whenTheResponseCame { act(session, dataTask) }
         return .allow
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        let isFirst = state.withLock { state in
+        state.withLock { state in
             state.outcome.data.append(data)
             state.outcome.events.append(.data(data.count))
-            defer { state.reachedFirstBytes = true }
-            return !state.reachedFirstBytes
+            state.received += data.count
         }
-        if isFirst, stage == .whenTheFirstBytesCame { act(session, dataTask) }
+        if stage == .whenTheFirstBytesCame { act(session, dataTask) }
     }
 
     func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo file: URL) {
@@ -173,7 +193,10 @@ final class LoadObserver: NSObject, URLSessionDataDelegate, URLSessionDownloadDe
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
     ) {
-        state.withLock { $0.outcome.events.append(.metrics(metrics.transactionMetrics.count)) }
+        state.withLock {
+            $0.outcome.metrics = metrics
+            $0.outcome.events.append(.metrics)
+        }
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {

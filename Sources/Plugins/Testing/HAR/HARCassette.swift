@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKit
+import Synchronization
 
 /// A HAR file to which a test's session is recorded, or from which it is replayed.
 ///
@@ -41,7 +42,8 @@ public final class HARCassette: Sendable {
     private let playerOptions: HARPlayer.Options
     private let environment: [String: String]
     private let onFailure: @Sendable (String) -> Void
-    private let used = UseList()
+    /// The uses for which the cassette was installed.
+    private let uses = Mutex<[Use]>([])
 
     /// Makes a cassette. Nothing is read or written yet.
     ///
@@ -75,12 +77,12 @@ public final class HARCassette: Sendable {
             }
             let player = HARPlayer(try HARLog(contentsOf: file), options: playerOptions, onFailure: onFailure)
             player.install(in: configuration, schemes: schemes)
-            used.append(.replays(player))
+            uses.withLock { $0.append(.replays(player)) }
             return .replays(player)
         }
         let recorder = HARRecorder(options: recorderOptions)
         recorder.install(in: configuration, schemes: schemes)
-        used.append(.records(recorder))
+        uses.withLock { $0.append(.records(recorder)) }
         return .records(recorder)
     }
 
@@ -91,7 +93,7 @@ public final class HARCassette: Sendable {
     public func finish(playsAll: Bool = true) throws {
         var entries: [HAREntry] = []
         var hasRecorded = false
-        for use in used.all {
+        for use in uses.withLock({ $0 }) {
             switch use {
             case .records(let recorder):
                 hasRecorded = true

@@ -44,6 +44,9 @@ public struct ReceivedRequest: Sendable {
     /// The method, such as `GET`.
     public var method: String { request.httpMethod ?? "GET" }
 
+    /// Method and URL, for texts.
+    var name: String { "\(method) \(url.absoluteString)" }
+
     /// The value of a header field, regardless of the case of its name; nil when absent.
     public func value(forField name: String) -> String? { request.value(forHTTPHeaderField: name) }
 

@@ -60,7 +60,7 @@ struct NearestMatch {
     ///   - kind: the kind of the candidates: `stub`.
     ///   - candidates: all candidates; the text describes the one with the fewest differences.
     static func text(_ request: ReceivedRequest, kind: String, _ candidates: [NearestMatch]) -> String {
-        let head = "Unexpected request: \(request.method) \(request.url.absoluteString)"
+        let head = "Unexpected request: \(request.name)"
         guard let nearest = candidates.enumerated().min(by: { $0.element.rank($0.offset) < $1.element.rank($1.offset) })
         else { return "\(head)\n  There is no \(kind)." }
         var lines = [head, "  Nearest \(kind): \(nearest.element.name)"]

@@ -18,11 +18,21 @@ import Synchronization
 /// one with a response left is used. A request that no stub matches fails with ``UnexpectedRequestError``.
 public final class StubSet: Sendable {
     private struct State {
-        var stubs: [Stub] = []
-        /// The number of uses of each stub.
-        var uses: [Int] = []
+        var stubs: [(stub: Stub, uses: Int)] = []
         var requests: [ReceivedRequest] = []
         var unexpected: [UnexpectedRequestError] = []
+
+        /// Takes the next response of the first matching stub that has one left.
+        ///
+        /// - Parameter results: those of the stubs; there may be fewer stubs by now.
+        mutating func takeResponse(_ results: [RequestMatcher.Result]) -> (index: Int, response: StubResponse)? {
+            for index in stubs.indices.prefix(results.count) where results[index].mismatches.isEmpty {
+                guard let response = stubs[index].stub.answers.response(at: stubs[index].uses) else { continue }
+                stubs[index].uses += 1
+                return (index, response)
+            }
+            return nil
+        }
     }
 
     /// The options of a set.
@@ -58,12 +68,7 @@ public final class StubSet: Sendable {
     // MARK: Stubs
 
     /// Adds a stub. It may be called while requests arrive.
-    public func add(_ stub: Stub) {
-        state.withLock { state in
-            state.stubs.append(stub)
-            state.uses.append(0)
-        }
-    }
+    public func add(_ stub: Stub) { state.withLock { $0.stubs.append((stub, 0)) } }
 
     /// Adds a stub whose matchers must all be met.
     public func add(_ matchers: RequestMatcher..., name: String? = nil, answers: StubAnswers) {
@@ -124,7 +129,7 @@ public final class StubSet: Sendable {
     /// The stubs that were used fewer times than their responses require: `always` requires at least one use.
     public var unused: [UnusedStub] {
         state.withLock { state in
-            zip(state.stubs, state.uses).compactMap { stub, used in
+            state.stubs.compactMap { stub, used in
                 let required = stub.answers.requiredCount
                 return used < required ? UnusedStub(name: stub.name, used: used, required: required) : nil
             }
@@ -146,54 +151,34 @@ public final class StubSet: Sendable {
     /// The matchers, which are the program's code, run without the lock; the lock is held to check whether a stub has a
     /// response left.
     func answer(_ request: ReceivedRequest) throws(UnexpectedRequestError) -> (ReceivedRequest, StubResponse) {
-        let stubs = state.withLock { $0.stubs }
+        var request = request
+        let stubs = state.withLock { $0.stubs.map(\.stub) }
         let results = stubs.map { $0.match(request) }
-        let matching = results.indices.filter { results[$0].mismatches.isEmpty }
-        let claimed = state.withLock { claim(request, matching, results, &$0) }
-        if let claimed { return claimed }
+        // Requests are recorded in the order of their responses.
+        let response = state.withLock { state -> StubResponse? in
+            guard let (index, response) = state.takeResponse(results) else { return nil }
+            request.parameters = results[index].parameters
+            request.outcome = .answered(stub: stubs[index].name)
+            state.requests.append(request, keepingLast: options.maximumRequests)
+            return response
+        }
+        if let response { return (request, response) }
         if options.passesOnUnmatched {
-            var request = request
             request.outcome = .passedOn
-            keep(request, nil)
+            keep(request)
             return (request, .passOn)
         }
         let error = unexpected(request, stubs, results)
-        var request = request
         request.outcome = .unexpected(error.description)
         keep(request, error)
         onFailure(error.description)
         throw error
     }
 
-    private func claim(
-        _ request: ReceivedRequest, _ matching: [Int], _ results: [RequestMatcher.Result], _ state: inout State
-    ) -> (ReceivedRequest, StubResponse)? {
-        for index in matching where state.stubs.indices.contains(index) && state.uses.indices.contains(index) {
-            let stub = state.stubs[index]
-            guard let response = stub.answers.response(at: state.uses[index]) else { continue }
-            state.uses[index] += 1
-            var request = request
-            request.parameters = results[index].parameters
-            request.outcome = .answered(stub: stub.name)
-            append(request, &state)
-            return (request, response)
-        }
-        return nil
-    }
-
-    private func append(_ request: ReceivedRequest, _ state: inout State) {
-        state.requests.append(request)
-        let excess = state.requests.count - max(options.maximumRequests, 1)
-        if excess > 0 { state.requests.removeFirst(excess) }
-    }
-
-    private func keep(_ request: ReceivedRequest, _ error: UnexpectedRequestError?) {
+    private func keep(_ request: ReceivedRequest, _ error: UnexpectedRequestError? = nil) {
         state.withLock { state in
-            append(request, &state)
-            guard let error else { return }
-            state.unexpected.append(error)
-            let excess = state.unexpected.count - max(options.maximumRequests, 1)
-            if excess > 0 { state.unexpected.removeFirst(excess) }
+            state.requests.append(request, keepingLast: options.maximumRequests)
+            if let error { state.unexpected.append(error, keepingLast: options.maximumRequests) }
         }
     }
 
@@ -207,7 +192,6 @@ public final class StubSet: Sendable {
                 remark: result.mismatches.isEmpty ? "It matches, and all of its answers were used (\(count))." : nil)
         }
         return UnexpectedRequestError(
-            request: "\(request.method) \(request.url.absoluteString)",
-            description: NearestMatch.text(request, kind: "stub", candidates))
+            request: request.name, description: NearestMatch.text(request, kind: "stub", candidates))
     }
 }

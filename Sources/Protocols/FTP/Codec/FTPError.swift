@@ -2,7 +2,8 @@ import LoadingKitPrimitives
 
 /// The reasons why a control connection, or a command, cannot be used.
 public enum FTPError: Error, Sendable, Hashable {
-    /// A line of a reply is longer than ``FTPLimits/lineLength``.
+    /// A line of a reply is longer than ``FTPLimits/lineLength``, or a line of a listing than
+    /// ``FTPLimits/listingLineLength``.
     case lineTooLong(limit: Int)
     /// A reply has more lines than ``FTPLimits/replyLines``.
     case tooManyLines(limit: Int)
@@ -25,12 +26,13 @@ extension FTPError: CustomStringConvertible {
     /// A description in plain words, with the limit's name.
     public var description: String {
         switch self {
-        case .lineTooLong(let limit): "a line of the server's reply has more than \(limit) bytes (lineLength)"
+        case .lineTooLong(let limit):
+            "a line that the server sent has more than \(limit) bytes (lineLength, or listingLineLength in a listing)"
         case .tooManyLines(let limit): "the server's reply has more than \(limit) lines (replyLines)"
         case .replyTooLong(let limit): "the server's reply has more than \(limit) bytes (replyLength)"
         case .tooManyPreliminaryReplies(let limit):
             "the server sent more than \(limit) preliminary replies to a command (preliminaryReplies)"
-        case .malformedReply(let line): "the server sent what is no reply: “\(FTPText.string(line))”"
+        case .malformedReply(let line): "the server sent bytes that are not a reply: “\(FTPText.string(line))”"
         case .invalidArgument(let command): "an argument of \(command) has CR, LF or NUL in it"
         case .invalidPath: "the URL's path has CR, LF, NUL, or a % that encodes nothing"
         case .invalidType(let text): "the URL's type “\(text)” is none of a, i and d"

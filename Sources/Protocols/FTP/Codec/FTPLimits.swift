@@ -1,4 +1,4 @@
-/// Limits on the replies that a server may send on a control connection.
+/// Limits on the replies and listings that a server may send.
 public struct FTPLimits: Sendable, Hashable {
     /// The maximum number of bytes in a reply's line, without the line end. Default 8,192: longer than any path that a
     /// server can name.
@@ -9,6 +9,10 @@ public struct FTPLimits: Sendable, Hashable {
     public var replyLength = 65_536
     /// The maximum number of preliminary replies to one command (RFC 959 §4.2.1). Servers usually send one. Default 16.
     public var preliminaryReplies = 16
+    /// The maximum number of bytes in a line of a listing, without its line end. Default 16 KiB: enough for a name and
+    /// a link's target of 4,096 bytes each (Linux's longest path). The number of lines has no limit, as a file's length
+    /// has none.
+    public var listingLineLength = 16_384
 
     /// The default limits.
     public init() {}

@@ -15,11 +15,11 @@ final class FTPListingBody {
             ? FTPListingJSON() : FTPListingPage(path: request.transfer.path.whole, endsInSlash: endsInSlash)
     }
 
-    func receive(_ bytes: UnsafeRawBufferPointer) throws(FTPListingError) -> [UInt8] {
+    func receive(_ bytes: UnsafeRawBufferPointer) throws(FTPError) -> [UInt8] {
         try parser.receive(bytes).flatMap { document.row(for: $0) }
     }
 
-    func finish() throws(FTPListingError) -> [UInt8] {
+    func finish() throws(FTPError) -> [UInt8] {
         let rows = try parser.finish().flatMap { document.row(for: $0) }
         return rows + document.end(unreadableLineCount: parser.unreadableLineCount)
     }

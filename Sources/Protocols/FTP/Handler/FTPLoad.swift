@@ -7,18 +7,18 @@ import LoadingKitTransport
 /// One request to an FTP server. It determines the user, obtains a control connection, and moves the file's bytes
 /// between the data connection and the receiver. Confined to the session's loop.
 ///
-///     new → finding ways → waiting → connecting (→ asking → waiting …) → transferring → over
+///     new → finding routes → waiting → connecting (→ asking → waiting …) → transferring → over
 final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resources.loop`
     /// The request, the user's login, and the routes to the server.
     struct Plan {
         let request: FTPRequest
         var login: FTPLogin
-        var ways: ProxyWays
+        var routes: ProxyRoutes
     }
 
     enum State {
         case new
-        case findingWays(FTPRequest)
+        case findingRoutes(FTPRequest)
         /// The load waits for a connection.
         case waiting(Plan)
         /// The connection is being made, or the user is being logged in.
@@ -64,9 +64,9 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
                         + "field FTP-TLS: required, or allow it with configuration.appTransportSecurity "
                         + "(exceptionDomains or allowsArbitraryLoads)")
             }
-            state = .findingWays(request)
+            state = .findingRoutes(request)
             let target = ProxyTarget(.ftp, host: request.server.host, port: request.server.port)
-            try session.proxies.findWays(to: target, for: number) { [weak self] in self?.didFindWays($0) }
+            try session.proxies.findRoutes(to: target, for: number) { [weak self] in self?.didFindRoutes($0) }
         }
     }
 
@@ -84,7 +84,7 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
         switch state {
         case .connecting(_, let connection): connection.receive()
         case .transferring(let transfer): transfer.connection.receive()
-        case .new, .findingWays, .waiting, .asking, .over: break
+        case .new, .findingRoutes, .waiting, .asking, .over: break
         }
     }
 
@@ -166,7 +166,7 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
         (state, held) = (.over, nil)
         switch last {
         case .new, .asking, .over: break
-        case .findingWays: session.proxies.withdraw(number)
+        case .findingRoutes: session.proxies.withdraw(number)
         case .waiting(let plan): session.withdraw(self, from: plan.request.server)
         case .connecting(_, let connection): connection.close()
         case .transferring(let transfer):
@@ -178,9 +178,11 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
 
 /// Obtains a control connection on which the load's user is logged in.
 extension FTPLoad {
-    func didFindWays(_ found: Result<[Proxy?], any Error>) {
-        guard case .findingWays(let request) = state else { return }
-        attempt { submit(Plan(request: request, login: FTPLogin(request, session), ways: ProxyWays(try found.get()))) }
+    func didFindRoutes(_ found: Result<[Proxy?], any Error>) {
+        guard case .findingRoutes(let request) = state else { return }
+        attempt {
+            submit(Plan(request: request, login: FTPLogin(request, session), routes: ProxyRoutes(try found.get())))
+        }
     }
 
     var tunnelRequester: TunnelRequester? { receiver.map { TunnelRequester(urlRequest, resources, $0) } }
@@ -189,10 +191,10 @@ extension FTPLoad {
     private func submit(_ plan: Plan, needsFresh: Bool = false) {
         state = .waiting(plan)
         // The task's own delegate decides about TLS, and answers the proxy's challenges.
-        let isDecided = plan.request.server.security != .none || plan.ways.current != nil
+        let isDecided = plan.request.server.security != .none || plan.routes.current != nil
         let key = FTPConnectionKey(
             server: plan.request.server, user: plan.login.user, password: plan.login.password,
-            proxy: plan.ways.current, use: session.use.narrowed(by: urlRequest),
+            proxy: plan.routes.current, use: session.use.narrowed(by: urlRequest),
             decider: isDecided ? receiver?.challengeDelegate.map { ObjectIdentifier($0) } : nil)
         session.submit(self, key, needsFresh: needsFresh)
     }
@@ -203,22 +205,22 @@ extension FTPLoad {
         connection.load = self
         if connection.isReady { return beginTransfer(plan, connection, isReused: true) }
         state = .connecting(plan, connection)
-        connection.connect(limit: plan.ways.limit(of: session.settings.connectTimeout))
+        connection.connect(limit: plan.routes.limit(of: session.settings.connectTimeout))
     }
 
     /// Handles the end of the connection, whether the server or the client caused it.
     func connectionDidFail(_ error: any Error) {
         switch state {
         case .connecting(var plan, let connection) where connection.metrics == nil:
-            session.proxies.proxyDidFail(plan.ways.current, error)
-            if plan.ways.takeNext(after: error) { return submit(plan) }
-            fail(plan.ways.failure(error))
+            session.proxies.proxyDidFail(plan.routes.current, error)
+            if plan.routes.takeNext(after: error) { return submit(plan) }
+            fail(plan.routes.failure(error))
         // The server has closed a connection that was idle for a while (RFC 959 §4.2.2, 421).
         case .transferring(let transfer) where timings.isReusedConnection && timings.requestEnd == nil:
             transfer.stop()
             submit(transfer.plan, needsFresh: true)
         case .connecting, .transferring: fail(error)
-        case .new, .findingWays, .waiting, .asking, .over: break
+        case .new, .findingRoutes, .waiting, .asking, .over: break
         }
     }
 

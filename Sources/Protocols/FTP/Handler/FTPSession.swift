@@ -43,7 +43,8 @@ final class FTPSession: SessionResource {
         settings = core.settings
         proxies = ProxyFinder(core)
         use = NetworkUse(core.settings)
-        connector = Connector(loop: core.loop, resolver: Resolver.shared)
+        connector = Connector(
+            loop: core.loop, resolver: Resolver.shared, substitution: core.settings.connectSubstitution)
     }
 
     // MARK: Credentials

@@ -87,12 +87,12 @@ enum BlockWriter {
         block.append(UInt8(truncatingIfNeeded: rest))
     }
 
-    /// Appends a string, Huffman-coded if this is shorter (RFC 7541 §5.2).
-    static func append(_ string: UnsafeRawBufferPointer, to block: inout ByteBuilder) {
-        let count = HuffmanEncoder.count(string)
+    /// Appends a string, Huffman-coded with ``HuffmanTable/codes`` if this is shorter (RFC 7541 §5.2).
+    static func append(_ string: UnsafeRawBufferPointer, _ codes: UnsafePointer<UInt64>, to block: inout ByteBuilder) {
+        let count = HuffmanEncoder.count(string, codes)
         if count < string.count {
             append(count, prefix: 7, flags: 0x80, to: &block)
-            HuffmanEncoder.append(string, count: count, to: &block)
+            HuffmanEncoder.append(string, codes, count: count, to: &block)
         } else {
             append(string.count, prefix: 7, flags: 0, to: &block)
             block.append(string)

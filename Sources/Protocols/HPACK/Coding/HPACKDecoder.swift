@@ -9,6 +9,7 @@ public struct HPACKDecoder: Sendable {
     private static let blockBytes = 256 << 20
 
     private let staticTable = StaticTable.shared
+    nonisolated(unsafe) private let huffman = HuffmanTable.shared
     private var table: DynamicTable
     /// The largest size to which the encoder may set the table.
     private var announcedSize: Int
@@ -215,7 +216,7 @@ public struct HPACKDecoder: Sendable {
         let (bytes, isHuffman) = try reader.readString()
         guard isHuffman else { return builder.append(bytes) }
         let room = builder.room(HuffmanDecoder.room(encoded: bytes.count))
-        builder.advance(by: try HuffmanDecoder.decode(bytes, followedBy: reader.remaining, to: room).get())
+        builder.advance(by: try HuffmanDecoder.decode(bytes, huffman, followedBy: reader.remaining, to: room).get())
     }
 }
 

@@ -11,6 +11,7 @@ public struct HPACKEncoder: Sendable {
     public var splitsCookies = true
 
     private let staticTable = StaticTable.shared
+    nonisolated(unsafe) private let codes = HuffmanTable.shared.pointee.codes
     private var table: EncoderTable
     /// The largest table size that this side uses, even if the peer allows more.
     private let preferredSize: Int
@@ -176,15 +177,15 @@ public struct HPACKEncoder: Sendable {
             builder.append(flags)
             appendName(field)
         }
-        BlockWriter.append(field.value, to: &builder)
+        BlockWriter.append(field.value, codes, to: &builder)
     }
 
     private mutating func appendName(_ field: HashedField) {
-        guard field.isNameKnown else { return BlockWriter.append(field.name, to: &builder) }
+        guard field.isNameKnown else { return BlockWriter.append(field.name, codes, to: &builder) }
         // The name may still contain capital letters.
         withUnsafeTemporaryAllocation(byteCount: field.name.count, alignment: 8) { bytes in
             Bytes.lowercase(field.name, to: bytes)
-            BlockWriter.append(UnsafeRawBufferPointer(bytes), to: &builder)
+            BlockWriter.append(UnsafeRawBufferPointer(bytes), codes, to: &builder)
         }
     }
 }

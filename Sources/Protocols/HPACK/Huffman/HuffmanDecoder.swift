@@ -4,6 +4,7 @@
 /// symbols are found by the length of their code. In a canonical code, comparing the bits with the last code of each
 /// length yields this length.
 struct HuffmanDecoder {
+    private let table: UnsafePointer<HuffmanTable>
     private let bits: CodedBits
     private let output: UnsafeMutableRawBufferPointer
     /// The number of decoded bits.
@@ -19,24 +20,22 @@ struct HuffmanDecoder {
     /// Decodes `bytes` to `output`, which has room for ``room(encoded:)``, and returns the number of decoded bytes.
     /// `readable` more bytes may be read behind `bytes`.
     static func decode(
-        _ bytes: UnsafeRawBufferPointer, followedBy readable: Int = 0, to output: UnsafeMutableRawBufferPointer
+        _ bytes: UnsafeRawBufferPointer, _ table: UnsafePointer<HuffmanTable>, followedBy readable: Int = 0,
+        to output: UnsafeMutableRawBufferPointer
     ) -> Result<Int, HPACKError.Kind> {
-        HuffmanTable.pairs.withUnsafeBufferPointer { pairs in
-            var decoder = HuffmanDecoder(bits: CodedBits(bytes, followedBy: readable), output: output)
-            return decoder.decode(pairs)
-        }
+        var decoder = HuffmanDecoder(table: table, bits: CodedBits(bytes, followedBy: readable), output: output)
+        return decoder.decode(table.pointee.pairs)
     }
 
-    private init(bits: CodedBits, output: UnsafeMutableRawBufferPointer) {
-        self.bits = bits
-        self.output = output
+    private init(table: UnsafePointer<HuffmanTable>, bits: CodedBits, output: UnsafeMutableRawBufferPointer) {
+        (self.table, self.bits, self.output) = (table, bits, output)
     }
 
     @inline(__always)
     private var remaining: Int { bits.count &- position }
 
     @inline(__always)
-    private mutating func decode(_ pairs: UnsafeBufferPointer<UInt32>) -> Result<Int, HPACKError.Kind> {
+    private mutating func decode(_ pairs: UnsafePointer<UInt32>) -> Result<Int, HPACKError.Kind> {
         while true {
             decodeFours(pairs)
             if remaining < Self.bitsOfFour, !decodeLast(pairs) { return .failure(.invalidPadding) }
@@ -44,7 +43,7 @@ struct HuffmanDecoder {
             // If less than a byte is left and all its bits are ones, the rest is padding (RFC 7541 §5.2). No symbol has
             // such a code.
             if remaining < 8, word == .max { return .success(count) }
-            let (symbol, length) = Self.longCode(UInt32(truncatingIfNeeded: word >> 32))
+            let (symbol, length) = longCode(UInt32(truncatingIfNeeded: word >> 32))
             guard length <= remaining else { return .failure(.invalidPadding) }
             if symbol == HuffmanTable.endOfString { return .failure(.endOfStringSymbol) }
             output[count] = UInt8(truncatingIfNeeded: symbol)
@@ -59,7 +58,7 @@ struct HuffmanDecoder {
     /// Decodes with four look-ups at a time within the string, until too few bits are left or a code is not in the
     /// table. The entry of such a code is 0, so the look-ups take no bits.
     @inline(__always)
-    private mutating func decodeFours(_ pairs: UnsafeBufferPointer<UInt32>) {
+    private mutating func decodeFours(_ pairs: UnsafePointer<UInt32>) {
         while remaining >= Self.bitsOfFour {
             var word = bits.word(at: position)
             take(Self.entry(pairs, word), from: &word)
@@ -74,7 +73,7 @@ struct HuffmanDecoder {
     /// Decodes the rest until only padding, or a code that is not in the table, is left. Returns whether all codes
     /// found were within the string.
     @inline(__always)
-    private mutating func decodeLast(_ pairs: UnsafeBufferPointer<UInt32>) -> Bool {
+    private mutating func decodeLast(_ pairs: UnsafePointer<UInt32>) -> Bool {
         // The word contains the rest of the string, followed by ones. Ones, with or without padding before them, begin
         // no code in the table. A code that is too long therefore means that the string ends within a code.
         var word = bits.word(at: position)
@@ -87,7 +86,7 @@ struct HuffmanDecoder {
     }
 
     @inline(__always)
-    private static func entry(_ pairs: UnsafeBufferPointer<UInt32>, _ word: UInt64) -> UInt32 {
+    private static func entry(_ pairs: UnsafePointer<UInt32>, _ word: UInt64) -> UInt32 {
         pairs[Int(truncatingIfNeeded: word >> UInt64(64 - HuffmanTable.pairBits))]
     }
 
@@ -102,12 +101,11 @@ struct HuffmanDecoder {
     }
 
     /// The first symbol in 32 bits, if its code is longer than ``HuffmanTable/pairBits``, and the length of the code.
-    private static func longCode(_ bits: UInt32) -> (symbol: UInt16, length: Int) {
-        var row = 0
-        while bits > HuffmanTable.longLastBits[row] { row += 1 }
-        let length = HuffmanTable.longLengths[row]
-        let place = (bits >> UInt32(32 - length)) - HuffmanTable.longFirstCodes[row]
-        return (HuffmanTable.longSymbols[Int(HuffmanTable.longFirstSymbols[row]) + Int(place)], Int(length))
+    private func longCode(_ bits: UInt32) -> (symbol: UInt16, length: Int) {
+        var row = table.pointee.longCodes
+        while bits > row.pointee.lastBits { row += 1 }
+        let place = (bits >> UInt32(32 - row.pointee.length)) - row.pointee.firstCode
+        return (table.pointee.symbols[row.pointee.firstSymbol + Int(place)], row.pointee.length)
     }
 }
 

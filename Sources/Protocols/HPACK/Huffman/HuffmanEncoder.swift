@@ -1,22 +1,21 @@
 /// Encodes Huffman-coded strings (RFC 7541 §5.2).
 enum HuffmanEncoder {
     /// The number of bytes in the coded string.
-    static func count(_ bytes: UnsafeRawBufferPointer) -> Int {
-        let bits = HuffmanTable.codes.withUnsafeBufferPointer { codes in
-            bytes.reduce(into: 0) { $0 &+= Int(truncatingIfNeeded: codes[Int($1)] & 0xFF) }
-        }
+    static func count(_ bytes: UnsafeRawBufferPointer, _ codes: UnsafePointer<UInt64>) -> Int {
+        let bits = bytes.reduce(into: 0) { $0 &+= Int(truncatingIfNeeded: codes[Int($1)] & 0xFF) }
         return (bits + 7) / 8
     }
 
-    /// Appends the coded string, which has ``count(_:)`` bytes.
-    static func append(_ bytes: UnsafeRawBufferPointer, count: Int, to block: inout ByteBuilder) {
-        let room = block.room(count)
-        HuffmanTable.codes.withUnsafeBufferPointer { codes in encode(bytes, to: room, codes: codes) }
+    /// Appends the coded string, which has ``count(_:_:)`` bytes.
+    static func append(
+        _ bytes: UnsafeRawBufferPointer, _ codes: UnsafePointer<UInt64>, count: Int, to block: inout ByteBuilder
+    ) {
+        encode(bytes, to: block.room(count), codes: codes)
         block.advance(by: count)
     }
 
     private static func encode(
-        _ bytes: UnsafeRawBufferPointer, to output: UnsafeMutableRawBufferPointer, codes: UnsafeBufferPointer<UInt64>
+        _ bytes: UnsafeRawBufferPointer, to output: UnsafeMutableRawBufferPointer, codes: UnsafePointer<UInt64>
     ) {
         // The lowest `pending` bits of `bits` have not been written. Between two bytes of the string there are fewer
         // than 32, so that the longest code, of 30 bits, fits beside them.

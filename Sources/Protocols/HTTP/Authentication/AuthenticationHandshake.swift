@@ -3,34 +3,33 @@ import LoadingKitCore
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// Authenticates the client to a server or a proxy, for one exchange or tunnel (RFC 9110 §11). It uses the credential
-/// that the session remembers, answers challenges, requests credentials from the program, and remembers the accepted
-/// credentials.
+/// Authenticates the client to a server or a proxy, for one exchange or tunnel (RFC 9110 §11).
 final class AuthenticationHandshake {
-    /// The decision about a response that has a challenge.
     enum Decision {
-        /// The response is final.
         case deliver
         /// The request is sent again. Its body is left out if the server will send another challenge.
         case sendAgain(withBody: Bool)
-        /// The program cancelled the challenge.
         case cancel
     }
 
-    /// A credential in use.
     private struct CredentialInUse {
         let offer: AuthenticationOffer
         let credential: URLCredential
         var scheme: any HTTPAuthenticationScheme
-        /// Whether the credential is sent because it was accepted before, without a challenge in this handshake.
+        /// Whether the credential was accepted before, and not challenged in this handshake.
         var isRemembered: Bool
-        /// Whether the credential is used only for requests whose URLs contain it.
         let isOfURL: Bool
         var value: String?
-        /// The number of times the credential was sent.
         var sendings = 0
-        /// The result of a scheme that may block, for the next request.
         var step: Step?
+
+        init(_ offer: AuthenticationOffer, _ credential: URLCredential, isRemembered: Bool, isOfURL: Bool) {
+            self.offer = offer
+            self.credential = credential
+            self.isRemembered = isRemembered
+            self.isOfURL = isOfURL
+            scheme = offer.scheme
+        }
 
         var mayBlock: Bool { type(of: scheme).mayBlock }
     }
@@ -38,23 +37,21 @@ final class AuthenticationHandshake {
     /// The result of a scheme that may block.
     private struct Step {
         let value: String?
-        /// The binding to the connection for which the step was taken.
         let channelBinding: Data?
     }
 
-    /// The number of times a credential is sent while the server requires another step or refuses the nonce as too old.
+    /// The most sendings of a credential, while the server requires another step or refuses the nonce as too old.
     private static let maximumSendings = 10
 
     private let context: AuthenticationContext
     private var inUse: CredentialInUse?
     private var rejected: Set<URLProtectionSpace> = []
     private var failures: [URLProtectionSpace: (count: Int, last: URLCredential)] = [:]
-    /// The number of the challenge that the program has to answer. An answer to another challenge has no effect.
+    /// The challenge that the program has to answer. Answers to others have no effect.
     private var challengeNumber = 0
-    /// The step that a scheme is taking. It may block.
+    /// A step that a scheme which may block is taking.
     private var runningStep: AuthenticationStep?
-    /// The binding to the connection on which the last request was sent, or on which a remembered credential was
-    /// accepted.
+    /// The binding to the connection of the last request, or on which a remembered credential was accepted.
     private var channelBinding: Data?
 
     private init(_ context: AuthenticationContext, _ inUse: CredentialInUse? = nil, channelBinding: Data? = nil) {
@@ -71,31 +68,21 @@ final class AuthenticationHandshake {
             let known = context.memory.credential(
                 forTarget: context.request.target, at: context.site, named: context.named)
         else { return nil }
-        self.init(
-            context,
-            CredentialInUse(
-                offer: known.offer, credential: known.credential, scheme: known.offer.scheme, isRemembered: true,
-                isOfURL: known.isOfURL),
-            channelBinding: known.channelBinding)
+        let inUse = CredentialInUse(known.offer, known.credential, isRemembered: true, isOfURL: known.isOfURL)
+        self.init(context, inUse, channelBinding: known.channelBinding)
     }
 
-    /// Uses the credential that is sent to a proxy before its first challenge, if there is one.
+    /// Uses the credential that is sent to a proxy before its first challenge.
     convenience init(preemptive context: AuthenticationContext) {
         let remembered = context.memory.credential(
             forTarget: context.request.target, at: context.site, named: context.named)
         let known = remembered.map { ($0.offer, $0.credential) } ?? context.preemptiveCredential
-        self.init(
-            context,
-            known.map { offer, credential in
-                CredentialInUse(
-                    offer: offer, credential: credential, scheme: offer.scheme, isRemembered: true, isOfURL: false)
-            },
-            channelBinding: remembered?.channelBinding)
+        let inUse = known.map { CredentialInUse($0, $1, isRemembered: true, isOfURL: false) }
+        self.init(context, inUse, channelBinding: remembered?.channelBinding)
     }
 
     var site: AuthenticationSite { context.site }
 
-    /// No challenge follows. The next handshake's turn begins.
     func end() {
         challengeNumber += 1
         cancelStep()
@@ -104,7 +91,7 @@ final class AuthenticationHandshake {
 
     // MARK: Requests
 
-    /// The value of `Authorization`, or `Proxy-Authorization`, for the request that is about to be sent; nil for none.
+    /// The value of the field for the request that is about to be sent; nil for none.
     func authorization(on connection: ConnectionInfo) -> String? {
         guard var inUse else { return nil }
         inUse.sendings += 1
@@ -124,8 +111,8 @@ final class AuthenticationHandshake {
         return inUse.value
     }
 
-    /// Returns the value that the scheme has made before. The value is not sent if the connection leads to another
-    /// certificate than the last one; the server challenges the client again then.
+    /// Returns the value that the scheme has made before. It is not sent if the connection leads to another certificate
+    /// than the last one; the server challenges the client again then.
     private func takeStep(_ credential: CredentialInUse, on connection: ConnectionInfo) -> String? {
         var credential = credential
         channelBinding = binding(to: connection)
@@ -152,10 +139,10 @@ final class AuthenticationHandshake {
         return inUse.mayBlock && inUse.step == nil
     }
 
-    /// Lets a scheme that may block make the value for the next request. Calls `proceed` when the value is made, or at
-    /// once if no work is needed. Does not call it after ``end()``.
+    /// Lets a scheme that may block make the value for the next request. Calls `proceed` when this is done, or at once
+    /// if there is nothing to do, but not after ``end()``.
     ///
-    /// - Parameter connection: the connection on which the request will be sent; nil while that is unknown.
+    /// - Parameter connection: the connection on which the request will be sent, if it is known.
     func prepare(on connection: ConnectionInfo? = nil, _ proceed: @escaping () -> Void) {
         guard needsPreparation, let inUse else { return proceed() }
         if let connection { channelBinding = binding(to: connection) }
@@ -176,29 +163,27 @@ final class AuthenticationHandshake {
 
     private func cancelStep() { runningStep.take()?.cancel() }
 
-    /// The user and the password for the connection that is being opened; nil for none.
+    /// The credential for the connection that is being opened; nil for none.
     func credential(on connection: ConnectionInfo) -> URLCredential? {
         authorization(on: connection) == nil ? nil : inUse?.credential
     }
 
-    /// The credential in use and the name of its scheme; nil if there is none or the last one was refused.
+    /// Nil if there is no credential, or the last one was refused.
     var current: (scheme: String, credential: URLCredential)? {
         inUse.map { (type(of: $0.scheme).name, $0.credential) }
     }
 
-    /// Whether the server is expected to accept the request, so that its body is sent with it.
+    /// Whether the server is expected to accept the request, so that its body is sent.
     var isLastStep: Bool { inUse?.scheme.isLastStep ?? true }
 
     var bindsToConnection: Bool { inUse.map { type(of: $0.scheme).bindsToConnection } ?? false }
 
-    /// The credential that authenticated the connection, if the authentication applies to all requests on the
-    /// connection.
-    var boundCredential: BoundCredentials.Party? {
-        guard bindsToConnection, let inUse else { return nil }
-        return BoundCredentials.Party(credential: inUse.credential, isOfURL: inUse.isOfURL)
+    /// The credential that authenticated the connection for all requests on it.
+    var boundCredential: (credential: URLCredential, isOfURL: Bool)? {
+        bindsToConnection ? inUse.map { ($0.credential, $0.isOfURL) } : nil
     }
 
-    /// The request will be sent on another connection. A scheme that is bound to a connection starts over.
+    /// A scheme that is bound to a connection starts over on another one.
     func connectionWillChange() {
         guard bindsToConnection, let offer = inUse?.offer else { return }
         cancelStep()
@@ -208,8 +193,8 @@ final class AuthenticationHandshake {
 
     // MARK: Responses
 
-    /// The server has accepted the request. Throws if the server has to prove that it knows the password and its proof
-    /// is wrong. Returns the check of the proof if the proof covers the response's body.
+    /// The server has accepted the request. Throws if the server's proof that it knows the password is wrong. Returns
+    /// the check of a proof that covers the response's body.
     @discardableResult
     func serverDidAccept(_ fields: HTTPFields, status: Int) throws(LoadFailure) -> DigestBodyCheck? {
         defer { context.turns.leave(self, at: context.site) }
@@ -224,7 +209,7 @@ final class AuthenticationHandshake {
         return check
     }
 
-    /// The parameters of `Authentication-Info`, or `Proxy-Authentication-Info`, in a head or in trailers.
+    /// The parameters of `Authentication-Info`, in a head or in trailers.
     func information(_ fields: HTTPFields) -> [String: String]? {
         fields[context.site.informationField].map { ChallengeParser.parameters($0) }
     }
@@ -260,10 +245,8 @@ final class AuthenticationHandshake {
 
     /// Answers the server's challenges. Calls `decide` at once, or when the program has answered.
     ///
-    /// - Parameters:
-    ///   - connection: the connection on which the challenges arrived.
-    ///   - stepDidChange: called with true when a scheme begins a step that may block, and with false when the step has
-    ///     failed. Before the first call, and after a call with false, the handshake waits for the program.
+    /// - Parameter stepDidChange: called with true when a scheme begins a step that may block, and with false when the
+    ///   step has failed. Until then, and afterwards, the handshake waits for the program.
     func answer(
         _ challenges: [HTTPAuthenticationChallenge], _ response: HTTPURLResponse?, on connection: ConnectionInfo?,
         challenging receiver: any ChallengeReceiver, stepDidChange: @escaping (Bool) -> Void,
@@ -284,7 +267,7 @@ final class AuthenticationHandshake {
         choose(answer)
     }
 
-    /// The challenges that await an answer, with their response and callbacks.
+    /// Challenges that await an answer.
     private struct Answer {
         let offers: [AuthenticationOffer]
         let response: HTTPURLResponse?
@@ -294,8 +277,8 @@ final class AuthenticationHandshake {
         let decide: (Decision) -> Void
     }
 
-    /// Prepares to send the same credential again if it may succeed: for the scheme's next step, with a newer nonce, or
-    /// when the server has forgotten a remembered nonce. Returns true in these cases.
+    /// Whether the same credential may succeed now, and is prepared: for the scheme's next step, with a newer nonce, or
+    /// when the server has forgotten a remembered nonce.
     private func continueHandshake(_ last: CredentialInUse, _ offers: [AuthenticationOffer]) -> Bool {
         guard last.sendings < Self.maximumSendings, let offer = offers.first(where: { $0.isLike(last.offer) }) else {
             return false
@@ -311,15 +294,14 @@ final class AuthenticationHandshake {
                     return false
                 }
             }
-            next = CredentialInUse(
-                offer: offer, credential: last.credential, scheme: offer.scheme, isRemembered: false,
-                isOfURL: last.isOfURL, sendings: last.sendings)
+            next = CredentialInUse(offer, last.credential, isRemembered: false, isOfURL: last.isOfURL)
+            next.sendings = last.sendings
         }
         inUse = next
         return true
     }
 
-    /// A credential that was sent before a challenge has not failed if it was for another realm than the server's.
+    /// A credential that was sent before a challenge has not failed if it was for another realm.
     private func noteFailure(of last: CredentialInUse, _ offers: [AuthenticationOffer]) {
         guard let space = offers.first(where: { $0.refuses(last.offer) })?.space else { return }
         failures[space] = ((failures[space]?.count ?? 0) + 1, last.credential)
@@ -367,26 +349,23 @@ final class AuthenticationHandshake {
         }
     }
 
-    /// Continues with the next strongest scheme.
     private func reject(_ offer: AuthenticationOffer, _ answer: Answer) {
         rejected.insert(offer.space)
         choose(answer)
     }
 
-    /// Returns true if the program may be challenged now. Otherwise `proceed` is called when it may.
+    /// Returns false if the handshake waits for its turn, in which `proceed` is called.
     private func takeTurn(orWait proceed: @escaping () -> Void) -> Bool {
         !context.site.isProxy || context.turns.take(self, at: context.site, proceed)
     }
 
     private func use(_ credential: URLCredential?, _ offer: AuthenticationOffer, _ answer: Answer) {
         guard let credential else { return answer.decide(.deliver) }
-        inUse = CredentialInUse(
-            offer: offer, credential: credential, scheme: offer.scheme, isRemembered: false,
-            isOfURL: context.isOfURL(credential))
+        inUse = CredentialInUse(offer, credential, isRemembered: false, isOfURL: context.isOfURL(credential))
         trySending(answer) { [weak self] in self?.rejected.insert(offer.space) }
     }
 
-    /// - Parameter noteUnusable: called if the scheme cannot use the credential. Another credential is chosen then.
+    /// - Parameter noteUnusable: called before another credential is chosen, as the scheme cannot use this one.
     private func trySending(_ answer: Answer, orElse noteUnusable: @escaping () -> Void) {
         guard let inUse else { return answer.decide(.deliver) }
         guard inUse.mayBlock else {

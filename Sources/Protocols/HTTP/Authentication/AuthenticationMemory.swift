@@ -3,18 +3,14 @@ import LoadingKitCore
 import LoadingKitTransport
 
 /// The credentials that servers and proxies have accepted in a session. A request within a protection space is sent
-/// with the accepted credential, which saves a challenge (RFC 7617 §2.2, RFC 7616 §3.6).
+/// with the accepted one, which saves a challenge (RFC 7617 §2.2, RFC 7616 §3.6). It counts only while the credential
+/// storage has it, too.
 ///
-/// A credential counts only while the credential storage has it, too. A credential that the program removes from the
-/// storage is no longer used.
-///
-/// A credential in a URL is used only for requests whose URLs contain it. It is not stored, and it is not sent with a
-/// request whose URL names no user.
+/// A credential in a URL is neither stored nor sent with a request whose URL does not contain it.
 final class AuthenticationMemory {
-    /// The number of folders that are remembered of a protection space. Beyond this number the oldest folders are
-    /// forgotten, and require a challenge again.
+    /// The most folders of a protection space. The oldest are forgotten, and require a challenge again.
     private static let maximumPaths = 100
-    /// The number of credentials that are remembered of a server or a proxy. Beyond it the oldest are forgotten, too.
+    /// The most credentials of a server or a proxy. The oldest are forgotten.
     private static let maximumEntries = 100
 
     private struct Entry {
@@ -22,7 +18,6 @@ final class AuthenticationMemory {
         let credential: URLCredential
         var scheme: any HTTPAuthenticationScheme
         var paths: [String]
-        /// The binding to the connection on which the credential was accepted.
         let channelBinding: Data?
         let isOfURL: Bool
 
@@ -31,42 +26,35 @@ final class AuthenticationMemory {
             if let named { credential.hasSameUserAndPassword(as: named) } else { !isOfURL }
         }
 
-        /// Whether one of the two entries replaces the other.
         func isLike(_ other: Entry) -> Bool {
             guard space.isSameRealm(as: other.space), isOfURL == other.isOfURL else { return false }
             return !isOfURL || credential.hasSameUserAndPassword(as: other.credential)
         }
     }
 
-    /// The credential that is remembered for a request.
     struct Known {
         let offer: AuthenticationOffer
         let credential: URLCredential
         let channelBinding: Data?
-        /// Whether the credential is used only for requests whose URLs contain it.
         let isOfURL: Bool
     }
 
-    /// The identity with which a session's connections to an origin are authenticated.
     enum ConnectionIdentity: Equatable {
         case one(Data)
-        /// The connections have different identities. The identity that a response was for is unknown.
+        /// The identity that a response was for is unknown.
         case several
     }
 
     private let storage: URLCredentialStorage?
     private var entries: [AuthenticationSite: [Entry]] = [:]
-    /// The identities of certificates and of schemes that bind to a connection. They are kept for the session's life,
-    /// as connections may be open.
+    /// For certificates and schemes that bind to a connection. Kept for the session's life, as connections may be open.
     private var connections: [Origin: ConnectionIdentity] = [:]
 
     init(_ storage: URLCredentialStorage?) { self.storage = storage }
 
     func knows(_ site: AuthenticationSite) -> Bool { !entries.isEmpty && entries[site] != nil }
-
     func reset() { entries = [:] }
 
-    /// Whether the session has not authenticated itself anywhere.
     var isEmpty: Bool { entries.isEmpty && connections.isEmpty }
 
     // MARK: Connections
@@ -75,15 +63,12 @@ final class AuthenticationMemory {
         connections.isEmpty ? nil : connections[origin]
     }
 
-    /// The client will send a certificate in a TLS handshake.
     func willAuthenticateConnection(to origin: Origin, as identity: TLSIdentity) {
         note(Data(identity.certificate.der), origin)
     }
 
-    /// The client will send a credential with a scheme that binds to a connection.
-    ///
-    /// - Parameter isOfURL: whether the credential is for requests whose URLs contain it. Other requests use other
-    ///   connections.
+    /// - Parameter isOfURL: whether the credential is for requests whose URLs contain it, which use connections of
+    ///   their own.
     func willAuthenticateConnection(to site: AuthenticationSite, as credential: URLCredential, isOfURL: Bool) {
         guard case .server(let origin) = site else { return }
         guard !isOfURL else { return connections[origin] = .several }
@@ -101,8 +86,6 @@ final class AuthenticationMemory {
     // MARK: Protection spaces
 
     /// The credential that is remembered for a target: the one with the longest path that is a prefix of the target.
-    ///
-    /// - Parameter named: the credential in the request's URL.
     func credential(forTarget target: String, at site: AuthenticationSite, named: URLCredential?) -> Known? {
         let path = target.prefix { $0 != "?" }
         var best: (entry: Entry, length: Int)?
@@ -119,8 +102,6 @@ final class AuthenticationMemory {
     }
 
     /// The credential that was accepted in a protection space.
-    ///
-    /// - Parameter named: the credential in the request's URL.
     func credential(
         for space: URLProtectionSpace, at site: AuthenticationSite, named: URLCredential?
     ) -> URLCredential? {
@@ -130,8 +111,8 @@ final class AuthenticationMemory {
         return entry.credential
     }
 
-    /// The value of the field to send within a protection space, and the scheme that made it. Each use of a nonce is
-    /// counted here. Nil if another credential has replaced this one.
+    /// The value of the field, and the scheme that made it. Each use of a nonce is counted here. Nil if another
+    /// credential has replaced this one.
     func authorization(
         for request: HTTPAuthenticationRequest, with credential: URLCredential, in space: URLProtectionSpace,
         at site: AuthenticationSite
@@ -146,10 +127,7 @@ final class AuthenticationMemory {
         return (value, scheme)
     }
 
-    /// Remembers a credential that was accepted, unless it is for one request only or the session has no credential
-    /// storage.
-    ///
-    /// - Parameter isOfURL: whether the credential is for requests whose URLs contain it.
+    /// Remembers an accepted credential, unless it is for one request only or the session has no credential storage.
     func remember(
         _ scheme: any HTTPAuthenticationScheme, _ credential: URLCredential, for target: String,
         in space: URLProtectionSpace, at site: AuthenticationSite, channelBinding: Data? = nil, isOfURL: Bool = false
@@ -169,7 +147,7 @@ final class AuthenticationMemory {
         entries[site] = known.suffix(Self.maximumEntries)
     }
 
-    /// A proxy's protection space contains all requests through the proxy, if the scheme allows a credential before a
+    /// A proxy's protection space contains all requests through it, if the scheme allows a credential before a
     /// challenge.
     private static func paths(
         _ scheme: any HTTPAuthenticationScheme, around path: String, at site: AuthenticationSite
@@ -178,7 +156,6 @@ final class AuthenticationMemory {
         return scheme.paths(around: "/").isEmpty ? [] : [""]
     }
 
-    /// Forgets a credential that the server no longer accepts.
     func forget(_ credential: URLCredential, in space: URLProtectionSpace, at site: AuthenticationSite) {
         entries[site]?.removeAll { $0.space.isSameRealm(as: space) && $0.credential == credential }
         if entries[site]?.isEmpty == true { entries[site] = nil }

@@ -1,3 +1,4 @@
+import Foundation
 import LoadingKitCore
 import LoadingKitPrimitives
 import LoadingKitProxies
@@ -7,9 +8,7 @@ enum AuthenticationSite: Hashable {
     case server(Origin)
     case proxy(Proxy)
 
-    var isProxy: Bool {
-        if case .proxy = self { true } else { false }
-    }
+    var isProxy: Bool { if case .proxy = self { true } else { false } }
 
     var host: String {
         switch self {
@@ -18,7 +17,7 @@ enum AuthenticationSite: Hashable {
         }
     }
 
-    /// - Parameter proxyType: the type of an HTTP proxy in protection spaces, by the scheme of the requests through it.
+    /// - Parameter proxyType: the type of an HTTP proxy, by the scheme of the requests through it.
     func space(realm: String?, method: String, proxyType: String) -> URLProtectionSpace {
         switch self {
         case .server(let origin):
@@ -40,13 +39,36 @@ enum AuthenticationSite: Hashable {
     // MARK: Fields (RFC 9110 §11.6, §11.7)
 
     var challengeField: KnownField { isProxy ? .proxyAuthenticate : .wwwAuthenticate }
-    var credentialField: KnownField { isProxy ? .proxyAuthorization : .authorization }
     var informationField: KnownField { isProxy ? .proxyAuthenticationInfo : .authenticationInfo }
 }
 
 extension URLProtectionSpace {
-    /// Whether both spaces are the same realm. The caller compares spaces of the same site; a proxy's types may differ.
+    /// The caller compares spaces of the same site; a proxy's types may differ.
     func isSameRealm(as other: URLProtectionSpace) -> Bool {
         realm == other.realm && authenticationMethod == other.authenticationMethod
+    }
+}
+
+/// A challenge, and the scheme that can answer it.
+struct AuthenticationOffer {
+    let challenge: HTTPAuthenticationChallenge
+    let scheme: any HTTPAuthenticationScheme
+    let space: URLProtectionSpace
+
+    /// No user has entered it.
+    func isDefault(_ credential: URLCredential) -> Bool {
+        type(of: scheme).defaultCredential?.hasSameUserAndPassword(as: credential) == true
+    }
+
+    /// Whether the other offer is the same except for its nonce.
+    func isLike(_ other: AuthenticationOffer) -> Bool {
+        space.isSameRealm(as: other.space) && scheme.strength == other.scheme.strength
+    }
+
+    /// Whether this challenge refuses another offer's credential: one for the same realm, or one that was sent before a
+    /// proxy named its realm.
+    func refuses(_ other: AuthenticationOffer) -> Bool {
+        space.isSameRealm(as: other.space)
+            || other.space.realm == nil && space.authenticationMethod == other.space.authenticationMethod
     }
 }

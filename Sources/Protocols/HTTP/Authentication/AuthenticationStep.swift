@@ -4,12 +4,12 @@ import LoadingKitTransport
 
 /// A step of a scheme that may block, on a thread of its own. Confined to its loop, except for `take`.
 final class AuthenticationStep: @unchecked Sendable {  // the variable is used on the loop alone
-    /// The step's result: the scheme in its new state, and the field's value.
+    /// The scheme in its new state, and the field's value.
     typealias Completion = (any HTTPAuthenticationScheme, String?) -> Void
 
-    /// The threads run the program's own code, which ends by itself, as it has its own time-outs.
+    /// The program's own code ends by itself, as it has its own time-outs.
     static let threads = BlockingPool(
-        name: "LoadingKit-auth", BlockingPool.Limits(usualThreads: 64, endsByItself: false))
+        name: "LoadingKit-auth", BlockingPool.Limits(threads: 64, endsByItself: false))
 
     private let loop: EventLoop
     private var completion: Completion?
@@ -20,8 +20,7 @@ final class AuthenticationStep: @unchecked Sendable {  // the variable is used o
         self.completion = completion
     }
 
-    /// - Parameter completion: called later on the loop, unless the step is cancelled. Without a value if no thread is
-    ///   available.
+    /// - Parameter completion: called later on the loop, without a value if no thread is available.
     static func take(
         _ scheme: any HTTPAuthenticationScheme, for request: HTTPAuthenticationRequest,
         with credential: URLCredential, on loop: EventLoop, completion: @escaping Completion
@@ -39,7 +38,7 @@ final class AuthenticationStep: @unchecked Sendable {  // the variable is used o
         return step
     }
 
-    /// The result is dropped. A step that waits for a thread is not taken.
+    /// The completion is not called. A step that waits for a thread is not taken.
     func cancel() {
         completion = nil
         if let work = work.take() { Self.threads.cancel(work) }

@@ -21,7 +21,6 @@ struct BasicScheme: HTTPAuthenticationScheme {
         return Self.value(user, password)
     }
 
-    /// The value of `Authorization` or `Proxy-Authorization` for a user.
     static func value(_ user: String, _ password: String) -> String {
         "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
     }
@@ -36,6 +35,5 @@ struct BasicScheme: HTTPAuthenticationScheme {
 }
 
 extension String {
-    /// Whether the text contains bytes that a field value must not have.
     var hasControlCharacters: Bool { utf8.contains { $0 < 0x20 || $0 == 0x7f } }
 }

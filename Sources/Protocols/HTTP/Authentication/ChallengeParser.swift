@@ -1,19 +1,17 @@
 import LoadingKitCore
 import LoadingKitPrimitives
 
-/// Parses `WWW-Authenticate` and `Proxy-Authenticate`: a list of challenges, each with a list of parameters. Both lists
-/// are separated by commas (RFC 9110 §11.6.1). Elements that cannot be parsed are skipped.
+/// Parses `WWW-Authenticate` and `Proxy-Authenticate`: a list of challenges, each with a list of parameters, both
+/// separated by commas (RFC 9110 §11.6.1). Elements that cannot be parsed are skipped.
 struct ChallengeParser {
     private var scanner: AuthenticationFieldScanner
     private var found: [HTTPAuthenticationChallenge] = []
-    /// The challenge whose parameters are being read.
     private var scheme: String?
     private var token: String?
     private var parameters: [String: String] = [:]
 
     private init(_ value: String) { scanner = AuthenticationFieldScanner(value) }
 
-    /// The challenges of all field lines, in order.
     static func challenges(_ values: [String]) -> [HTTPAuthenticationChallenge] {
         values.flatMap { value in
             var parser = ChallengeParser(value)
@@ -22,8 +20,7 @@ struct ChallengeParser {
         }
     }
 
-    /// The parameters of `Authentication-Info`, by their names in lower case. This field names no scheme (RFC 9110
-    /// §11.6.3).
+    /// The parameters of `Authentication-Info`, which names no scheme, by lowercase names (RFC 9110 §11.6.3).
     static func parameters(_ value: String) -> [String: String] {
         var parser = ChallengeParser(value)
         parser.scheme = ""
@@ -94,7 +91,7 @@ struct AuthenticationFieldScanner {
 
     mutating func token() -> String? { take(while: ASCII.isTokenByte) }
 
-    /// The token that a scheme has instead of parameters. The list's element ends with this token.
+    /// The token that a scheme has instead of parameters. It ends the list's element.
     mutating func token68() -> String? {
         let start = position
         skipSpace()

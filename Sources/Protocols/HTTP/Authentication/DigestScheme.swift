@@ -32,7 +32,7 @@ struct DigestScheme: HTTPAuthenticationScheme {
         }
     }
 
-    /// The values of the last request, against which the server's proof is checked.
+    /// The last request, against which the server's proof is checked.
     private struct Sent {
         let secret: String
         let nonce: String
@@ -43,17 +43,15 @@ struct DigestScheme: HTTPAuthenticationScheme {
 
     let realm: String?
     private let algorithm: DigestAlgorithm
-    /// The qualities that the server offers.
     private let qualities: [Quality]
     private var nonce: String
-    /// The nonce with which the use of the credential began. `nextnonce` does not change it (RFC 7616 §3.4.2).
+    /// The first nonce. `nextnonce` does not change it (RFC 7616 §3.4.2).
     private let firstNonce: String
     private let clientNonce: String
     private let opaque: String?
     private let hashesUser: Bool
     private let isUTF8: Bool
     private let domain: String?
-    /// The number of times the nonce has been used.
     private var count: UInt32 = 0
     private var sent: Sent?
 
@@ -103,8 +101,7 @@ struct DigestScheme: HTTPAuthenticationScheme {
         return "Digest " + name + parameters(sent, response)
     }
 
-    /// `auth` if it is offered, as `auth-int` needs the body's hash before the body is sent. Nil if neither can be
-    /// used.
+    /// `auth-int` needs the body's hash before the body is sent. Nil if neither can be used.
     private func chooseQuality(_ request: HTTPAuthenticationRequest) -> Quality? {
         qualities.first { $0 != .integrity } ?? (request.body == nil ? nil : .integrity)
     }
@@ -131,8 +128,7 @@ struct DigestScheme: HTTPAuthenticationScheme {
         return algorithm.hash(sent.secret, sent.nonce, sent.count, clientNonce, name, second)
     }
 
-    /// The user's name, or its hash. A name with characters beyond ASCII is encoded if the server supports this
-    /// (RFC 7616 §3.4, RFC 8187 §3.2).
+    /// A name with characters beyond ASCII is encoded if the server supports this (RFC 7616 §3.4, RFC 8187 §3.2).
     private func userParameters(_ user: String) -> String? {
         if hashesUser {
             return algorithm.hash(user, realm ?? "").map { "username=\"\($0)\", userhash=true" }
@@ -180,9 +176,9 @@ struct DigestScheme: HTTPAuthenticationScheme {
         answer["qop"].flatMap { Quality($0) } ?? sent.quality
     }
 
-    /// The check of the server's proof if the proof covers the response's body; nil if it does not.
+    /// The check of a proof that covers the response's body; nil for another proof.
     ///
-    /// - Parameter parameters: the parameters of `Authentication-Info`; empty while this field has not been received.
+    /// - Parameter parameters: those of `Authentication-Info`; empty while this field has not been received.
     func bodyCheck(_ parameters: [String: String]) -> DigestBodyCheck? {
         guard let sent, Self.quality(of: parameters, sent) == .integrity,
             let digest = RunningDigest(algorithm.digest)
@@ -204,9 +200,7 @@ struct DigestScheme: HTTPAuthenticationScheme {
 
 extension String {
     /// The text as a quoted string (RFC 9110 §5.6.4).
-    fileprivate var quoted: String {
-        "\"" + replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
-    }
+    fileprivate var quoted: String { "\"" + replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\"" }
 }
 
 /// The `algorithm` of a Digest challenge (RFC 7616 §3.3).
@@ -214,7 +208,7 @@ struct DigestAlgorithm: Sendable {
     let digest: MessageDigest
     /// Whether the password's hash is bound to the nonces with which the use of the credential began (`-sess`).
     let isSession: Bool
-    /// The name in the challenge; nil if the challenge has none, which means MD5.
+    /// Nil if the challenge names none, which means MD5.
     let name: String?
 
     /// Nil for an unknown algorithm.
@@ -231,7 +225,6 @@ struct DigestAlgorithm: Sendable {
         }
     }
 
-    /// The algorithm's strength among those of Digest.
     var rank: Int {
         switch digest {
         case .md5: 0
@@ -244,8 +237,8 @@ struct DigestAlgorithm: Sendable {
     func hash(_ parts: String...) -> String? { digest.hash(Array(parts.joined(separator: ":").utf8))?.hexadecimal }
 }
 
-/// Checks, after all of a response's body is received, that `rspauth` proves that the server knows the password
-/// (`qop=auth-int`, RFC 7616 §3.5). `rspauth` may be in the trailers.
+/// Checks, after all of a response's body, that `rspauth` proves that the server knows the password (`qop=auth-int`,
+/// RFC 7616 §3.5).
 final class DigestBodyCheck {
     private let digest: RunningDigest
     private var claimed: String?
@@ -259,8 +252,6 @@ final class DigestBodyCheck {
     }
 
     func update(_ bytes: UnsafeRawBufferPointer) { digest.update(bytes) }
-
-    /// Takes `rspauth` from the parameters of the trailers' `Authentication-Info`.
     func noteTrailers(_ parameters: [String: String]) { claimed = parameters["rspauth"] ?? claimed }
 
     func finish() throws(LoadFailure) {
@@ -270,7 +261,6 @@ final class DigestBodyCheck {
 }
 
 extension LoadFailure {
-    /// The server's proof that it knows the secret is wrong or missing.
     static let unproven = LoadFailure(
         .badServerResponse,
         "the server does not prove that it knows the password or the service's key: the response may be another's")

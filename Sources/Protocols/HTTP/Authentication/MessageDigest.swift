@@ -49,7 +49,6 @@ extension Array where Element == UInt8 {
     }
 }
 
-/// A hash of bytes that arrive in pieces.
 final class RunningDigest {
     private let context: OpaquePointer
 
@@ -66,7 +65,7 @@ final class RunningDigest {
         if let base = bytes.baseAddress { EVP_DigestUpdate(context, base, bytes.count) }
     }
 
-    /// The hash of all bytes. No bytes may be added after this call.
+    /// No bytes may be added after this call.
     func finish() -> [UInt8]? {
         var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
         var count: UInt32 = 0

@@ -3,7 +3,10 @@ import LoadingKitCore
 import LoadingKitTransport
 
 /// Validates a stale response that was served as an answer. No request waits for the validation (RFC 5861 §3).
-final class BackgroundValidation: LoadReceiver {
+final class BackgroundValidation: ForwardingReceiver {
+    /// There is no program that takes the response or answers a challenge.
+    var receiver: (any LoadReceiver)? { nil }
+
     private let load: CachedExchange
     private let loop: EventLoop
     private let timeout: TimeInterval
@@ -36,12 +39,6 @@ final class BackgroundValidation: LoadReceiver {
 
     // MARK: LoadReceiver
 
-    func receive(_ response: URLResponse) -> Flow { .more }
-    func receive(_ bytes: UnsafeRawBufferPointer) -> Flow { .more }
-    func receive(_ data: Data) -> Flow { .more }
-    func bodyBuffer(atMost count: Int) -> UnsafeMutableRawBufferPointer? { nil }
-    func bodyBufferFilled(_ count: Int) -> Flow { .more }
-
     /// A redirect is not followed: its target is loaded when it is requested.
     func redirect(
         to request: URLRequest, refusal: LoadFailure?, response: URLResponse, decide: @escaping (Bool) -> Void
@@ -49,29 +46,6 @@ final class BackgroundValidation: LoadReceiver {
         loop.executeLater { decide(false) }
     }
 
-    /// There is no program to answer a challenge.
-    var answersChallenges: Bool { false }
-
-    var challengeDelegate: AnyObject? { nil }
-
-    func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision) {
-        decide(.performDefaultHandling, nil)
-    }
-
-    func withdraw(_ challenge: URLAuthenticationChallenge) {}
-
-    func requestNewBodyStream(_ give: @escaping (InputStream?) -> Void) { give(nil) }
-    func requestNewBodyStream(from offset: Int64, _ give: @escaping (InputStream?) -> Void) { give(nil) }
-    func willCache(_ response: CachedURLResponse, decide: @escaping @Sendable (CachedURLResponse?) -> Void) {
-        decide(response)
-    }
-    func didSendBody(_ count: Int, expected: Int64) {}
-
-    func bodyWillBeSentAgain(_ count: Int64) {}
-    func noteActivity() {}
-    func receive(informational response: HTTPURLResponse) {}
-    func queueStateDidChange(isQueued: Bool) {}
-    func collect(_ transaction: @autoclosure () -> TransactionRecord) {}
     func finish() { end() }
     func fail(_ error: any Error) { end() }
 }

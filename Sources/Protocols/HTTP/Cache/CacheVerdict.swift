@@ -4,13 +4,11 @@ import LoadingKitPrimitives
 
 /// How a request is answered, given the response that is stored for it. Pure.
 enum CacheVerdict {
-    /// The stored response is the answer. `revalidates` is to be validated in the background.
+    /// `revalidates` is then validated in the background.
     case serve(StoredAnswer, revalidates: StoredResponse?)
-    /// The server validates the stored response. The stored response may also be the answer if the server fails.
+    /// The stored response may also be the answer if the server fails.
     case validate(StoredResponse)
-    /// The stored response is the beginning of the answer. The rest is requested from the server.
     case complete(PartialResponse)
-    /// The request goes to the server as if no response were stored.
     case load
     /// The request has `only-if-cached`, and no stored response can answer it: 504 (RFC 9111 §5.2.1.7).
     case gatewayTimeout
@@ -62,7 +60,6 @@ enum CacheVerdict {
     }
 }
 
-/// A request as the cache evaluates it.
 struct CacheQuery {
     let method: String
     let url: URL
@@ -70,8 +67,7 @@ struct CacheQuery {
     let control: CacheControl
     /// The fields that the program set.
     let fields: HTTPFields
-    /// Whether the request has a body. Some servers use the body of a GET, though it has no defined meaning (RFC 9110
-    /// §9.3.1).
+    /// Some servers use the body of a GET, though it has no defined meaning (RFC 9110 §9.3.1).
     let hasBody: Bool
 
     init(_ request: URLRequest, url: URL, policy: URLRequest.CachePolicy) {
@@ -119,7 +115,7 @@ extension URLRequest.CachePolicy {
 enum ReuseRule {
     enum Verdict: Equatable {
         case fresh
-        /// The response may be used now, and is then validated in the background (RFC 5861 §3).
+        /// The response is then validated in the background (RFC 5861 §3).
         case staleWhileRevalidate
         /// The response may be used only once the server has validated it.
         case validate
@@ -138,8 +134,7 @@ enum ReuseRule {
         return .validate
     }
 
-    /// Whether a stored response may be used because the server cannot be reached or responds with an error (RFC 5861
-    /// §4).
+    /// When the server cannot be reached or responds with an error (RFC 5861 §4).
     static func mayServeOnError(_ freshness: Freshness, _ control: CacheControl, request: CacheControl) -> Bool {
         guard !control.has(.noCache), !control.has(.mustRevalidate), !request.has(.noCache),
             let window = [control.staleIfError, request.staleIfError].compactMap({ $0 }).max()

@@ -1,10 +1,8 @@
 import Foundation
 import LoadingKitCore
-import LoadingKitPrimitives
-import LoadingKitTransport
 
-/// Events of the network exchange. They are recorded for the cache and passed on to the receiver.
-extension CachedExchange: LoadReceiver {
+/// Records the network exchange's events for the cache, and passes them on.
+extension CachedExchange: ForwardingReceiver {
     func receive(_ response: URLResponse) -> Flow {
         guard case .loading(var attempt) = state, let receiver else { return .wait }
         guard let query, let response = response as? HTTPURLResponse else { return receiver.receive(response) }
@@ -20,9 +18,7 @@ extension CachedExchange: LoadReceiver {
         if let stored = attempt.stored {
             if response.statusCode == 304, !RequestConditions.isConditional(query.fields) {
                 // The request was finally sent with another credential, whose response may have the same tag.
-                guard session.mayAnswer(attempt.exchange, with: stored) else {
-                    return loadAll(insteadOf: attempt)
-                }
+                guard session.mayAnswer(attempt.exchange, with: stored) else { return loadAll(insteadOf: attempt) }
                 return confirm(stored, attempt, receipt)
             }
             if ReuseRule.isServerError(response.statusCode), serveInstead(of: attempt) { return .wait }
@@ -42,7 +38,7 @@ extension CachedExchange: LoadReceiver {
 
     // MARK: Completing a partial response
 
-    /// The rest of the stored response arrives. The receiver gets both parts as one response.
+    /// The rest arrives. The receiver gets both parts as one response.
     private func complete(
         _ partial: PartialResponse, _ part: HTTPURLResponse, _ attempt: Attempt, _ query: CacheQuery
     ) -> Flow {
@@ -64,8 +60,7 @@ extension CachedExchange: LoadReceiver {
         return receiver.receive(beginning)
     }
 
-    /// Sends the program's own request, as the server's response does not match the stored one: it is a different part,
-    /// not a part, or another user's.
+    /// The response is another part than the requested one, none, or another user's. Sends the program's own request.
     private func loadAll(insteadOf attempt: Attempt) -> Flow {
         attempt.exchange.end()
         endValidation(.inconclusive)
@@ -77,12 +72,13 @@ extension CachedExchange: LoadReceiver {
         _ response: HTTPURLResponse, _ attempt: Attempt, _ query: CacheQuery
     ) -> SessionCache.Receipt {
         SessionCache.Receipt(
-            query: query, request: request, response: response, exchange: attempt.exchange,
-            requestTime: attempt.requestTime, responseTime: session.now)
+            query: query, request: request, response: response,
+            user: CacheUser(of: attempt.exchange, answered: response.statusCode),
+            isTrusted: !attempt.exchange.transaction.isServerUntrusted, requestTime: attempt.requestTime,
+            responseTime: session.now)
     }
 
-    /// The stored response is current. It is delivered when the exchange has ended, because its connection is free
-    /// then.
+    /// The stored response is current. It is delivered when the exchange's connection is free.
     private func confirm(_ stored: StoredResponse, _ attempt: Attempt, _ receipt: SessionCache.Receipt) -> Flow {
         var attempt = attempt
         let current = session.freshen(stored, receipt)
@@ -92,7 +88,7 @@ extension CachedExchange: LoadReceiver {
         return .more
     }
 
-    /// Answers with the stored response because the server failed, and returns true, if that is allowed (RFC 5861 §4).
+    /// Answers with the stored response because the server failed, if that is allowed (RFC 5861 §4).
     private func serveInstead(of attempt: Attempt) -> Bool {
         guard let stored = attempt.stored, let query,
             ReuseRule.mayServeOnError(
@@ -147,7 +143,7 @@ extension CachedExchange: LoadReceiver {
         }
     }
 
-    /// Stores a redirect that is followed. Its content is not stored, as the exchange does not wait for the content.
+    /// Stores a redirect that is followed, without its content, for which the exchange does not wait.
     private func storeRedirect(_ response: URLResponse, _ attempt: Attempt) {
         guard let query, let response = response as? HTTPURLResponse, let receiver else { return }
         let receipt = makeReceipt(response, attempt, query)
@@ -184,8 +180,7 @@ extension CachedExchange: LoadReceiver {
         receiver.fail(error)
     }
 
-    /// Stores the part that was received before the connection was lost. The next request is for the rest only
-    /// (RFC 9111 §3.3).
+    /// Stores the part that was received before the connection was lost, for a request for the rest (RFC 9111 §3.3).
     private func storeBeginning(of attempt: Attempt, _ error: any Error) {
         guard let receipt = attempt.receipt, let receiver, URLError(error, url: nil).code == .networkConnectionLost,
             let data = attempt.recorder?.take(), !data.isEmpty
@@ -193,39 +188,9 @@ extension CachedExchange: LoadReceiver {
         session.store(receipt, data, isCutOff: true, joining: attempt.partial?.stored, proposingTo: receiver)
     }
 
-    // MARK: Passed on
-
-    var answersChallenges: Bool { receiver?.answersChallenges ?? false }
-
-    var challengeDelegate: AnyObject? { receiver?.challengeDelegate }
-
     func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision) {
         // Other exchanges do not wait for the program's answer.
         endValidation(.inconclusive)
         receiver?.challenge(challenge, decide: decide)
     }
-
-    func withdraw(_ challenge: URLAuthenticationChallenge) { receiver?.withdraw(challenge) }
-
-    func requestNewBodyStream(_ give: @escaping (InputStream?) -> Void) { receiver?.requestNewBodyStream(give) }
-
-    func requestNewBodyStream(from offset: Int64, _ give: @escaping (InputStream?) -> Void) {
-        receiver?.requestNewBodyStream(from: offset, give)
-    }
-
-    func willCache(_ response: CachedURLResponse, decide: @escaping @Sendable (CachedURLResponse?) -> Void) {
-        receiver?.willCache(response, decide: decide)
-    }
-
-    func didSendBody(_ count: Int, expected: Int64) { receiver?.didSendBody(count, expected: expected) }
-
-    func bodyWillBeSentAgain(_ count: Int64) { receiver?.bodyWillBeSentAgain(count) }
-
-    func noteActivity() { receiver?.noteActivity() }
-
-    func receive(informational response: HTTPURLResponse) { receiver?.receive(informational: response) }
-
-    func queueStateDidChange(isQueued: Bool) { receiver?.queueStateDidChange(isQueued: isQueued) }
-
-    func collect(_ transaction: @autoclosure () -> TransactionRecord) { receiver?.collect(transaction()) }
 }

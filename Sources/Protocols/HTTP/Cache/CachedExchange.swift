@@ -1,22 +1,21 @@
 import Foundation
 import LoadingKitCore
 import LoadingKitPrimitives
-import LoadingKitTransport
 
-/// Loads one request through the cache. The answer is a stored response, or the response of a network exchange, which
-/// is stored and passed on. This object stands between the network exchange and the task.
+/// Loads one request through the cache. The answer is a stored response, or that of a network exchange, which is stored
+/// and passed on.
 final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `resources.loop`
-    /// A network exchange under way, and the cache's state for its response.
+    /// A network exchange under way, and its response.
     struct Attempt {
         let exchange: HTTPExchange
-        /// The stored response that is validated. It may also be the answer if the server fails.
+        /// The stored response to validate, which may also be the answer if the server fails.
         let stored: StoredResponse?
         let requestTime: Date
-        /// The stored beginning, if only the rest was requested. Nil once the server has sent a complete new response.
+        /// The stored beginning, if only the rest was requested and the server has sent no new response.
         var partial: PartialResponse?
         /// The beginning of the answer, until the receiver has room for it.
         var beginning: Data?
-        /// The cache's record of the response, once its head is received.
+        /// Nil until the response's head is received.
         var receipt: SessionCache.Receipt?
         var recorder: ResponseRecorder?
         /// The stored response that the server has validated. It is delivered when the exchange has ended.
@@ -47,16 +46,15 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
     private(set) var receiver: (any LoadReceiver)?
     private(set) var query: CacheQuery?
     var state = State.new
-    /// The stored response to validate, if it is given without a look-up.
     private let responseToValidate: StoredResponse?
-    /// The fields that the load which contains this exchange adds to the request.
+    /// The fields that the enclosing load adds to the request.
     private let addedFields: HTTPFields
-    /// The stored response that this exchange validates, also for other exchanges that wait.
+    /// The stored response that this exchange validates, also for others that wait.
     private var ownValidation: StoredResponse?
-    /// The number of times this exchange has waited for another exchange's validation that was inconclusive.
+    /// The waits for other exchanges' validations that were inconclusive.
     private var fruitlessWaits = 0
     private var isBusy = false
-    /// Whether the delegate declined to follow the redirect. The delegate then gets the redirect response itself.
+    /// The delegate has declined the redirect, and gets the redirect response itself.
     private(set) var declinesRedirect = false
     private var fetchStart: MonotonicTime?
 
@@ -71,9 +69,8 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
         responseToValidate = stored
     }
 
-    /// When a validation is inconclusive, one of the waiting exchanges validates next, and the others wait again. After
-    /// this number of waits each exchange sends its own request; otherwise the requests would be sent one after the
-    /// other.
+    /// After an inconclusive validation, one of the waiting exchanges validates, and the others wait again. After this
+    /// number of waits each sends its own request, so that requests are not sent one after the other.
     private static let maximumFruitlessWaits = 2
 
     // MARK: LoopHandler
@@ -132,7 +129,7 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
     private func choose(from stored: [StoredResponse], _ query: CacheQuery) {
         guard let first = stored.first else { return act(on: CacheVerdict(query, nil, now: session.now)) }
         let httpSession = session.httpSession(of: resources.core)
-        if stored.count == 1, first.isForEverybody, !Requester.mayHaveCredentials(request, httpSession) {
+        if stored.count == 1, first.isForEverybody, !CacheUser.mayHaveCredentials(request, httpSession) {
             return act(on: CacheVerdict(query, first, now: session.now))
         }
         session.choose(from: stored, for: request, resources, httpSession) { [weak self] chosen in
@@ -154,7 +151,7 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
         }
     }
 
-    /// Validates a stored response with the server, unless another exchange is validating it.
+    /// Validates with the server, unless another exchange is validating the response.
     private func validate(_ stored: StoredResponse) {
         state = .waiting
         // Without a validator the server sends a complete response, which other exchanges cannot share. A background
@@ -182,14 +179,14 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
         for field in partial?.requestFields ?? stored.map(RequestConditions.validators) ?? HTTPFields() {
             fields.append(name: field.name, value: field.value)
         }
-        let exchange = HTTPExchange(request, resources, cacheFields: fields)
+        let exchange = HTTPExchange(
+            request, resources, session.httpSession(of: resources.core), cacheFields: fields)
         state = .loading(
             Attempt(exchange: exchange, stored: stored, requestTime: session.now, partial: partial))
         exchange.begin(self)
         if isBusy, case .loading = state { exchange.receiverDidBlock() }
     }
 
-    /// Reports the outcome to the exchanges that wait for this exchange's validation.
     func endValidation(_ outcome: SessionCache.ValidationOutcome) {
         guard let ownValidation else { return }
         self.ownValidation = nil

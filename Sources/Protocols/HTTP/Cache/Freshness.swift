@@ -3,20 +3,20 @@ import Foundation
 
 /// How long a response is fresh, and how old it is (RFC 9111 §4.2).
 struct Freshness: Equatable, Sendable {
-    /// A response of unknown lifetime counts as fresh for this fraction of the time since its last change (§4.2.2).
+    /// The lifetime of a response that states none, as a fraction of the time since its last change (§4.2.2).
     static let heuristicFraction = 0.1
 
-    /// The longest lifetime that is estimated by this fraction, in seconds: a week.
+    /// The longest lifetime by this fraction, in seconds: a week.
     static let longestHeuristic: TimeInterval = 7 * 24 * 3600
 
-    /// The time for which the response is fresh after its generation, in seconds.
+    /// In seconds since the response was generated.
     let lifetime: TimeInterval
-    /// The time since the response was generated or last validated by the server, in seconds.
+    /// In seconds since the response was generated or last validated by the server.
     let age: TimeInterval
 
     var isFresh: Bool { lifetime > age }
 
-    /// The time since the response became stale, in seconds.
+    /// In seconds.
     var staleness: TimeInterval { max(0, age - lifetime) }
 
     init(lifetime: TimeInterval, age: TimeInterval) {
@@ -35,7 +35,7 @@ struct Freshness: Equatable, Sendable {
         age = Self.age(fields: fields, date: date, requestTime: requestTime, responseTime: responseTime, now: now)
     }
 
-    /// The freshness lifetime (§4.2.1) for a private cache, in which `s-maxage` has no meaning.
+    /// §4.2.1, for a private cache, in which `s-maxage` has no meaning.
     private static func lifetime(
         status: Int, fields: HTTPFields, control: CacheControl, date: Date
     ) -> TimeInterval {
@@ -62,7 +62,7 @@ struct Freshness: Equatable, Sendable {
 }
 
 extension HTTPFields {
-    /// The date in the first field of this name; nil if there is no such field or its date is invalid.
+    /// The date in the first field of this name; nil if there is none.
     func date(_ name: KnownField, now: Date) -> Date? {
         guard let index = firstIndex(of: name) else { return nil }
         let seconds = withBytes(at: index) { _, value, _ in
@@ -71,7 +71,7 @@ extension HTTPFields {
         return seconds.map { Date(timeIntervalSince1970: Double($0)) }
     }
 
-    /// The first number of `Age`, in seconds; nil if there is none (RFC 9111 §5.1).
+    /// The first number of `Age`, in seconds (RFC 9111 §5.1).
     fileprivate var age: TimeInterval? {
         guard let index = firstIndex(of: .age) else { return nil }
         return withBytes(at: index) { _, value, _ in

@@ -6,11 +6,10 @@ import LoadingKitCore
 /// §3.3, §3.4).
 struct PartialResponse {
     let stored: StoredResponse
-    /// The range that the program requested: the whole representation, unless the request has a range.
+    /// The range that the program requested; all, if it requested none.
     private let wanted: ContentRange
     private let total: Int64
     private let isWhole: Bool
-    /// The part of the requested range that is not stored.
     private let missing: Range<Int64>
     private let tag: String
 
@@ -37,8 +36,7 @@ struct PartialResponse {
         missing = end..<wanted.upperBound
     }
 
-    /// The fields that request the rest. If the representation has changed, `If-Range` makes the server send the
-    /// complete new representation.
+    /// The fields that request the rest. If the representation has changed, `If-Range` makes the server send all of it.
     var requestFields: HTTPFields {
         var fields = HTTPFields()
         fields.append(.range, "bytes=\(missing.lowerBound)-\(missing.upperBound - 1)")
@@ -46,7 +44,7 @@ struct PartialResponse {
         return fields
     }
 
-    /// The stored bytes, which the program gets before the bytes from the server.
+    /// The program gets these bytes first.
     var beginning: Data {
         guard let start = stored.metadata.part?.start else { return Data() }
         return stored.data.dropFirst(Int(clamping: wanted.range.lowerBound - start))
@@ -64,7 +62,6 @@ struct PartialResponse {
         return response.with(fields: PartialContent.fields(of: fields, ContentRange(missing, total: total)))
     }
 
-    /// The head that the program gets, for both parts together.
     func completeHead(_ part: HTTPURLResponse) -> HTTPURLResponse {
         var fields = PartialContent.fields(of: part.fields, wanted)
         if isWhole { fields.remove(.contentRange) }
@@ -76,9 +73,7 @@ struct PartialResponse {
 
 /// Answers range requests from stored responses, and joins parts (RFC 9111 §3.3, §3.4).
 enum PartialContent {
-    /// The answer of a stored response to a range request.
     enum Answer: Equatable {
-        /// A range of the stored data, with the `Content-Range` that describes it.
         case part(Range<Int>, ContentRange)
         /// The whole response. The range is ignored, as the program has parts of another representation (`If-Range`).
         case whole

@@ -3,11 +3,9 @@ import LoadingKitPrimitives
 
 /// Conditional requests: the program's own, and those with which the cache validates (RFC 9111 §4.3).
 enum RequestConditions {
-    /// The result of the program's own conditions for a stored response.
     enum Outcome: Equatable {
-        /// There are no conditions.
         case unconditional
-        /// The program already has the stored representation. The answer is 304.
+        /// The program has the stored representation already. The answer is 304.
         case notModified
         /// The program has another representation. The answer is the stored response.
         case modified
@@ -15,9 +13,7 @@ enum RequestConditions {
         case forServer
     }
 
-    static func isConditional(_ request: HTTPFields) -> Bool {
-        conditionalFields.contains { request.contains($0) }
-    }
+    static func isConditional(_ request: HTTPFields) -> Bool { conditionalFields.contains { request.contains($0) } }
 
     /// Evaluates the conditions (§4.3.2). `If-None-Match` has precedence over `If-Modified-Since` (RFC 9110 §13.2.2).
     static func outcome(_ request: HTTPFields, _ stored: StoredResponse, now: Date) -> Outcome {
@@ -34,7 +30,7 @@ enum RequestConditions {
         return changed <= since ? .notModified : .modified
     }
 
-    /// The fields that validate a stored response (§4.3.1); empty if it has no validator.
+    /// Empty if the response has no validator (§4.3.1).
     static func validators(of stored: StoredResponse) -> HTTPFields {
         var fields = HTTPFields()
         if let tag = stored.fields[.etag] { fields.append(.ifNoneMatch, tag) }

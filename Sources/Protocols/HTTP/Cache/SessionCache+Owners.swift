@@ -3,13 +3,13 @@ import LoadingKitCore
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// Keeps the users of a cache apart. A response that was received with credentials or cookies answers only requests
-/// with the same ones, unless the server marks it `public`.
+/// Keeps users apart: a response that was received with credentials or cookies answers only requests with the same
+/// ones, unless the server marks it `public`.
 extension SessionCache {
     // MARK: Hashing
 
-    /// Calls `body` with the hash for secrets: at once, unless the key has to be read from the disk first. The hash is
-    /// nil if OpenSSL has no random numbers.
+    /// Calls `body` with the hash for secrets, perhaps after its key was read from the disk; nil if OpenSSL has no
+    /// random numbers.
     func withHash(_ body: @escaping (KeyedHash?) -> Void) {
         if let hash = cache.keyedHash { return body(hash) }
         let (cache, loop) = (cache, loop)
@@ -20,11 +20,11 @@ extension SessionCache {
         }
     }
 
-    /// Whether a response can be stored only once the key has been read from the disk.
+    /// Whether a response can be stored only after the key was read.
     func needsHash(for receipt: Receipt) -> Bool {
         guard cache.keyedHash == nil else { return false }
         let fields = receipt.response.fields
-        return receipt.requester.credentials?.isEmpty == false || receipt.requester.sendsStoredCookies
+        return receipt.user.credentials?.isEmpty == false || receipt.user.sendsStoredCookies
             || fields.contains(.setCookie) || VaryKey.hasSecrets(fields)
     }
 
@@ -37,17 +37,17 @@ extension SessionCache {
         of receipt: Receipt, _ control: CacheControl, updating stored: StoredResponse? = nil
     ) -> CacheMetadata.Owner? {
         if control.has(.isPublic) { return CacheMetadata.Owner() }
-        let requester = receipt.requester
-        guard let credentials = requester.credentials else { return nil }
+        let user = receipt.user
+        guard let credentials = user.credentials else { return nil }
         var owner = CacheMetadata.Owner(cookies: stored?.metadata.owner.cookies)
         if !credentials.isEmpty {
             guard let identity = identity(of: credentials) else { return nil }
             owner.credentials = identity
         }
-        if requester.sendsStoredCookies || receipt.response.fields.contains(.setCookie),
-            let storage = requester.cookieStorage
+        if user.sendsStoredCookies || receipt.response.fields.contains(.setCookie),
+            let storage = user.cookieStorage
         {
-            guard let identity = identity(of: storage, requester.fields) else { return nil }
+            guard let identity = identity(of: storage, user.fields) else { return nil }
             owner.cookies = identity
         }
         return owner
@@ -67,38 +67,37 @@ extension SessionCache {
 
     // MARK: Choosing
 
-    /// Calls `chosen` with the stored response that may answer the request, if there is one: at once, unless the key
-    /// has to be read or the program's own cookie storage is called.
+    /// Calls `chosen` with the stored response that may answer the request, perhaps after the key was read or the
+    /// program's own cookie storage was called.
     func choose(
         from stored: [StoredResponse], for request: URLRequest, _ resources: LoadResources, _ session: HTTPSession,
         _ chosen: @escaping (StoredResponse?) -> Void
     ) {
-        let requester = Requester(sending: request, for: resources.task, session)
-        guard requester.credentials?.isEmpty == false || stored.contains(where: \.hasSecrets) else {
-            return chosen(answer(from: stored, to: requester))
+        let user = CacheUser(sending: request, for: resources.task, session)
+        guard user.credentials?.isEmpty == false || stored.contains(where: \.hasSecrets) else {
+            return chosen(answer(from: stored, to: user))
         }
-        guard needsCookies(requester, stored) else {
-            if cache.keyedHash != nil { return chosen(answer(from: stored, to: requester)) }
-            return withHash { [self] _ in chosen(answer(from: stored, to: requester)) }
+        guard needsCookies(user, stored) else {
+            if cache.keyedHash != nil { return chosen(answer(from: stored, to: user)) }
+            return withHash { [self] _ in chosen(answer(from: stored, to: user)) }
         }
-        addCookies(to: requester, request, resources) { [self] requester in
-            withHash { [self] _ in chosen(answer(from: stored, to: requester)) }
+        addCookies(to: user, request, resources) { [self] user in
+            withHash { [self] _ in chosen(answer(from: stored, to: user)) }
         }
     }
 
-    /// The response that was stored last. A response that was received with the same cookies has precedence over one
-    /// without cookies.
-    private func answer(from stored: [StoredResponse], to requester: Requester) -> StoredResponse? {
+    /// The response that was stored last; first those that were received with the same cookies.
+    private func answer(from stored: [StoredResponse], to user: CacheUser) -> StoredResponse? {
         var answer: StoredResponse?
-        for response in stored where mayAnswer(requester, with: response) {
+        for response in stored where mayAnswer(user, with: response) {
             if response.metadata.owner.cookies != nil { return response }
             answer = answer ?? response
         }
         return answer
     }
 
-    private func needsCookies(_ requester: Requester, _ stored: [StoredResponse]) -> Bool {
-        guard let storage = requester.cookieStorage, !requester.fields.contains(.cookie) else { return false }
+    private func needsCookies(_ user: CacheUser, _ stored: [StoredResponse]) -> Bool {
+        guard let storage = user.cookieStorage, !user.fields.contains(.cookie) else { return false }
         return stored.contains { response in
             storage.isCustomized && response.metadata.owner.cookies != nil
                 || response.metadata.varyKey.contains { $0.name == "cookie" }
@@ -106,16 +105,16 @@ extension SessionCache {
     }
 
     private func addCookies(
-        to requester: Requester, _ request: URLRequest, _ resources: LoadResources,
-        _ added: @escaping (Requester) -> Void
+        to user: CacheUser, _ request: URLRequest, _ resources: LoadResources,
+        _ added: @escaping (CacheUser) -> Void
     ) {
-        guard resources.core.settings.httpShouldSetCookies, let storage = requester.cookieStorage,
+        guard resources.core.settings.httpShouldSetCookies, let storage = user.cookieStorage,
             let context = CookieContext(request, for: resources.task)
-        else { return added(requester) }
+        else { return added(user) }
         let add = LoopTransfer { (value: String?) in
-            var requester = requester
-            if let value { requester.fields.append(.cookie, value) }
-            added(requester)
+            var user = user
+            if let value { user.fields.append(.cookie, value) }
+            added(user)
         }
         storage.getCookieField(for: context, of: resources.task) { [loop] value in
             if loop.isCurrent { add.value(value) } else { loop.execute { add.value(value) } }
@@ -124,30 +123,30 @@ extension SessionCache {
 
     /// Whether the stored response may answer the request in the form in which it was sent.
     func mayAnswer(_ exchange: HTTPExchange, with stored: StoredResponse) -> Bool {
-        mayAnswer(Requester(of: exchange), with: stored)
+        mayAnswer(CacheUser(of: exchange), with: stored)
     }
 
-    func mayAnswer(_ requester: Requester, with stored: StoredResponse) -> Bool {
+    func mayAnswer(_ user: CacheUser, with stored: StoredResponse) -> Bool {
         if stored.isFromProgram { return true }
         if !stored.control.has(.isPublic) {
-            guard isOwner(requester, stored.metadata.owner) else { return false }
+            guard isOwner(user, stored.metadata.owner) else { return false }
         }
-        return VaryKey.matches(stored.metadata.varyKey, requester, cache.keyedHash)
+        return VaryKey.matches(stored.metadata.varyKey, user, cache.keyedHash)
     }
 
-    private func isOwner(_ requester: Requester, _ owner: CacheMetadata.Owner) -> Bool {
-        guard let credentials = requester.credentials, credentials.isEmpty == (owner.credentials == nil) else {
+    private func isOwner(_ user: CacheUser, _ owner: CacheMetadata.Owner) -> Bool {
+        guard let credentials = user.credentials, credentials.isEmpty == (owner.credentials == nil) else {
             return false
         }
         if let identity = owner.credentials {
             guard self.identity(of: credentials) == identity else { return false }
         }
         guard let identity = owner.cookies else { return true }
-        return requester.cookieStorage.map { self.identity(of: $0, requester.fields) == identity } ?? false
+        return user.cookieStorage.map { self.identity(of: $0, user.fields) == identity } ?? false
     }
 }
 
-/// The last hashes of a session's secrets. Most requests of a session have the same secrets.
+/// A session's last hashes. Most of its requests have the same secrets.
 struct CacheIdentities {
     struct Last<Secret: Equatable> {
         private var last: (secret: Secret, key: KeyedHash, hash: Data)?

@@ -2,31 +2,17 @@ import Foundation
 import LoadingKitCore
 import LoadingKitPrimitives
 
-/// Stores responses in the session's cache. Updates and removes stored responses.
 extension SessionCache {
-    /// The cache's record of a response when its head is received.
+    /// A response, when its head is received.
     struct Receipt {
         let query: CacheQuery
         let request: URLRequest
         let response: HTTPURLResponse
-        let requester: Requester
-        /// Whether the server's certificate was trusted. Otherwise the response is not stored.
+        let user: CacheUser
+        /// Whether the server's certificate was trusted. Otherwise nothing is stored.
         let isTrusted: Bool
         let requestTime: Date
         let responseTime: Date
-
-        init(
-            query: CacheQuery, request: URLRequest, response: HTTPURLResponse, exchange: HTTPExchange,
-            requestTime: Date, responseTime: Date
-        ) {
-            self.query = query
-            self.request = request
-            self.response = response
-            requester = Requester(of: exchange, answered: response.statusCode)
-            isTrusted = !exchange.transaction.isServerUntrusted
-            self.requestTime = requestTime
-            self.responseTime = responseTime
-        }
 
         /// The request that the response may answer later; nil if there is none.
         var answeredRequest: URLRequest? {
@@ -54,13 +40,12 @@ extension SessionCache {
         return receipt.response.statusCode != 206 || part(of: receipt) != nil
     }
 
-    /// Stores a response, unless the receiver refuses.
+    /// Stores a response, unless the receiver refuses. A response for a single user needs the key
+    /// (``needsHash(for:)``).
     ///
     /// - Parameters:
     ///   - isCutOff: the response ended early. It is stored if the rest can be requested later.
     ///   - stored: the stored response that this one completes.
-    ///
-    /// A response for a single user is not stored before the key has been read from the disk (``needsHash(for:)``).
     func store(
         _ receipt: Receipt, _ data: Data, lacksContent: Bool = false, isCutOff: Bool = false,
         joining stored: StoredResponse? = nil, proposingTo receiver: any LoadReceiver
@@ -90,7 +75,7 @@ extension SessionCache {
     ) -> CachedURLResponse? {
         let fields = StoragePermission.storableFields(receipt.response.fields)
         guard let owner = owner(of: receipt, CacheControl(fields)),
-            let varyKey = VaryKey.of(receipt.requester, for: fields, cache.keyedHash)
+            let varyKey = VaryKey.of(receipt.user, for: fields, cache.keyedHash)
         else { return nil }
         let metadata = CacheMetadata(
             requestTime: receipt.requestTime, responseTime: receipt.responseTime, varyKey: varyKey,
@@ -104,9 +89,9 @@ extension SessionCache {
 
     // MARK: Parts
 
-    /// The part of the representation that a 206 contains. Nil for several parts, and for encoded parts, whose bytes
-    /// are not the representation's. A part answers requests for ranges within it. A part with a strong tag is joined
-    /// with others (RFC 9111 §3.3, §3.4).
+    /// The part that a 206 contains. It answers requests for ranges within it, and with a strong tag it is joined with
+    /// others (RFC 9111 §3.3, §3.4). Nil for several parts, and for encoded ones, whose bytes are not the
+    /// representation's.
     private func part(of receipt: Receipt) -> CacheMetadata.Part? {
         let fields = receipt.response.fields
         guard receipt.response.statusCode == 206, !fields.contains(.contentEncoding),
@@ -164,8 +149,7 @@ extension SessionCache {
 
     // MARK: Updating and invalidating
 
-    /// The stored response, updated by a 304 to the cache's own request (RFC 9111 §4.3.4). The delegate has agreed to
-    /// its storage before and is not called again.
+    /// The stored response, updated by a 304 (RFC 9111 §4.3.4). The delegate has agreed to its storage before.
     func freshen(_ stored: StoredResponse, _ receipt: Receipt) -> StoredResponse {
         let update = receipt.response.fields
         // The 304 has another tag than the stored response. The stored response answers this request, and is validated
@@ -178,7 +162,7 @@ extension SessionCache {
         return updated
     }
 
-    /// A stored response with the new fields, and whether it can be stored.
+    /// The stored response with the new fields, and whether it can be stored.
     private func updated(_ stored: StoredResponse, _ receipt: Receipt) -> (StoredResponse, isStored: Bool) {
         let fields = StoredUpdate.merged(stored.fields, receipt.response.fields)
         let owner = owner(of: receipt, CacheControl(fields), updating: stored)
@@ -197,7 +181,6 @@ extension SessionCache {
         cache.store(updated.cached, for: request, date: receipt.responseTime)
     }
 
-    /// Updates or invalidates stored responses after a response to HEAD, or to an unsafe method.
     func applyEffects(of receipt: Receipt) {
         let (response, query) = (receipt.response, receipt.query)
         let changed = CacheInvalidation.urls(
@@ -209,7 +192,7 @@ extension SessionCache {
     /// Updates the stored responses after a response to HEAD (RFC 9111 §4.3.5).
     private func applyHead(_ receipt: Receipt) {
         find("GET", receipt.query.url) { [self] stored in
-            for response in stored where mayAnswer(receipt.requester, with: response) {
+            for response in stored where mayAnswer(receipt.user, with: response) {
                 applyHead(receipt, of: response)
             }
         }

@@ -1,19 +1,18 @@
 import Foundation
 import LoadingKitCore
-import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// A session's use of its cache, with the validations under way. Confined to the session's loop.
+/// A session's use of its cache. Confined to its loop.
 final class SessionCache: SessionResource, @unchecked Sendable {  // confined to `loop`
     /// The outcome of a validation, for the exchanges that wait for it.
     enum ValidationOutcome {
-        /// The server validated the response. The associated value is the response with the server's new fields.
+        /// The response, with the server's new fields.
         case current(StoredResponse)
-        /// There is no result that other exchanges can use. Each exchange continues by itself.
+        /// No other exchange can use the result. Each continues by itself.
         case inconclusive
     }
 
-    /// A validation under way. It retains the response, so that no other object gets its identifier.
+    /// Retains the response, so that no other object gets its identifier.
     private struct PendingValidation {
         let response: CachedURLResponse
         var waiting: [(ValidationOutcome) -> Void] = []
@@ -41,7 +40,6 @@ final class SessionCache: SessionResource, @unchecked Sendable {  // confined to
 
     var now: Date { clock.now }
 
-    /// The HTTP state of the session, looked up once.
     func httpSession(of core: SessionCore) -> HTTPSession {
         if let httpSession { return httpSession }
         let found = HTTPSession.of(core)
@@ -51,9 +49,8 @@ final class SessionCache: SessionResource, @unchecked Sendable {  // confined to
 
     // MARK: Finding
 
-    /// Calls `found` with the stored responses: at once if they are in memory, otherwise after the disk has been read.
-    ///
-    /// For HEAD the result contains the whole responses to GET, followed by the responses to HEAD (RFC 9110 §9.3.2).
+    /// Calls `found` with the stored responses, perhaps after the disk was read. For HEAD these are the whole responses
+    /// to GET, then those to HEAD (RFC 9110 §9.3.2).
     func find(_ query: CacheQuery, _ found: @escaping ([StoredResponse]) -> Void) {
         find("GET", query.url) { [self] stored in
             guard query.method == "HEAD" else { return found(stored) }
@@ -61,7 +58,6 @@ final class SessionCache: SessionResource, @unchecked Sendable {  // confined to
         }
     }
 
-    /// Calls `found` with the stored responses to a method.
     func find(_ method: String, _ url: URL, _ found: @escaping ([StoredResponse]) -> Void) {
         let key = CacheKey(method: method, url: url)
         if !cache.isCustomized, let entries = cache.entriesInMemory(for: key) {
@@ -81,8 +77,7 @@ final class SessionCache: SessionResource, @unchecked Sendable {  // confined to
 
     // MARK: Validation
 
-    /// Returns true if the caller has to validate the response. Otherwise another exchange is validating it, and
-    /// `waiting` is called with the outcome.
+    /// Returns true if the caller has to validate. Otherwise another exchange does, and `waiting` gets the outcome.
     func beginValidation(
         of stored: StoredResponse, orWait waiting: @escaping (ValidationOutcome) -> Void
     ) -> Bool {
@@ -95,13 +90,11 @@ final class SessionCache: SessionResource, @unchecked Sendable {  // confined to
         return true
     }
 
-    /// The caller's validation has ended. The waiting exchanges get the outcome.
     func endValidation(of stored: StoredResponse, _ outcome: ValidationOutcome) {
         guard let pending = pendingValidations.removeValue(forKey: ObjectIdentifier(stored.cached)) else { return }
         for waiting in pending.waiting { waiting(outcome) }
     }
 
-    /// Validates a stale response that was served as an answer, unless a validation is under way.
     func validateInBackground(_ stored: StoredResponse, _ request: URLRequest, _ resources: LoadResources) {
         guard pendingValidations[ObjectIdentifier(stored.cached)] == nil else { return }
         let validation = BackgroundValidation(stored, request, resources, self)

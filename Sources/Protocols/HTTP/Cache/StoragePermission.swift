@@ -12,7 +12,7 @@ enum StoragePermission {
         }
     }
 
-    /// Whether this cache meets all requirements for caches in the status's definition (`must-understand`).
+    /// Whether this cache meets what the status's definition requires of caches (`must-understand`).
     private static func isUnderstood(_ status: Int) -> Bool {
         isHeuristicallyCacheable(status) || status == 302 || status == 303 || status == 307
     }
@@ -48,7 +48,7 @@ enum StoragePermission {
     static func storableFields(_ fields: HTTPFields) -> HTTPFields {
         var kept = fields
         for option in fields.values(of: .connection) {
-            for name in option.split(separator: ",") { kept.remove(name: name.trimming { $0 == " " || $0 == "\t" }) }
+            for name in option.split(separator: ",") { kept.remove(name: name.trimmingCharacters(in: .whitespaces)) }
         }
         for name in KnownField.connectionSpecific + connectionFields where kept.contains(name) { kept.remove(name) }
         return kept
@@ -57,13 +57,4 @@ enum StoragePermission {
     private static let connectionFields: [KnownField] = [
         .te, .trailer, .proxyAuthenticate, .proxyAuthenticationInfo, .proxyAuthorization,
     ]
-}
-
-extension Substring {
-    /// The text without the characters at both ends for which `isDropped` is true.
-    fileprivate func trimming(_ isDropped: (Character) -> Bool) -> String {
-        guard let first = firstIndex(where: { !isDropped($0) }), let last = lastIndex(where: { !isDropped($0) })
-        else { return "" }
-        return String(self[first...last])
-    }
 }

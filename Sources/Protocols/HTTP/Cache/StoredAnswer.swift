@@ -10,7 +10,7 @@ struct StoredAnswer {
 
     /// Nil if the stored response cannot answer this request, however fresh it is.
     ///
-    /// - Parameter isValidated: the server has just validated the response.
+    /// - Parameter isValidated: whether the server has just validated the response.
     init?(_ stored: StoredResponse, to query: CacheQuery, now: Date, isValidated: Bool) {
         switch RequestConditions.outcome(query.fields, stored, now: now) {
         case .forServer: return nil
@@ -62,8 +62,5 @@ struct StoredAnswer {
 }
 
 extension Data {
-    /// The bytes at offsets from the data's beginning.
-    fileprivate func part(_ range: Range<Int>) -> Data {
-        dropFirst(range.lowerBound).prefix(range.count)
-    }
+    fileprivate func part(_ range: Range<Int>) -> Data { dropFirst(range.lowerBound).prefix(range.count) }
 }

@@ -37,7 +37,6 @@ enum StoredUpdate {
         return merged
     }
 
-    /// Whether a well-known field occurs once in both responses, with the same value.
     private static func isUnchanged(_ update: HTTPFields, _ index: Int, _ stored: HTTPFields) -> Bool {
         update.withBytes(at: index) { _, new, known in
             var (count, isSame) = (0, true)

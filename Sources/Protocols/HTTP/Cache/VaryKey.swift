@@ -11,43 +11,39 @@ enum VaryKey {
         return names(response).contains("*")
     }
 
-    /// The key to store with the response; nil if it would contain secrets and there is no hash for them.
+    /// Nil if the key would contain secrets and there is no hash for them.
     static func of(
-        _ requester: Requester, for response: HTTPFields, _ hash: KeyedHash?
+        _ user: CacheUser, for response: HTTPFields, _ hash: KeyedHash?
     ) -> [CacheMetadata.VaryField]? {
         guard response.contains(.vary) else { return [] }
         var kept: [CacheMetadata.VaryField] = []
         for name in Set(names(response)).sorted() {
-            guard let value = value(name, requester, hash) else { return nil }
+            guard let value = value(name, user, hash) else { return nil }
             kept.append(CacheMetadata.VaryField(name: name, value: value))
         }
         return kept
     }
 
-    /// Whether the server would select the same response for a later request.
-    static func matches(_ stored: [CacheMetadata.VaryField], _ requester: Requester, _ hash: KeyedHash?) -> Bool {
-        stored.allSatisfy { field in value(field.name, requester, hash).map { $0 == field.value } ?? false }
+    static func matches(_ stored: [CacheMetadata.VaryField], _ user: CacheUser, _ hash: KeyedHash?) -> Bool {
+        stored.allSatisfy { field in value(field.name, user, hash).map { $0 == field.value } ?? false }
     }
 
-    /// Whether only a hash of a field's value is stored. This applies to all fields except those known to contain no
-    /// secret of the user.
+    /// Whether only a hash of the value is stored. Some fields are known to contain no secret of the user.
     static func isSecret(_ name: String) -> Bool { !negotiating.contains(name) && !harmless.contains(name) }
 
-    /// Whether the response's key contains secrets of the request.
     static func hasSecrets(_ response: HTTPFields) -> Bool {
         response.contains(.vary) && names(response).contains(where: isSecret)
     }
 
-    /// The value to store for a field. The inner optional is nil if the request has no such field, the outer one if the
-    /// value cannot be stored.
-    private static func value(_ name: String, _ requester: Requester, _ hash: KeyedHash?) -> String?? {
+    /// The value to store. The inner optional is nil without such a field, the outer one if the value cannot be stored.
+    private static func value(_ name: String, _ user: CacheUser, _ hash: KeyedHash?) -> String?? {
         // Some schemes send another value with each request, so the credential is compared instead.
         if name == "authorization" {
-            guard let credentials = requester.credentials else { return nil }
+            guard let credentials = user.credentials else { return nil }
             guard credentials.authorization != .none else { return .some(nil) }
             return hash.flatMap { credentials.authorizationIdentity($0) }?.base64EncodedString()
         }
-        guard let value = normalized(requester.fields, name) else { return .some(nil) }
+        guard let value = normalized(user.fields, name) else { return .some(nil) }
         guard isSecret(name) else { return value }
         return hash?.hash(of: Data("\(name): \(value)".utf8))?.base64EncodedString()
     }
@@ -72,7 +68,7 @@ enum VaryKey {
 }
 
 extension String {
-    /// The elements between commas, without surrounding spaces. A comma in a quoted string is not a separator.
+    /// Commas in quoted strings do not separate elements.
     fileprivate var elements: [String] {
         var parts = [[UInt8]()]
         var isQuoted = false

@@ -1,34 +1,26 @@
+import Foundation
 import LoadingKitContentCoding
 import LoadingKitCore
 import LoadingKitHTTP1
+import LoadingKitPrimitives
 
-/// Decodes a body one piece at a time, when a piece is requested, and keeps the bytes for which its receiver has no
-/// room. It calls no other object.
-///
-/// It is a class because its user may end the exchange that holds it while it processes a piece.
+/// Decodes a body piece by piece, on request, and keeps the bytes for which its receiver has no room. It is a class,
+/// because its user may end the exchange that holds it while it processes a piece.
 final class BodyDecoding {
-    /// Coded bytes that were received and not yet decoded, as the receiver had no room.
-    private struct Held {
-        let bytes: [UInt8]
-        var position = 0
-    }
-
     /// Whether the bytes to decode are the content in its content codings, without a transfer coding.
     private(set) var isOfContentAlone = false
     private var decoder: ContentDecoder
-    private var held: Held?
-    /// The buffer for decoded bytes. The session's exchanges share it and use it in turn.
+    private var held: (bytes: [UInt8], position: Int)?
+    /// The session's exchanges share it and use it in turn.
     private let buffer: UnsafeMutableRawBufferPointer
-    /// The decoder of the content codings, if this object decodes the transfer codings.
+    /// Decodes the content codings, if this object decodes the transfer codings.
     private var content: BodyDecoding?
-    /// The number of bytes in the buffer that are for the content's decoder, and the number that it has taken.
+    /// The number of bytes in the buffer for `content`, and the number that it has taken.
     private var (decoded, taken) = (0, 0)
-    /// The check of the bytes that this object decodes. If there is a check, this object owns the buffer.
+    /// Checks the bytes that this object decodes. With a check, this object owns the buffer.
     private var check: DigestBodyCheck?
 
     /// Nil for a coding that is not built in. The body then passes through undecoded.
-    ///
-    /// - Parameter ratio: the limit of the body's expansion.
     init?(_ contentEncoding: String, ratio: Int, buffer: UnsafeMutableRawBufferPointer) {
         var limits = DecompressionLimits()
         limits.ratio = ratio
@@ -37,10 +29,7 @@ final class BodyDecoding {
         self.buffer = buffer
     }
 
-    /// Whether the receiver may not have got all received bytes yet.
     var hasPending: Bool { held != nil }
-
-    /// Whether this object passes the bytes to the check of the body.
     var feedsCheck: Bool { check != nil }
 
     /// The decoder of a response's content codings, and of its transfer codings, which were applied last.
@@ -64,9 +53,8 @@ final class BodyDecoding {
         }
         let transfer = codings.joined(separator: ",")
         if let check {
-            return try make(
-                transfer, before: content.flatMap { BodyDecoding($0, ratio: ratio, buffer: buffer) }, ratio: ratio,
-                check)
+            let content = content.flatMap { BodyDecoding($0, ratio: ratio, buffer: buffer) }
+            return try make(transfer, before: content, ratio: ratio, check)
         }
         if let content, let both = BodyDecoding("\(content),\(transfer)", ratio: ratio, buffer: buffer) { return both }
         guard let decoding = BodyDecoding(transfer, ratio: ratio, buffer: buffer) else {
@@ -75,7 +63,7 @@ final class BodyDecoding {
         return decoding
     }
 
-    /// Decodes in two steps, with the check between them. Each step needs its own buffer.
+    /// Decodes in two steps, each with a buffer of its own, and the check between them.
     private static func make(
         _ transfer: String, before content: BodyDecoding?, ratio: Int, _ check: DigestBodyCheck
     ) throws(LoadFailure) -> BodyDecoding {
@@ -116,20 +104,48 @@ final class BodyDecoding {
         return piece
     }
 
-    /// Keeps coded bytes for ``nextOfHeld()``, as the receiver has no room for their decoded form.
-    func hold(_ bytes: Slice<UnsafeRawBufferPointer>) { held = Held(bytes: Array(bytes)) }
+    /// Keeps coded bytes, as the receiver has no room for their decoded form.
+    func hold(_ bytes: Slice<UnsafeRawBufferPointer>) { held = (Array(bytes), 0) }
 
     /// The next decoded piece of the bytes that are kept; nil if none is left.
     func nextOfHeld() throws -> UnsafeRawBufferPointer? {
-        guard let bytes = held?.bytes, var position = held?.position else { return nil }
+        guard let (bytes, start) = held else { return nil }
+        var position = start
         let piece = try bytes.withUnsafeBytes { try next($0, &position) }
-        if piece == nil { held = nil } else { held?.position = position }
+        held = piece == nil ? nil : (bytes, position)
         return piece
     }
 
     func finish() throws {
         try LoadFailure.decoding { () throws(ContentCodingError) in try decoder.finish() }
         try content?.finish()
+    }
+}
+
+/// The transfer codings of a response except `chunked`, which its connection decodes (RFC 9112 §6.1, §7).
+enum TransferCodings {
+    /// The codings in the order of their application. Empty for nearly every response.
+    ///
+    /// - Throws: `cannotDecodeRawData` for an unsupported coding, and for `chunked` before another coding: the received
+    ///   bytes are not the content.
+    static func read(_ fields: HTTPFields) throws(LoadFailure) -> [String] {
+        guard fields.contains(.transferEncoding) else { return [] }
+        let names = fields.values(of: .transferEncoding).flatMap { $0.lowercased().split(separator: ",") }
+            .map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+        var codings: [String] = []
+        for (index, name) in names.enumerated() {
+            switch name {
+            case "gzip", "x-gzip", "deflate": codings.append(name)
+            // `identity` is RFC 2616's name for no coding.
+            case "identity": break
+            case "chunked" where index == names.count - 1: break
+            case "chunked":
+                throw LoadFailure(
+                    .cannotDecodeRawData, "the response applies another transfer coding after chunked")
+            case _: throw LoadFailure(.cannotDecodeRawData, "the response's transfer coding \(name) cannot be decoded")
+            }
+        }
+        return codings
     }
 }
 

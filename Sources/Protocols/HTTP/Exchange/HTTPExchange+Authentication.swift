@@ -1,13 +1,10 @@
 import Foundation
 import LoadingKitCore
 import LoadingKitHTTP1
-import LoadingKitPrimitives
-import LoadingKitProxies
 
-/// An exchange's use of its handshakes: it passes the responses to them, and sends the request again if they require
-/// it.
+/// Passes responses to the exchange's handshakes, and sends the request again if they require it.
 extension HTTPExchange {
-    /// Uses the credentials that the session remembers for the target's protection space and for the proxy's.
+    /// Uses the credentials that the session remembers for the server and for the proxy.
     func recallCredentials(_ target: RequestTarget) {
         authentication.server.isAllowed = !transaction.fields.contains(.authorization)
         if authentication.server.isAllowed, session.authentication.knows(.server(target.origin)) {
@@ -17,7 +14,6 @@ extension HTTPExchange {
         recallProxyCredentials(target)
     }
 
-    /// Uses the credentials that the session remembers for the proxy.
     func recallProxyCredentials(_ target: RequestTarget) {
         guard let proxy = route?.proxy, route?.isForwarded == true else { return }
         authentication.proxy.isAllowed = !transaction.fields.contains(.proxyAuthorization)
@@ -27,20 +23,21 @@ extension HTTPExchange {
     }
 
     private func context(_ site: AuthenticationSite, _ target: RequestTarget) -> AuthenticationContext {
+        let authenticated: HTTPAuthenticationRequest
+        let credential: URLCredential?
         switch site {
         case .server(let origin):
-            let request = HTTPAuthenticationRequest(
+            authenticated = HTTPAuthenticationRequest(
                 method: method, target: target.pathAndQuery, host: origin.host, body: content.data,
                 isSecure: origin.isSecure)
-            return session.authenticationContext(
-                site, request, given: self.request.url?.credential, for: resources.task)
+            credential = request.url?.credential
         case .proxy(let proxy):
-            let request = HTTPAuthenticationRequest(
+            authenticated = HTTPAuthenticationRequest(
                 method: method, target: requestTarget, host: proxy.host, body: content.data,
                 isSecure: proxy.kind == .https, isProxy: true)
-            return session.authenticationContext(
-                site, request, given: proxy.credential?.urlCredential, for: resources.task)
+            credential = proxy.credential?.urlCredential
         }
+        return session.authenticationContext(site, authenticated, given: credential, for: resources.task)
     }
 
     /// Holds back a response if its request may be sent again with credentials, and returns true then. The next action
@@ -57,8 +54,8 @@ extension HTTPExchange {
         }
         if isProxys { return false }
         guard isBodyWithheld else {
-            transaction.willCheckBody(
-                by: try authentication.server.handshake?.serverDidAccept(head.fields, status: head.status))
+            transaction.bodyCheck = try authentication.server.handshake?.serverDidAccept(
+                head.fields, status: head.status)
             return false
         }
         // The server took a step of authentication for the whole request. It now gets the whole request, and no further
@@ -80,23 +77,13 @@ extension HTTPExchange {
 
     private var isBodyWithheld: Bool { !authentication.isLastStep && content.expectedCount != 0 }
 
-    /// The handshake that a response requires; nil if it requires none.
     private func handshake(requiredBy head: ResponseHead) -> AuthenticationHandshake? {
         guard let target else { return nil }
-        if head.status == 407, let proxy = route?.proxy, authentication.proxy.isAllowed,
-            head.fields.contains(.proxyAuthenticate)
-        {
-            let handshake = authentication.proxy.handshake ?? AuthenticationHandshake(context(.proxy(proxy), target))
-            authentication.proxy.handshake = handshake
-            return handshake
+        if head.status == 407, let proxy = route?.proxy, head.fields.contains(.proxyAuthenticate) {
+            return authentication.proxy.beginIfNeeded { context(.proxy(proxy), target) }
         }
-        if head.status == 401, authentication.server.isAllowed, head.fields.contains(.wwwAuthenticate) {
-            let handshake =
-                authentication.server.handshake ?? AuthenticationHandshake(context(.server(target.origin), target))
-            authentication.server.handshake = handshake
-            return handshake
-        }
-        return nil
+        guard head.status == 401, head.fields.contains(.wwwAuthenticate) else { return nil }
+        return authentication.server.beginIfNeeded { context(.server(target.origin), target) }
     }
 
     private func answerChallenges(_ handshake: AuthenticationHandshake) {
@@ -119,7 +106,7 @@ extension HTTPExchange {
         case .deliver:
             guard let stream = waiting.stream else { return fail(waiting.error) }
             state = .active(stream)
-            if deliver(waiting.head, hasBody: waiting.hasBody) == .more { stream.exchangeDidBecomeReady(self) }
+            if deliver(waiting.head, hasBody: waiting.hasBody) == .more { stream.exchangeDidBecomeReady(number) }
         case .cancel:
             fail(LoadFailure(.cancelled, "the program cancelled the authentication challenge"))
         case .sendAgain(withBody: true) where !content.isReplayable:
@@ -147,20 +134,56 @@ extension HTTPExchange {
         addCookies()
     }
 
-    /// Sends the request again in its new form, on the connection that carried it before if that connection can carry
-    /// it.
+    /// Sends the request again, on the connection that carried it before if that connection can carry it.
     func restart() { authentication.prepare { [weak self] in self?.restartPrepared() } }
 
     private func restartPrepared() {
         guard case .challenged(let waiting) = state else { return }
         guard let stream = waiting.stream else { return restartElsewhere() }
         state = .restarting(stream)
-        if authentication.bindsToConnection, !stream.isExclusive, let route = destination?.route {
-            session.requireHTTP1(route)
+        if authentication.bindsToConnection, !stream.isExclusive {
+            destination?.route.pool?.requireHTTP1()
         }
-        stream.restart(self)
+        switch stream.restart(number) {
+        case .here: break
+        case .elsewhere: restartElsewhere()
+        case .inTurn: restartInTurn()
+        }
     }
 
-    /// The connection that carried the request cannot carry it again.
     func restartElsewhere() { submit(needsFreshConnection: true) }
+}
+
+/// A response with a challenge, kept until it is decided whether it is final or the request is sent again.
+struct ChallengingResponse {
+    /// The next action after the response is held back.
+    enum Next {
+        case answer(AuthenticationHandshake)
+        /// The request is sent again with its body and without credentials.
+        case sendWhole
+    }
+
+    /// Nil once the connection is lost, which may happen while the program decides.
+    private(set) var stream: (any HTTPStream)?
+    private(set) var error: any Error = LoadFailure(.networkConnectionLost, "the connection was lost")
+    let head: ResponseHead
+    let response: HTTPURLResponse
+    let hasBody: Bool
+    /// Nil once the action has begun.
+    private var next: Next?
+
+    init(_ stream: any HTTPStream, _ head: ResponseHead, to request: URLRequest, hasBody: Bool, next: Next) {
+        self.stream = stream
+        self.head = head
+        response = HTTPURLResponse(head, to: request)
+        self.hasBody = hasBody
+        self.next = next
+    }
+
+    mutating func takeNext() -> Next? { next.take() }
+
+    mutating func lose(_ error: any Error) {
+        stream = nil
+        self.error = error
+    }
 }

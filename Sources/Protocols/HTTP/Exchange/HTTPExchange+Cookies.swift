@@ -4,7 +4,7 @@ import LoadingKitHTTP1
 
 /// Cookies on the wire (RFC 6265bis §5.7, §5.8).
 extension HTTPExchange {
-    /// Adds the session's cookies to the request: at once, unless the program's own cookie storage answers later.
+    /// Adds the session's cookies to the request, perhaps later: a program's own cookie storage may take its time.
     func addCookies() {
         transaction.sendsStoredCookies = false
         guard session.settings.httpShouldSetCookies, let storage = cookieStorage, !storage.isEmpty,
@@ -12,11 +12,7 @@ extension HTTPExchange {
             let context = CookieContext(request, for: resources.task)
         else { return cookiesDidCome() }
         storage.getCookieField(for: context, of: resources.task) { [loop] value in
-            if loop.isCurrent {
-                self.add(cookies: value)
-            } else {
-                loop.execute { self.add(cookies: value) }
-            }
+            if loop.isCurrent { self.add(cookies: value) } else { loop.execute { self.add(cookies: value) } }
         }
     }
 
@@ -36,9 +32,7 @@ extension HTTPExchange {
             in: head.fields, of: context, for: resources.task, policy: session.settings.httpCookieAcceptPolicy)
     }
 
-    var cookieStorage: HTTPCookieStorage? {
-        request.httpShouldHandleCookies ? session.settings.httpCookieStorage : nil
-    }
+    var cookieStorage: HTTPCookieStorage? { request.httpShouldHandleCookies ? session.settings.httpCookieStorage : nil }
 }
 
 extension CookieContext {

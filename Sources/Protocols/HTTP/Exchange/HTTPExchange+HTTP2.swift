@@ -1,5 +1,4 @@
 import Foundation
-import LoadingKitCore
 import LoadingKitHTTP2
 import LoadingKitPrimitives
 
@@ -15,8 +14,7 @@ extension HTTPExchange {
 
     private var scheme: String { target?.origin.isSecure == false ? "http" : "https" }
 
-    /// The fields that the request has in HTTP/2: those of both versions, the body's length and the priority. The
-    /// counterpart for HTTP/1.1 is ``http1Fields``.
+    /// The fields of both versions, the body's length and the priority.
     ///
     /// - Parameter hasHost: whether a caller's `Host` is among them, which `:authority` says.
     private func http2Fields(hasHost: Bool, with body: RequestBody) -> HTTPFields {

@@ -1,43 +1,40 @@
-import LoadingKitCore
 import LoadingKitProxies
-import LoadingKitTransport
 
-/// An exchange's search for its way to the server, which may lead through proxies.
+/// Finds the exchange's route to the server, which may lead through proxies.
 extension HTTPExchange {
-    /// Continues when the ways are known: at once, unless a resolver must be called first.
-    func findWay(to origin: OriginRecord, _ target: RequestTarget) throws {
-        if case .proxy(let proxy) = try session.ruledWay(to: origin) {
+    /// Continues when the routes are known, perhaps after a resolver was called.
+    func findRoute(to origin: OriginRecord, _ target: RequestTarget) throws {
+        if case .proxy(let proxy) = try origin.route(by: session.proxies) {
             return try prepare(target, origin, through: proxy)
         }
-        state = .findingWay(origin, target)
-        try session.proxies.findWays(to: origin.origin.proxyTarget, for: number) { [weak self] in
-            self?.didFindWays($0)
+        state = .findingRoute(origin, target)
+        try session.proxies.findRoutes(to: origin.origin.proxyTarget, for: number) { [weak self] in
+            self?.didFindRoutes($0)
         }
     }
 
-    private func didFindWays(_ ways: Result<[Proxy?], any Error>) {
-        guard case .findingWay(let origin, let target) = state, receiver != nil else { return }
+    private func didFindRoutes(_ routes: Result<[Proxy?], any Error>) {
+        guard case .findingRoute(let origin, let target) = state, receiver != nil else { return }
         do {
-            let ways = try ways.get()
-            if ways.count > 1 { self.ways = ProxyWays(ways) }
-            try prepare(target, origin, through: ways.first.flatMap { $0 })
+            let routes = try routes.get()
+            if routes.count > 1 { self.routes = ProxyRoutes(routes) }
+            try prepare(target, origin, through: routes.first.flatMap { $0 })
         } catch {
             fail(error)
         }
     }
 
-    /// Whether there is another way, should the one that is tried now lead nowhere.
-    var hasAnotherWay: Bool { ways?.hasNext ?? false }
+    var hasAnotherRoute: Bool { routes?.hasNext ?? false }
 
-    /// The time limit for a connection while there is another way, in nanoseconds; nil if there is none.
-    var connectLimit: UInt64? { ways?.limit(of: session.settings.connectTimeout) }
+    /// The time limit for a connection, in nanoseconds; nil unless there is another route.
+    var connectLimit: UInt64? { routes?.limit(of: session.settings.connectTimeout) }
 
-    /// No connection was made, and no part of the request was sent. The request takes the next way, if there is one.
-    func takeAnotherWay(after error: any Error) -> Bool {
-        guard ways?.takeNext(after: error) == true, let ways else { return false }
+    /// No connection was made. The request takes the next route, if there is one.
+    func takeAnotherRoute(after error: any Error) -> Bool {
+        guard routes?.takeNext(after: error) == true, let routes else { return false }
         state = .gettingCookies
         if isInQueue { setQueued(false) }
-        changeWay(to: ways.current)
+        changeRoute(to: routes.current)
         return true
     }
 }

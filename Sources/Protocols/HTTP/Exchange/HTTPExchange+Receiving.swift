@@ -2,18 +2,18 @@ import Foundation
 import LoadingKitCore
 import LoadingKitHTTP1
 import LoadingKitPrimitives
-import LoadingKitTransport
 
-/// Receives the response from the exchange's stream.
 extension HTTPExchange {
     func receive(interim head: ResponseHead) {
-        if head.status == 104 { replays.uploadDidBegin() }
+        didReceive(headToObserve: head)
+        if head.status == 104 { replays.hasUploadBegun = true }
         receiver?.receive(informational: HTTPURLResponse(head, to: request))
     }
 
     func receive(_ head: ResponseHead, hasBody: Bool) -> Flow {
         guard case .active(let stream) = state else { return .wait }
         transaction.timings.responseStart = loop.now
+        didReceive(headToObserve: head)
         storeCookies(of: head)
         if resources.task.hasProgramsHandler, isPersonal(head) { resources.task.isPersonal = true }
         if let target, !transaction.isServerUntrusted { HSTS.note(head, from: target.origin, in: session.settings) }
@@ -27,7 +27,9 @@ extension HTTPExchange {
                 try upgrade.serverDidGrant(head)
                 return deliver(head, hasBody: hasBody)
             }
-            guard let redirect = try Redirect(head, of: request, in: session.settings, mayUpgrade: upgrade != nil)
+            guard
+                let redirect = try Redirect(
+                    status: head.status, head.fields, of: request, in: session.settings, mayUpgrade: upgrade != nil)
             else {
                 return deliver(head, hasBody: hasBody)
             }
@@ -39,8 +41,7 @@ extension HTTPExchange {
         return .wait
     }
 
-    /// Whether the response may belong to a single user: the request or the connection has credentials, or the response
-    /// sets a cookie.
+    /// Whether the response may be for one user: there are credentials, or it sets a cookie.
     private func isPersonal(_ head: ResponseHead) -> Bool {
         let fields = transaction.fields
         return fields.contains(.authorization) || fields.contains(.cookie) || head.fields.contains(.setCookie)
@@ -51,7 +52,7 @@ extension HTTPExchange {
     private func sendWithoutExpectation(_ stream: any HTTPStream, _ head: ResponseHead) -> Flow {
         endTransaction(after: HTTPURLResponse(head, to: request))
         refuseExpectation()
-        stream.abandon(self)
+        stream.abandon(number)
         submit(needsFreshConnection: true)
         return .wait
     }
@@ -70,8 +71,7 @@ extension HTTPExchange {
         return flow
     }
 
-    /// The receiver's memory, into which the body is read directly; nil if the body must pass through the decoder or
-    /// the check.
+    /// The receiver's memory for the body; nil if the body must pass through the decoder or the check.
     func bodyBuffer(atMost count: Int) -> UnsafeMutableRawBufferPointer? {
         transaction.isBodyPlain ? receiver?.bodyBuffer(atMost: count) : nil
     }
@@ -82,19 +82,15 @@ extension HTTPExchange {
     }
 
     func didReceiveHead(_ count: Int) { transaction.timings.responseHeaderBytesReceived += Int64(count) }
-
-    /// The number of bytes that frame the body and are not part of it.
     func didReceiveFraming(_ count: Int) { transaction.timings.responseBodyBytesReceived += Int64(count) }
 
     func receive(trailers: HTTPFields) {
         transaction.didReceive(trailers: trailers)
-        guard transaction.checksBody, let information = authentication.server.handshake?.information(trailers) else {
-            return
-        }
-        transaction.noteProof(information)
+        guard let check = transaction.bodyCheck else { return }
+        if let proof = authentication.server.handshake?.information(trailers) { check.noteTrailers(proof) }
     }
 
-    /// The response is complete. The stream has released this exchange.
+    /// The response is complete, and the stream has released this exchange.
     func ended() {
         transaction.timings.responseEnd = loop.now
         if transaction.hasDecodedPending { state = .ended } else { finish() }
@@ -141,14 +137,13 @@ extension HTTPExchange {
         receiver?.redirect(to: redirect.request, refusal: redirect.refusal, response: response) { [weak self] follows in
             guard let self, !follows, case .redirecting(let stream, let head) = state else { return }
             state = .active(stream)
-            if deliver(head, hasBody: hasBody) == .more { stream.exchangeDidBecomeReady(self) }
+            if deliver(head, hasBody: hasBody) == .more { stream.exchangeDidBecomeReady(number) }
         }
     }
 
     // MARK: Decoding
 
-    /// The receiver may end this exchange, and with it the transaction, during a delivery. The parameter retains the
-    /// decoder meanwhile.
+    /// The parameter retains the decoder: the receiver may end this exchange, and its transaction, during a delivery.
     private func decode(_ bytes: UnsafeRawBufferPointer, by decoding: BodyDecoding) -> Flow {
         var position = 0
         do {
@@ -203,11 +198,11 @@ extension HTTPExchange {
         receiver.fail(error)
     }
 
-    /// Hands the connection to the program. The bytes that it carries from now on are not part of the response.
+    /// Gives the connection to the program. Its bytes are not part of the response from now on.
     func takeConnection() throws -> TakenConnection? {
         guard switching == .inHTTP1, case .active(let stream) = state else { return nil }
         let tunnel = method == "CONNECT" ? try tunnelEnd() : nil
-        guard var connection = try stream.takeConnection(from: self) else { return nil }
+        guard var connection = try stream.takeConnection(from: number) else { return nil }
         connection.tunnel = tunnel
         transaction.timings.responseEnd = loop.now
         state = .over
@@ -215,23 +210,18 @@ extension HTTPExchange {
         return connection
     }
 
-    /// The target of the tunnel that the proxy has opened.
     private func tunnelEnd() throws(LoadFailure) -> TakenConnection.Tunnel {
         guard let url = URL(string: "https://\(requestTarget)") else {
-            throw LoadFailure(.badURL, "\(requestTarget) is no host and port to connect to")
+            throw LoadFailure(.badURL, "\(requestTarget) is not a host and port to connect to")
         }
         let origin = try RequestTarget(url).origin
         return TakenConnection.Tunnel(host: origin.host, port: Int(origin.port))
     }
 
-    /// The upgrade has bytes to send.
-    func outputDidBecomeReady() {
-        if case .active(let stream) = state { stream.outputDidBecomeReady() }
-    }
+    func outputDidBecomeReady() { if case .active(let stream) = state { stream.outputDidBecomeReady() } }
 }
 
 extension LoadFailure {
-    /// RFC 9110 §15.2.2.
     fileprivate static var switchedUnasked: LoadFailure {
         LoadFailure(
             .badServerResponse, "the server switched to another protocol (101), which the request did not ask for")

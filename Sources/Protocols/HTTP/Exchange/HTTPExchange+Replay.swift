@@ -1,23 +1,22 @@
-import LoadingKitHTTP1
+import LoadingKitPrimitives
 
-/// The number of times that an exchange has sent its request again because of its connections.
+/// Counts how often an exchange has sent its request again because of its connections.
 struct ReplayCount {
-    /// The limit for a request whose connection was lost before the server reported its result.
+    /// The limit if the connection was lost before the server reported a result.
     private static let mostUnanswered = 3
-    /// The limit for a request that the server reports as not processed. A busy HTTP/2 server that closes its
-    /// connections after a number of requests reports this for all later requests.
+    /// The limit if the server reports that it has not processed the request. A busy HTTP/2 server that closes its
+    /// connections after a number of requests reports this for all later ones.
     private static let mostUnprocessed = 100
-    /// The limit for a request that may do harm when it is processed twice.
+    /// The limit if processing the request twice may do harm.
     private static let mostUnsafe = 1
 
     private var unanswered = 0
     private var unprocessed = 0
-    /// Whether the server has begun an upload (status 104), which continues where it ended.
-    private var hasBegun = false
+    /// Whether the server has begun an upload (status 104), which is continued and not repeated.
+    var hasUploadBegun = false
 
-    /// Whether the request may be sent again.
     func allows(_ processing: StreamFailure.Processing, isIdempotent: Bool, maySendUnsafe: Bool) -> Bool {
-        if hasBegun { return false }
+        if hasUploadBegun { return false }
         return switch processing {
         case .notSent: unprocessed < Self.mostUnprocessed
         case .unknown where isIdempotent: unanswered < Self.mostUnanswered
@@ -27,28 +26,54 @@ struct ReplayCount {
         }
     }
 
-    mutating func uploadDidBegin() { hasBegun = true }
-
     mutating func count(_ processing: StreamFailure.Processing) {
         if processing == .notSent { unprocessed += 1 } else { unanswered += 1 }
     }
 }
 
 extension HTTPExchange {
-    /// Whether the server may safely process the request twice: because of its method, or because its key lets the
-    /// server recognise the repetition.
+    /// Whether the server may process the request twice: the method or a key for repetitions allows it.
     private var isIdempotent: Bool {
         RequestMethod.isIdempotent(method) || transaction.fields.contains(name: "Idempotency-Key")
     }
 
-    /// Whether the request may be sent again (RFC 9110 §9.2.2). A request that never reached the server may be sent
-    /// again. A request that may have reached it is sent again if it is idempotent. Any other request is sent again
-    /// once if its connection had been used before: a server that closes an idle connection has most likely not read
-    /// the request (RFC 9112 §9.3.1 leaves this to the client).
+    /// Whether the request may be sent again (RFC 9110 §9.2.2): if it never reached the server, or if it is idempotent.
+    /// Another request is sent again once if its connection had been used before: a server that closes an idle
+    /// connection has most likely not read it (RFC 9112 §9.3.1 leaves this to the client).
     func mayReplay(_ failure: StreamFailure) -> Bool {
         guard !failure.isRefusal, body.isReplayable, transaction.response == nil else { return false }
         return replays.allows(
             failure.processing, isIdempotent: isIdempotent,
             maySendUnsafe: transaction.timings.isReusedConnection && session.settings.retriesUnansweredRequests)
+    }
+}
+
+/// An exchange's rules for sharing a connection before the response has arrived (RFC 9112 §9.3.2).
+extension HTTPExchange {
+    /// Whether the request may be sent behind requests that await their responses, and other requests behind it: the
+    /// program allows it, and no harm is done if the request is lost and sent again, or if its response is late.
+    ///
+    /// A connection that authenticates the client carries no pipelined requests: the authentication must not depend on
+    /// the order of responses.
+    var allowsPipelining: Bool {
+        guard session.settings.httpShouldUsePipelining || request.httpShouldUsePipelining else { return false }
+        guard case .none = content, switching == .never, !authentication.bindsToConnection else { return false }
+        return RequestMethod.isSafe(method)
+    }
+
+    /// Whether the request may be sent ahead of earlier responses. This is done once: a server that answers none of
+    /// these requests costs each of them one connection at most.
+    var mayBeSentAhead: Bool { !hasHadTurn && allowsPipelining }
+
+    /// The request's timeout begins when its response is the next one.
+    func willBeSentAhead() {
+        hasHadTurn = true
+        if !isInQueue { setQueued(true) }
+    }
+
+    /// The request's former connection has other requests behind this one.
+    func restartInTurn() {
+        hasHadTurn = true
+        submit(needsFreshConnection: false)
     }
 }

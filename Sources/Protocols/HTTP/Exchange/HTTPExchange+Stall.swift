@@ -1,16 +1,13 @@
-import LoadingKitCore
-import LoadingKitProxies
-
-/// The event that an exchange waits for, for the error of its timeout.
+/// The events that an exchange waits for, for the error of its timeout.
 extension HTTPExchange {
     var stall: String? {
         switch state {
         case .new, .redirecting, .challenged, .ended, .over: nil
-        case .findingWay: "the proxies to the server were not found"
-        case .gettingCookies: "the storage of cookies gave no answer"
-        case .authorizing: "the way to authenticate gave no credential"
+        case .findingRoute: "the proxies to the server were not found"
+        case .gettingCookies: "the cookie storage did not answer"
+        case .authorizing: "the authentication scheme made no value for the request"
         case .queued: connectionStall
-        case .restarting: "the rest of the response before did not come"
+        case .restarting: "the rest of the previous response did not arrive"
         case .active(let stream): transaction.response == nil ? responseStall(stream) : bodyStall
         }
     }
@@ -22,7 +19,7 @@ extension HTTPExchange {
     }
 
     private func responseStall(_ stream: any HTTPStream) -> String {
-        if !isRequestSent { return "nothing of the request's body was taken by the server, which has not answered," }
+        if !isRequestSent { return "the server took no part of the request's body and has not answered," }
         let part = transaction.timings.responseHeaderBytesReceived + Int64(stream.pendingBytes)
         return part > 0
             ? "the response's head did not come to its end (\(part) bytes have come)" : "no response came"

@@ -1,24 +1,23 @@
 import Foundation
-import LoadingKitContentCoding
 import LoadingKitCore
 import LoadingKitHTTP1
 import LoadingKitPrimitives
 import LoadingKitProxies
 import LoadingKitTransport
 
-/// The way of one request to its final response. The exchange prepares the request, has a connection carry it, and
+/// Carries one request to its final response. The exchange prepares the request, has a connection carry it, and
 /// applies authentication, redirects and content decoding to the response. Each sending of the request is a
 /// ``HTTPTransaction``.
 ///
 /// ```
-///   new ──▶ findingWay ──▶ gettingCookies ──▶ authorizing ──▶ queued ──▶ active ──▶ ended ──▶ over
-///                                ▲                 ▲             │          │
-///                                └─ the next way ──┼─────────────┘          ├──▶ redirecting ──▶ over
-///                                                  │                        │         └──▶ active
-///                                                  ├─ it is sent anew ──────┤
-///                                                  │                        └──▶ challenged ──▶ active
-///                                                  └──── restarting ◀─────────────────┘
-///                                                           └──▶ active
+///   new ──▶ findingRoute ──▶ gettingCookies ──▶ authorizing ──▶ queued ──▶ active ──▶ ended ──▶ over
+///                ▲                                   ▲             │          │
+///                └────────── the next route ─────────┼─────────────┘          ├──▶ redirecting ──▶ over
+///                                                    │                        │         └──▶ active
+///                                                    ├─ it is sent anew ──────┤
+///                                                    │                        └──▶ challenged ──▶ active
+///                                                    └──── restarting ◀─────────────────┘
+///                                                             └──▶ active
 /// ```
 ///
 /// A state in which there is nothing to wait for is left at once. The exchange returns to `active` from `redirecting`
@@ -29,8 +28,8 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     enum State {
         case new
         /// The proxies to the server are being looked up.
-        indirect case findingWay(OriginRecord, RequestTarget)
-        /// The way is known. The cookie storage may need time.
+        indirect case findingRoute(OriginRecord, RequestTarget)
+        /// The route is known. The cookie storage may need time.
         case gettingCookies
         /// An authentication scheme makes the value for the request, and may need time.
         case authorizing
@@ -48,7 +47,6 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         case over
     }
 
-    /// The request's destination, and the session's records of it.
     struct Destination {
         let target: RequestTarget
         let origin: OriginRecord
@@ -61,8 +59,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         case requests
         /// The program gets the connection if it requests it.
         case program
-        /// The connection switches to the upgrade's protocol. The upgrade retains this object until the exchange is
-        /// over.
+        /// The connection switches to the upgrade's protocol. The upgrade retains this object.
         case upgrade(any HTTPUpgrade)
     }
 
@@ -70,11 +67,9 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     let method: String
     let resources: LoadResources
     let session: HTTPSession
-    /// The exchange's number in the session. Numbers are in the order of creation.
-    let number: UInt64
+    let number: ExchangeNumber
     private let purpose: Purpose
-    /// The fields that the cache or an upload adds to the request: conditions, another range, and directives for other
-    /// caches.
+    /// Conditions, ranges and directives that the cache or an upload adds to the request.
     private let cacheFields: HTTPFields
     // Exclusive access is not checked for a property that is read and replaced, or changed by a function that calls no
     // other object: the check costs more than the access.
@@ -82,36 +77,34 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     @exclusivity(unchecked) var state = State.new
     @exclusivity(unchecked) private(set) var destination: Destination?
     @exclusivity(unchecked) var transaction = HTTPTransaction()
-    /// The request's body, whether or not this transaction sends it.
     @exclusivity(unchecked) var content: RequestBody
-    /// Whether the request has content. For most requests it has none, and then `content` need not be copied.
+    /// Most requests have none, and then `content` need not be copied.
     private let hasContent: Bool
     @exclusivity(unchecked) var authentication = ExchangeAuthentication()  // consistent whenever it calls out
     @exclusivity(unchecked) var replays = ReplayCount()
     /// Whether the server has answered that it does not support `Expect`.
     @exclusivity(unchecked) private var isExpectationRefused = false
-    /// Whether the receiver was notified that the request waits without a connection being opened for it.
+    /// Whether the receiver knows that the request waits and no connection is being opened for it.
     @exclusivity(unchecked) private(set) var isInQueue = false
-    /// The ways to the server, if there is more than one.
-    @exclusivity(unchecked) var ways: ProxyWays?
-    /// The identifier of the request in its pool while it waits for a connection.
+    /// The routes to the server, if there is more than one.
+    @exclusivity(unchecked) var routes: ProxyRoutes?
+    /// The request's identifier in its pool while it waits there.
     @exclusivity(unchecked) var requestID: HTTPConnectionPool.RequestID?
-    /// Whether the request was sent ahead, or has given its connection to the requests behind it. It has precedence
-    /// over the waiting requests.
+    /// Whether the request was sent ahead, or gave its connection to the requests behind it. It goes first then.
     @exclusivity(unchecked) var hasHadTurn = false
 
     init(
-        _ request: URLRequest, _ resources: LoadResources, cacheFields: HTTPFields = HTTPFields(),
-        upgrade: (any HTTPUpgrade)? = nil
+        _ request: URLRequest, _ resources: LoadResources, _ session: HTTPSession,
+        cacheFields: HTTPFields = HTTPFields(), upgrade: (any HTTPUpgrade)? = nil
     ) {
         self.request = request
         self.cacheFields = cacheFields
         purpose = upgrade.map(Purpose.upgrade) ?? (request.requestsConnection ? .program : .requests)
         self.resources = resources
+        self.session = session
         method = request.httpMethod ?? "GET"
         content = RequestBody(request)
         hasContent = request.hasBody
-        session = HTTPSession.of(resources.core)
         number = session.makeExchangeNumber()
     }
 
@@ -138,14 +131,13 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         do {
             guard let url = request.url else { throw LoadFailure(.unsupportedURL, "the request has no URL") }
             let (origin, target) = try session.find(url)
-            try checkTransportSecurity(of: origin)
-            try findWay(to: origin, target)
+            guard origin.isAllowed else { throw LoadFailure.cleartext(to: origin.origin.host) }
+            try findRoute(to: origin, target)
         } catch {
             fail(error)
         }
     }
 
-    /// The way is known. Makes the request's fields and submits the request.
     func prepare(_ target: RequestTarget, _ origin: OriginRecord, through proxy: Proxy?) throws {
         guard let receiver else { return }
         let destination = Destination(
@@ -161,15 +153,17 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     private func route(
         to origin: OriginRecord, through proxy: Proxy?, _ receiver: any LoadReceiver
     ) throws(LoadFailure) -> RouteRecord {
-        let delegate = session.mayAskDelegates(about: origin.origin) ? receiver.challengeDelegate : nil
-        let record = session.route(
-            to: origin, through: proxy, for: request, switching: switching, decidedBy: delegate)
+        // A delegate may decide whether the server is trusted, and about the client's identity at the server and a proxy.
+        let mayDecide = origin.origin.isSecure || session.proxies.mayUseProxies
+        let delegate = mayDecide ? receiver.challengeDelegate : nil
+        let record = origin.route(
+            over: session.use.narrowed(by: request), switching: switching, decidedBy: delegate, through: proxy)
         if proxy != nil { try DNSSECRule.checkProxied(origin.origin.host, over: record.route.use) }
         return record
     }
 
-    /// The request goes to the same server through another proxy, or without a proxy.
-    func changeWay(to proxy: Proxy?) {
+    /// The request takes another route to the same server.
+    func changeRoute(to proxy: Proxy?) {
         guard var destination, let receiver else { return }
         do {
             destination.route = try route(to: destination.origin, through: proxy, receiver)
@@ -184,12 +178,11 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         addCookies()
     }
 
-    /// The cookies are added to the request. The exchange continues.
     func cookiesDidCome() {
         switch state {
         case .gettingCookies: submit(needsFreshConnection: false)
         case .challenged: restart()
-        case .new, .findingWay, .authorizing, .queued, .active, .redirecting, .restarting, .ended, .over: break
+        case .new, .findingRoute, .authorizing, .queued, .active, .redirecting, .restarting, .ended, .over: break
         }
     }
 
@@ -203,23 +196,21 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         authentication.end()
         switch last {
         case .queued: session.withdraw(self)
-        case .active(let stream), .redirecting(let stream, _), .restarting(let stream): stream.abandon(self)
-        case .challenged(let waiting): waiting.stream?.abandon(self)
-        case .findingWay: session.withdrawLookup(of: self)
+        case .active(let stream), .redirecting(let stream, _), .restarting(let stream): stream.abandon(number)
+        case .challenged(let waiting): waiting.stream?.abandon(number)
+        case .findingRoute: session.proxies.withdraw(number)
         case .new, .gettingCookies, .authorizing, .ended, .over: break
         }
     }
 
-    func receiverDidBlock() {
-        if case .active(let stream) = state { stream.exchangeDidBecomeBusy(self) }
-    }
+    func receiverDidBlock() { if case .active(let stream) = state { stream.exchangeDidBecomeBusy(number) } }
 
     func receiverDidBecomeReady() {
         if transaction.hasDecodedPending, decodePending() == .wait { return }
         switch state {
         case .ended: finish()
-        case .active(let stream): stream.exchangeDidBecomeReady(self)
-        case .new, .findingWay, .gettingCookies, .authorizing, .queued, .redirecting, .challenged, .restarting, .over:
+        case .active(let stream): stream.exchangeDidBecomeReady(number)
+        case .new, .findingRoute, .gettingCookies, .authorizing, .queued, .redirecting, .challenged, .restarting, .over:
             break
         }
     }
@@ -250,20 +241,9 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         return fields
     }
 
-    private func checkTransportSecurity(of record: OriginRecord) throws(LoadFailure) {
-        guard record.isAllowed else {
-            throw LoadFailure(
-                .appTransportSecurityRequiresSecureConnection,
-                "cleartext http to \(record.origin.host) is not allowed by App Transport Security: use https, or allow it with "
-                    + "configuration.appTransportSecurity (exceptionDomains or allowsArbitraryLoads)")
-        }
-    }
-
-    /// Makes the fields that a request has in both versions, for each sending: the usual fields (``RequestFields``),
-    /// the cache's, and the upgrade's. Fields whose values differ between tasks are added here.
-    ///
-    /// `Proxy-Authorization` is left out unless the proxy forwards the request: a proxy that opens tunnels gets the
-    /// field when it opens one.
+    /// Makes the fields that the request has in both versions, for each sending: the usual ones (``RequestFields``),
+    /// the cache's, the upgrade's, and those that differ between tasks. `Proxy-Authorization` is left out unless the
+    /// proxy forwards the request: a proxy that opens tunnels gets it with `CONNECT`.
     private func makeFields(for destination: Destination) -> HTTPFields {
         var fields = destination.origin.fields(of: request, for: resources.task, by: session.requestFields)
         for field in cacheFields {
@@ -277,8 +257,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         return fields
     }
 
-    /// Decides whether the body waits for the server's consent: see
-    /// ``HTTPTransaction/decideContinue(_:isRefused:asksForLongBodies:)``.
+    /// Whether the body waits for the server's consent.
     func decideContinue(asksForLongBodies: Bool) -> Bool {
         transaction.decideContinue(body, isRefused: isExpectationRefused, asksForLongBodies: asksForLongBodies)
     }
@@ -300,10 +279,9 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
 
     // MARK: From the session
 
-    /// Changes the route for which the exchange was submitted.
     func reroute(_ record: RouteRecord) { destination?.route = record }
 
-    /// Sets whether the exchange waits because no connection is free and none may be opened.
+    /// Whether the exchange waits because no connection is free and none may be opened.
     func setQueued(_ isQueued: Bool) {
         isInQueue = isQueued
         receiver?.queueStateDidChange(isQueued: isQueued)
@@ -311,9 +289,9 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
 
     /// - Parameter connection: the times of the steps that the connection attempt has completed.
     func failedToConnect(_ error: any Error, _ connection: ConnectTimings?) {
-        if takeAnotherWay(after: error) { return }
+        if takeAnotherRoute(after: error) { return }
         if let connection { transaction.didFailToConnect(connection) }
-        fail(ways?.failure(error) ?? LoadFailure.ofConnecting(error))
+        fail(routes?.failure(error) ?? LoadFailure.ofConnecting(error))
     }
 
     func assigned(to stream: any HTTPStream) { state = .active(stream) }
@@ -332,7 +310,6 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         receiver?.noteActivity()
     }
 
-    /// - Parameter framing: the number of bytes that frame the body, such as a chunk's size.
     func didSendBody(_ count: Int, framing: Int) {
         transaction.didSendBody(count, framing: framing)
         if count > 0 { receiver?.didSendBody(count, expected: body.expectedCount) }
@@ -344,7 +321,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
 
     // MARK: Transactions
 
-    /// Prepares the request for another sending, in a transaction of its own.
+    /// Begins a new transaction, with new fields.
     func beginAgain(after response: HTTPURLResponse?) {
         guard let destination else { return }
         endTransaction(after: response)
@@ -352,7 +329,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         if isExpectationRefused { transaction.fields.remove(.expect) }
     }
 
-    /// Ends the transaction. The next sending, with the same fields, is a new transaction.
+    /// Ends the transaction. The next one has the same fields.
     func endTransaction(after response: HTTPURLResponse? = nil) {
         if let response {
             transaction.timings.responseEnd = loop.now
@@ -370,7 +347,6 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         transaction.fields.remove(.expect)
     }
 
-    /// The upgrade's use of the stream has ended.
     func upgradeDidEnd() {
         if transaction.timings.responseEnd == nil { transaction.timings.responseEnd = loop.now }
         reportTransaction()
@@ -379,5 +355,14 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     func reportTransaction() {
         transaction.willReport()
         receiver?.collect(transaction.record(of: request))
+    }
+}
+
+extension LoadFailure {
+    fileprivate static func cleartext(to host: String) -> LoadFailure {
+        LoadFailure(
+            .appTransportSecurityRequiresSecureConnection,
+            "cleartext http to \(host) is not allowed by App Transport Security: use https, or allow it with "
+                + "configuration.appTransportSecurity (exceptionDomains or allowsArbitraryLoads)")
     }
 }

@@ -1,34 +1,45 @@
-import Foundation
 import LoadingKitCore
 import LoadingKitHTTP1
 import LoadingKitTransport
 
 /// One request and its response on a connection, from the exchange's view.
 ///
-/// After an exchange has returned `Flow.wait`, a stream that holds back the following events calls
-/// ``HTTPExchange/streamDidHold()`` as its last action.
+/// A connection may have gone on to another exchange, so an exchange names itself by its number. After an exchange has
+/// returned `Flow.wait`, a stream that holds back the following events calls `streamDidHold` as its last action.
 protocol HTTPStream: AnyObject {
     /// The exchange can take no more of the response for now.
-    func exchangeDidBecomeBusy(_ exchange: HTTPExchange)
+    func exchangeDidBecomeBusy(_ exchange: ExchangeNumber)
     /// The exchange can take more of the response.
-    func exchangeDidBecomeReady(_ exchange: HTTPExchange)
+    func exchangeDidBecomeReady(_ exchange: ExchangeNumber)
     /// The exchange is over. The response may be incomplete.
-    func abandon(_ exchange: HTTPExchange)
-    /// The exchange does not need the rest of the response, and sends its request again. The stream uses this
-    /// connection if that costs less than another one; otherwise it calls ``HTTPExchange/restartElsewhere()``.
-    func restart(_ exchange: HTTPExchange)
+    func abandon(_ exchange: ExchangeNumber)
+    /// The exchange does not need the rest of the response, and sends its request again.
+    func restart(_ exchange: ExchangeNumber) -> StreamRestart
     /// The exchange's upgrade has bytes to send.
     func outputDidBecomeReady()
     /// Gives away the connection if the exchange's response, of which only the head was received, has switched it to
     /// another protocol; nil if it has not.
-    func takeConnection(from exchange: HTTPExchange) throws -> TakenConnection?
+    func takeConnection(from exchange: ExchangeNumber) throws -> TakenConnection?
     /// Whether the connection carries one exchange at a time, so that a server can identify the client by the
     /// connection.
     var isExclusive: Bool { get }
     /// The number of received bytes that do not yet form a complete head or frame.
     var pendingBytes: Int { get }
-    /// The connection.
     var connectionInfo: ConnectionInfo { get }
+}
+
+/// The number of an exchange in its session. Older exchanges have smaller numbers.
+typealias ExchangeNumber = UInt64
+
+/// The connection on which a request is sent again.
+enum StreamRestart {
+    /// This connection, after the rest of the response: the stream carries the exchange again, or calls
+    /// `restartElsewhere` if the rest is too long or the connection is lost.
+    case here
+    /// A new connection.
+    case elsewhere
+    /// Any connection: other requests are behind this one on its former connection.
+    case inTurn
 }
 
 /// The reason why a stream ended before its response did.
@@ -65,11 +76,9 @@ struct StreamFailure: Error {
 extension HTTPStream {
     var pendingBytes: Int { 0 }
 
-    func takeConnection(from exchange: HTTPExchange) throws -> TakenConnection? { nil }
+    func takeConnection(from exchange: ExchangeNumber) throws -> TakenConnection? { nil }
 
     /// Whether a response switches the connection, or the stream, to the protocol that its request named: status 101 in
     /// HTTP/1.1, any success over HTTP/2 (RFC 8441 §4).
-    func grantsUpgrade(_ head: ResponseHead) -> Bool {
-        isExclusive ? head.status == 101 : 200..<300 ~= head.status
-    }
+    func grantsUpgrade(_ head: ResponseHead) -> Bool { isExclusive ? head.status == 101 : 200..<300 ~= head.status }
 }

@@ -8,28 +8,25 @@ import LoadingKitTransport
 /// of authentication, after status 417, and after a connection was lost that had taken a part of the request.
 struct HTTPTransaction {
     var fields: HTTPFields
-    /// Whether the cookies in the fields come from the storage, and were not set by the program.
+    /// Whether the cookies in the fields come from the storage, not from the program.
     var sendsStoredCookies = false
     /// Whether the body waits for the server's consent.
     private(set) var expectsContinue = false
     /// Whether the server's certificate was accepted although its validation failed. The response is not shared with
-    /// tasks whose delegates might not accept the certificate.
+    /// tasks whose delegates might not accept it.
     private(set) var isServerUntrusted = false
     private(set) var response: HTTPURLResponse?
-    /// Over HTTP/2 the trailers may arrive before the response object is made, for example while the program decides
-    /// about a redirect.
+    /// Over HTTP/2 they may arrive before the response object is made, while the program decides about a redirect.
     private var trailers: HTTPFields?
     /// Nil if the receiver gets the content without decoding.
     private(set) var decoding: BodyDecoding?
-    /// The number of body bytes received since the decoder last returned output.
     private(set) var codedBytesWithoutOutput = 0
-    /// The number of body bytes that count as progress although the decoder returns no output: twice the largest block
-    /// of any coding (zstd's, RFC 8878 §3.1.1.2.4). Further bytes without output do not count as progress.
+    /// The number of bytes that count as progress although the decoder returns no output: twice the largest block of
+    /// any coding (zstd's, RFC 8878 §3.1.1.2.4).
     private static let mostWithoutOutput = 256 * 1024
-    /// Checks by the response's content that the server has proved that it knows the password.
-    private var bodyCheck: DigestBodyCheck?
+    /// Checks by the content that the server knows the password.
+    var bodyCheck: DigestBodyCheck?
     var timings: TransactionTimings
-    /// Whether the receiver has received the transaction's record.
     private(set) var isReported = false
 
     init(fields: HTTPFields = HTTPFields(), sendsStoredCookies: Bool = false, fetchStart: MonotonicTime? = nil) {
@@ -61,7 +58,6 @@ struct HTTPTransaction {
         timings.beginRequest(on: connection, isReused: isReused, at: time)
     }
 
-    /// No connection was made.
     mutating func didFailToConnect(_ timings: ConnectTimings) {
         self.timings.connection = ConnectionMetrics(failed: timings)
         self.timings.isReusedConnection = false
@@ -85,12 +81,6 @@ struct HTTPTransaction {
         response?.trailers = trailers
     }
 
-    /// Makes the decoder of the response's codings.
-    ///
-    /// - Parameters:
-    ///   - keepsCodings: whether the content codings are left in place.
-    ///   - ratio: the limit of the body's expansion.
-    ///   - buffer: the buffer for a decoded piece.
     mutating func willDecode(
         _ head: ResponseHead, hasBody: Bool, keepsCodings: Bool, ratio: Int, buffer: UnsafeMutableRawBufferPointer
     ) throws(LoadFailure) {
@@ -98,33 +88,23 @@ struct HTTPTransaction {
             for: head, hasBody: hasBody, keepsCodings: keepsCodings, ratio: ratio, buffer: buffer, check: bodyCheck)
     }
 
-    /// - Parameter check: checks by the response's content that the server has proved that it knows the password.
-    mutating func willCheckBody(by check: DigestBodyCheck?) { bodyCheck = check }
-
-    var checksBody: Bool { bodyCheck != nil }
-
-    func noteProof(_ information: [String: String]) { bodyCheck?.noteTrailers(information) }
-
     /// Whether the body goes to its receiver without decoding or check.
     var isBodyPlain: Bool { decoding == nil && bodyCheck == nil }
 
-    /// Whether the receiver has not taken all decoded bytes.
     var hasDecodedPending: Bool { decoding?.hasPending == true }
 
-    /// Bytes of the body were received, and the receiver has taken them without decoding.
     mutating func didReceivePlainBody(_ count: Int) {
         timings.responseBodyBytesReceived += Int64(count)
         timings.responseBodyBytesAfterDecoding += Int64(count)
     }
 
-    /// Bytes of the body were received.
     mutating func didReceiveBody(_ bytes: UnsafeRawBufferPointer) {
         timings.responseBodyBytesReceived += Int64(bytes.count)
         codedBytesWithoutOutput += bytes.count
         if decoding?.feedsCheck != true { bodyCheck?.update(bytes) }
     }
 
-    /// Whether bytes that do not yet decode to output still count as progress of the response.
+    /// Whether bytes without output still count as progress of the response.
     var isDecodingOn: Bool { codedBytesWithoutOutput > 0 && codedBytesWithoutOutput <= Self.mostWithoutOutput }
 
     mutating func didDeliver(_ count: Int) {
@@ -132,7 +112,6 @@ struct HTTPTransaction {
         codedBytesWithoutOutput = 0
     }
 
-    /// The response is complete, and all of it was taken.
     func finish() throws {
         try decoding?.finish()
         try bodyCheck?.finish()

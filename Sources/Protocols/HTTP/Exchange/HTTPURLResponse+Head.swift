@@ -4,8 +4,8 @@ import LoadingKitHTTP1
 import LoadingKitPrimitives
 
 extension HTTPURLResponse {
-    /// - Parameter isCoded: whether the body is coded and will be decoded. The announced length is that of the coded
-    ///   bytes, so the expected length is unknown then, as in Apple's implementation.
+    /// - Parameter isCoded: whether the body will be decoded. The expected length is unknown then, as in Apple's
+    ///   implementation: the announced length is that of the coded bytes.
     convenience init(_ head: ResponseHead, to request: URLRequest, isCoded: Bool = false) {
         self.init(
             url: request.url ?? URL(fileURLWithPath: "/"), statusCode: head.status,

@@ -6,8 +6,8 @@ import LoadingKitPrimitives
 /// The target of a redirect response, and the request for it (RFC 9110 §15.4).
 struct Redirect {
     let request: URLRequest
-    /// The reason why the request may not be loaded unchanged, if there is one. The program still decides about the
-    /// redirect, and may have another request loaded, or none.
+    /// The reason why the request may not be loaded unchanged. The program may still have another request loaded, or
+    /// none.
     let refusal: LoadFailure?
 
     /// Nil if the response is no redirect: it has another status, or no `Location`.
@@ -15,13 +15,6 @@ struct Redirect {
     /// - Parameters:
     ///   - settings: evaluated only if the response is a redirect.
     ///   - mayUpgrade: whether the redirect may also lead to `ws` and `wss`, as for a WebSocket's handshake.
-    init?(
-        _ head: ResponseHead, of request: URLRequest, in settings: @autoclosure () -> SessionSettings,
-        mayUpgrade: Bool = false
-    ) throws(LoadFailure) {
-        try self.init(status: head.status, head.fields, of: request, in: settings(), mayUpgrade: mayUpgrade)
-    }
-
     init?(
         status: Int, _ fields: HTTPFields, of request: URLRequest, in settings: @autoclosure () -> SessionSettings,
         mayUpgrade: Bool = false
@@ -31,7 +24,7 @@ struct Redirect {
             !text.isEmpty
         else { return nil }
         guard let location = fields.urls(of: .location, relativeTo: old).first else {
-            throw .nowhere("the server redirects to a URL that is none: \(text)")
+            throw .nowhere("the server redirects to an invalid URL: \(text)")
         }
         let url = Self.withFragment(of: old, mayUpgrade ? WebSocketURL.http(location) : location)
         var next = request
@@ -56,19 +49,19 @@ struct Redirect {
         if origin == old { return true }
         // The programs behind such sockets trust every process that can open them.
         if settings.unixSocket?(origin.host) != nil {
-            throw .nowhere("the server redirects to a Unix-domain socket, which only a program may ask for")
+            throw .nowhere("the server redirects to a Unix-domain socket, which only the program may request")
         }
         return false
     }
 
     private static func origin(of url: URL) throws(LoadFailure) -> Origin {
         guard url.hasScheme("http") || url.hasScheme("https") else {
-            throw .nowhere("the server redirects to \(url.scheme ?? "no scheme"):, which only a program may ask for")
+            throw .nowhere("the server redirects to \(url.scheme ?? "no scheme"):, which only the program may request")
         }
         do {
             return try RequestTarget(url).origin
         } catch {
-            throw .nowhere("the server redirects to a URL that is none: \(url.absoluteString)")
+            throw .nowhere("the server redirects to an invalid URL: \(url.absoluteString)")
         }
     }
 
@@ -78,8 +71,8 @@ struct Redirect {
         return URL(string: url.absoluteString + "#" + fragment) ?? url
     }
 
-    /// Keeps the user of the old URL unless the new URL names another. This applies to a relative `Location`, too
-    /// (RFC 3986 §5.2.2).
+    /// Keeps the user of the old URL unless the new URL names another, also for a relative `Location` (RFC 3986
+    /// §5.2.2).
     private static func withUser(of old: URL, _ url: URL) -> URL {
         guard url.credential == nil, let user = old.user(percentEncoded: true), !user.isEmpty,
             var components = URLComponents(url: url, resolvingAgainstBaseURL: true)

@@ -10,8 +10,7 @@ package enum RequestBody {
     case stream(BodyStreamReader, length: UInt64?)
     case file(BodyFile)
 
-    /// Bodies with more bytes wait for `100 Continue`, so that a server can refuse them before they are sent (RFC 9110
-    /// §10.1.1).
+    /// Bodies with more bytes wait for `100 Continue`, so that a server can refuse them first (RFC 9110 §10.1.1).
     static let expectContinueThreshold = 1 << 20
 
     /// The longest wait for `100 Continue`, in seconds. The body is sent after it.
@@ -30,11 +29,9 @@ package enum RequestBody {
         }
     }
 
-    /// Whether requests with a method normally have a body.
     static func comes(with method: String) -> Bool { method == "POST" || method == "PUT" || method == "PATCH" }
 
-    /// The framing of the body. For a method that normally has a body, an empty body is announced by
-    /// `Content-Length: 0` (RFC 9110 §8.6).
+    /// An empty body is announced by `Content-Length: 0` if the method normally has a body (RFC 9110 §8.6).
     func framing(method: String) -> RequestBodyFraming {
         switch self {
         case .none: Self.comes(with: method) ? .length(0) : .none
@@ -45,7 +42,7 @@ package enum RequestBody {
         }
     }
 
-    /// The body's size in bytes; -1 if it is unknown.
+    /// In bytes; -1 if it is unknown.
     package var expectedCount: Int64 {
         switch self {
         case .none: 0
@@ -66,7 +63,7 @@ package enum RequestBody {
         }
     }
 
-    /// The bytes; nil for a stream or a file, whose bytes are unknown before they are sent.
+    /// Nil for a stream or a file, whose bytes are unknown before they are sent.
     package var data: Data? {
         switch self {
         case .none: Data()
@@ -75,7 +72,6 @@ package enum RequestBody {
         }
     }
 
-    /// The rest of a stream is not needed.
     package func abandon() { if case .stream(let reader, _) = self { reader.abandon() } }
 
     /// The body with another stream in place of one that was partly read.
@@ -85,7 +81,5 @@ package enum RequestBody {
     }
 
     /// Whether the body can be sent again without another stream from the program.
-    var isReplayable: Bool {
-        if case .stream = self { false } else { true }
-    }
+    var isReplayable: Bool { if case .stream = self { false } else { true } }
 }

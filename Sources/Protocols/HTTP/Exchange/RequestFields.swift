@@ -1,7 +1,6 @@
 import Foundation
 import LoadingKitContentCoding
 import LoadingKitCore
-import LoadingKitHTTP1
 import LoadingKitPrimitives
 
 /// Combines the fields of a session's requests: the caller's, the session's, and the system's.
@@ -14,20 +13,24 @@ struct RequestFields {
     static let userAgent = "\(ProcessInfo.processInfo.processName) LoadingKit/1.0"
 
     private let additional: [(name: String, value: String)]
-    /// The same fields without credentials, for origins other than the one for which the task was made.
+    /// The same without credentials, for origins other than the one for which the task was made.
     private let additionalElsewhere: [(name: String, value: String)]
+
+    /// The names of fields that are not added, in lower case.
+    private let omitted: Set<String>
+
     init(_ settings: SessionSettings) {
+        omitted = settings.omittedFields
         additional = settings.httpAdditionalHeaders ?? []
         additionalElsewhere = additional.filter { !URLRequest.isCredentialField($0.name) }
     }
 
-    /// Whether the session has credentials to add.
     var addsCredentials: Bool { additional.count != additionalElsewhere.count }
 
-    /// Makes the fields that all plain requests to an origin have, in every version of HTTP. ``OriginRecord`` keeps them
-    /// for the next such request: a value that differs between tasks or requests must not be added here.
+    /// Makes the fields that all plain requests to an origin have, in every version of HTTP. ``OriginRecord`` keeps
+    /// them for the next such request, so a value that differs between tasks or requests must not be added here.
     ///
-    /// - Parameter isElsewhere: whether the task was made for another origin, and redirected to this one, which does
+    /// - Parameter isElsewhere: whether the task was made for another origin, and redirected to this one. This one does
     ///   not get the session's credentials.
     func make(_ request: URLRequest, isElsewhere: Bool) -> HTTPFields {
         var fields = request.fields
@@ -36,13 +39,13 @@ struct RequestFields {
             fields.append(name: name, value: value)
         }
         for name in Self.reserved where !additional.isEmpty && fields.contains(name) { fields.remove(name) }
-        if !fields.contains(.accept) { fields.append(.accept, "*/*") }
-        if !fields.contains(.acceptEncoding) {
+        if !fields.contains(.accept), adds("accept") { fields.append(.accept, "*/*") }
+        if !fields.contains(.acceptEncoding), adds("accept-encoding") {
             // A range of coded content cannot be decoded: the Fetch standard, "HTTP-network-or-cache fetch".
             fields.append(.acceptEncoding, fields.contains(.range) ? "identity" : ContentDecoder.acceptEncoding)
         }
-        if !fields.contains(.userAgent) { fields.append(.userAgent, Self.userAgent) }
-        if request.hasContentToName, !fields.contains(.contentType) {
+        if !fields.contains(.userAgent), adds("user-agent") { fields.append(.userAgent, Self.userAgent) }
+        if request.hasContentToName, !fields.contains(.contentType), adds("content-type") {
             fields.append(.contentType, "application/x-www-form-urlencoded")
         }
         fields.trimValues()
@@ -50,8 +53,11 @@ struct RequestFields {
     }
 }
 
+extension RequestFields {
+    private func adds(_ name: String) -> Bool { omitted.isEmpty || !omitted.contains(name) }
+}
+
 extension URLRequest {
-    /// Whether the request has neither fields nor a body.
     var isPlain: Bool { fields.isEmpty && !hasBody }
 
     /// Whether the request's body needs a type. An empty body needs none, and servers do not expect one of a GET.

@@ -2,11 +2,10 @@ import Foundation
 import LoadingKitCore
 import LoadingKitTransport
 
-/// A server that has received a request asks for a client certificate (RFC 8446 §4.6.2). The exchange whose response is
-/// awaited challenges its program. The connection is authenticated from then on, as if the server had asked in the
-/// handshake.
+/// After a request the server asks for a client certificate (RFC 8446 §4.6.2), and the active exchange challenges its
+/// program. The connection is authenticated from then on, as if the server had asked in the handshake.
 extension HTTP1Connection: TLSAsker {
-    /// A challenge that the program has not answered yet. Nothing can be read or written meanwhile.
+    /// An unanswered challenge. Nothing can be read or written meanwhile.
     struct IdentityQuestion {
         let challenge: URLAuthenticationChallenge
         weak var receiver: (any LoadReceiver)?
@@ -26,9 +25,9 @@ extension HTTP1Connection: TLSAsker {
 
     /// The site that requests the certificate. Without a tunnel it is the proxy.
     private var site: TLSSite {
-        let (origin, proxy) = (pool.route.origin, pool.route.isForwarded ? pool.route.proxy : nil)
-        guard let proxy else { return TLSSite(origin.host, Int(origin.port)) }
-        return TLSSite(proxy, isSecure: origin.isSecure)
+        let (route, origin) = (pool.route, pool.route.origin)
+        if route.isForwarded, let proxy = route.proxy { return TLSSite(proxy, isSecure: origin.isSecure) }
+        return TLSSite(origin.host, Int(origin.port))
     }
 
     func ask(_ challenge: URLAuthenticationChallenge, _ answer: @escaping ChallengeDecision) {
@@ -47,7 +46,6 @@ extension HTTP1Connection: TLSAsker {
         pool.session.authentication.willAuthenticateConnection(to: pool.route.origin, as: identity)
     }
 
-    /// The connection ends. The program's answer is no longer needed.
     func withdrawIdentityQuestion() {
         guard let question = identityQuestion else { return }
         identityQuestion = nil

@@ -1,11 +1,9 @@
 import LoadingKitCore
-import LoadingKitTransport
 
 /// Sends requests ahead of the responses that are awaited (RFC 9112 §9.3.2).
 extension HTTP1Connection {
     /// The number of requests that may now be sent behind unanswered ones. Zero if the server has not yet kept the
-    /// connection after a response, if the response in progress is long or may be endless, or if its receiver takes no
-    /// more of it.
+    /// connection after a response, if the response in progress is long or may be endless, or if its receiver is busy.
     var roomAhead: Int {
         guard case .active(let exchange) = state, keepAlive.isReused, keepAlive.speaksHTTP11, codec.canSendAhead,
             isAllSent, case .flowing = reading, exchange.allowsPipelining
@@ -20,7 +18,7 @@ extension HTTP1Connection {
 
     var aheadCount: Int { pipeline.count }
 
-    /// Puts a request behind the unanswered ones. ``flushAhead()`` sends it.
+    /// Puts a request behind the unanswered ones, for ``flushAhead()``.
     func sendAhead(_ exchange: HTTPExchange) {
         exchange.assigned(to: self)
         exchange.willBeSentAhead()
@@ -40,9 +38,8 @@ extension HTTP1Connection {
         readLater()
     }
 
-    /// A response is complete. The next response belongs to the request that was sent ahead, unless the server has
-    /// announced the end of the connection: it ignores all requests after the one whose response announced the end
-    /// (RFC 9112 §9.6).
+    /// A response is complete, and the next one belongs to the pipeline's first request, unless the server has
+    /// announced the connection's end: it ignores all requests after that response's (RFC 9112 §9.6).
     func proceed(after exchange: HTTPExchange?, hasRest: Bool) {
         let isAnnounced = !codec.awaitsResponse
         guard !isAnnounced, pipeline.isNextSent, pipeline.isAwaited else {
@@ -50,7 +47,7 @@ extension HTTP1Connection {
             close()
             exchange?.ended()
             if let error, !isAnnounced { breakPipeline(error) } else { sendAgain(.notSent) }
-            return pool.connectionDidClose(self)
+            return pool.connectionDidClose(id)
         }
         keepAlive.pipelinedRequestDidBegin()
         response = hasRest ? .begun : .awaited
@@ -71,8 +68,8 @@ extension HTTP1Connection {
         sendAgain(.unknown, after: error)
     }
 
-    /// Sends the requests of the pipeline on other connections. The last request is submitted first, because each one
-    /// is placed before the waiting requests.
+    /// Sends the pipeline's requests on other connections. The last one is submitted first, as each is placed before
+    /// the waiting requests.
     func sendAgain(_ processing: StreamFailure.Processing, after error: (any Error)? = nil) {
         guard !pipeline.isEmpty else { return }
         let error = error ?? LoadFailure(.networkConnectionLost, "the connection was closed")

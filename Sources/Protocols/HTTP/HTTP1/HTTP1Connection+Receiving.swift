@@ -3,7 +3,6 @@ import LoadingKitHTTP1
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// Receives the response of the connection's exchange.
 extension HTTP1Connection {
     /// A body with at least this number of bytes left is read directly into the receiver's memory.
     private static let directReadThreshold = 4096
@@ -17,16 +16,16 @@ extension HTTP1Connection {
         readMore()
     }
 
-    func exchangeDidBecomeBusy(_ exchange: HTTPExchange) {
+    func exchangeDidBecomeBusy(_ exchange: ExchangeNumber) {
         if isActive(exchange), case .flowing = reading { reading = .held(unread: []) }
     }
 
-    func exchangeDidBecomeReady(_ exchange: HTTPExchange) {
+    func exchangeDidBecomeReady(_ exchange: ExchangeNumber) {
         guard isActive(exchange), takeHeld() else { return }
         readMore()
     }
 
-    /// Gives the codec the bytes that were held back. Returns false if there are none.
+    /// Returns false if no bytes were held back.
     private func takeHeld() -> Bool {
         guard case .held(let unread) = reading else { return false }
         reading = .flowing
@@ -34,11 +33,9 @@ extension HTTP1Connection {
         return true
     }
 
-    /// Reads in a later turn of the loop. The caller may be inside another connection's reading, which uses the loop's
-    /// memory for the bytes that it reads.
-    func readLater() {
-        loop.execute { [weak self] in self?.readMore() }
-    }
+    /// Reads in a later turn of the loop: the caller may be inside another connection's reading, which uses
+    /// `loop.scratch`.
+    func readLater() { loop.execute { [weak self] in self?.readMore() } }
 
     private func readMore() {
         if case .draining = state { _ = takeHeld() }
@@ -58,7 +55,7 @@ extension HTTP1Connection {
         readLater()
     }
 
-    /// Reads directly into the receiver's memory if the body is long. Returns false if there is no more to read now.
+    /// Returns false if there is no more to read now.
     private func readOnce(for exchange: HTTPExchange) -> Bool {
         let direct = codec.directBodyBytes
         guard direct >= Self.directReadThreshold, let memory = exchange.bodyBuffer(atMost: direct) else {
@@ -69,7 +66,7 @@ extension HTTP1Connection {
         case .bytes(let count):
             let isComplete = codec.didReadBody(count)
             let flow = exchange.bodyBufferFilled(count)
-            guard isActive(exchange) else {
+            guard isActive(exchange.number) else {
                 if isComplete { drained() }
                 return true
             }
@@ -101,7 +98,7 @@ extension HTTP1Connection {
         if case .wouldBlock = result { return }
         if case .end = result { pool.serverDidCloseIdle(after: loop.now.seconds(since: since)) }
         close()
-        pool.connectionDidClose(self)
+        pool.connectionDidClose(id)
     }
 
     /// Gives the codec bytes, and the exchange the resulting events, until either of them has to wait.
@@ -123,20 +120,19 @@ extension HTTP1Connection {
         }
     }
 
-    /// Counts the bytes of the next event, for the metrics.
     private func nextEvent(
         _ bytes: UnsafeRawBufferPointer, _ position: inout Int
     ) throws(HTTP1Error) -> ResponseParser.Event? {
         let start = position
         let event = try codec.next(bytes, &position)
         guard case .active(let exchange) = state, position > start else { return event }
-        if !hasResponse {
+        guard hasResponse else {
             exchange.didReceiveHead(position - start)
-        } else if case .body(let range)? = event {
-            exchange.didReceiveFraming(position - start - range.count)
-        } else {
-            exchange.didReceiveFraming(position - start)
+            return event
         }
+        var body = 0
+        if case .body(let range)? = event { body = range.count }
+        exchange.didReceiveFraming(position - start - body)
         return event
     }
 
@@ -202,7 +198,6 @@ extension HTTP1Connection {
         keepAlive.didReceive(head, now: loop.now)
     }
 
-    /// The server has closed its side in an orderly way.
     private func didReceiveEnd() {
         do {
             if let event = try codec.finish() {
@@ -215,7 +210,5 @@ extension HTTP1Connection {
         }
     }
 
-    private func didFailToReceive(_ error: TransportError) {
-        end(with: writeError ?? error, processingWithoutResponse)
-    }
+    private func didFailToReceive(_ error: TransportError) { end(with: writeError ?? error, processingWithoutResponse) }
 }

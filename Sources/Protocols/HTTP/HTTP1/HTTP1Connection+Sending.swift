@@ -1,10 +1,7 @@
 import LoadingKitCore
-import LoadingKitHTTP1
 import LoadingKitTransport
 
-/// Sends the request of the connection's exchange.
 extension HTTP1Connection {
-    /// Whether all of the request is sent.
     var isAllSent: Bool { if case .done = writing { true } else { false } }
 
     /// Whether no more of the request will be sent.
@@ -50,7 +47,7 @@ extension HTTP1Connection {
         if case .done = progress { headBuffer = sender.takeBuffer() } else { writing = writing(sender, progress) }
         if sent.head > 0 { exchange.didSendHead(sent.head) }
         if sent.body > 0 || sent.framing > 0 { exchange.didSendBody(sent.body, framing: sent.framing) }
-        guard isActive(exchange) else { return }
+        guard isActive(exchange.number) else { return }
         act(on: progress, exchange, sentAnything: sentAnything)
     }
 
@@ -86,7 +83,7 @@ extension HTTP1Connection {
     private func readPiece(_ source: any BodySource, _ exchange: HTTPExchange) {
         source.read { [loop] result in
             loop.perform { [weak self] in
-                guard let self, isActive(exchange), case .sending(var sender) = writing else { return }
+                guard let self, isActive(exchange.number), case .sending(var sender) = writing else { return }
                 writing = .done
                 do {
                     try sender.supply(result.get(), &codec)
@@ -107,9 +104,7 @@ extension HTTP1Connection {
     }
 
     /// A final response has arrived instead of `100 Continue`. The server does not need the body (RFC 9110 §10.1.1).
-    func stopSendingIfUnwanted() {
-        if sender?.isWaitingForContinue == true { stopSending() }
-    }
+    func stopSendingIfUnwanted() { if sender?.isWaitingForContinue == true { stopSending() } }
 
     func stopSending() {
         if case .awaitingContinue(_, let timer) = writing { timer.cancel() }

@@ -21,32 +21,28 @@ import LoadingKitTransport
 /// A call of an exchange may end this exchange, and thereby change this connection's state. The state is therefore
 /// checked again after each call.
 final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable {  // confined to `loop`
-    /// The largest rest of an abandoned response, in bytes, for which the connection is kept: reading less than this
-    /// costs less than opening a connection. `drainTime` is the limit for its arrival, in seconds.
+    /// The largest rest of an abandoned response for which the connection is kept, in bytes and in seconds: reading it
+    /// costs less than opening a connection.
     static let drainLimit = 64 * 1024
     static let drainTime = 2.0
 
     enum State {
         case idle(since: MonotonicTime)
-        /// The exchange's request is being sent, and its response received.
         case active(HTTPExchange)
-        /// The rest of a response is read and dropped. Its exchange is over, or will be carried again.
+        /// The rest of a response is read and dropped.
         case draining(Draining)
         case closed
     }
 
     struct Draining {
-        /// The number of body bytes that may still arrive.
         var budget: Int
         let timer: LoopTimer
-        /// The exchange that the connection carries after the rest has arrived.
         var next: HTTPExchange?
     }
 
-    /// The progress of sending the active exchange's request.
     enum Writing {
         case done
-        /// Sending waits until the socket has room, or until the body's source has delivered its next piece.
+        /// Sending waits for the socket, or for the body's source.
         case sending(RequestSender)
         /// The head is sent. The body is sent when the server requests it, or when the timer fires.
         case awaitingContinue(RequestSender, LoopTimer)
@@ -55,12 +51,9 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         case failed(any Error)
     }
 
-    /// The progress of the response that is awaited or drained.
     enum ResponseProgress {
         case awaited
-        /// At least one byte of the response was received.
         case begun
-        /// The response's head was received.
         case head(isOpenEnded: Bool)
     }
 
@@ -76,7 +69,6 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
     let metrics: ConnectionMetrics
     // Exclusive access is not checked for a property that is read and replaced, or changed by a function that calls no
     // other object: the check costs more than the access.
-    /// The connection's identifier in its pool.
     @exclusivity(unchecked) var id = HTTPConnectionPool.ConnectionID(index: -1, generation: 0)
     @exclusivity(unchecked) var codec = ClientConnection()
     @exclusivity(unchecked) var state: State
@@ -87,11 +79,9 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
     /// The requests that were sent behind the active exchange's request, or behind the one whose response is drained.
     var pipeline = Pipeline()
     @exclusivity(unchecked) var identityQuestion: IdentityQuestion?
-    /// Memory for the next request's head.
     @exclusivity(unchecked) var headBuffer: [UInt8] = []
-    /// The user whose requests the connection may carry.
     @exclusivity(unchecked) private(set) var binding = HTTPConnectionPool.Binding.none
-    /// The connection's membership in the process's idle connections; nil until the connection has been idle.
+    /// Nil until the connection has been idle.
     @exclusivity(unchecked) private var membership: IdleConnections.Membership?
 
     init(_ stream: ByteStream, _ pool: ConnectionPoolDriver) {
@@ -104,32 +94,30 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         stream.handler = self
     }
 
-    func isActive(_ exchange: HTTPExchange) -> Bool {
-        if case .active(let current) = state { current === exchange } else { false }
+    func isActive(_ exchange: ExchangeNumber) -> Bool {
+        if case .active(let current) = state { current.number == exchange } else { false }
     }
 
     var hasResponse: Bool { if case .head = response { true } else { false } }
 
     // MARK: From the pool
 
-    /// The time since which the connection is idle; the current time if it is not idle.
+    /// The current time if the connection is not idle.
     var idleSince: MonotonicTime { if case .idle(let since) = state { since } else { loop.now } }
 
-    /// Whether an idle connection can carry an exchange. It cannot if an unread event reports its end, or bytes that
-    /// are not a response to any request.
+    /// False if an unread event reports the connection's end, or bytes that are not a response to any request.
     var isUsable: Bool {
         guard case .idle = state else { return false }
         return !stream.isDead
     }
 
-    /// Closes an idle connection that cannot be used: the server has closed it, which was not noticed before.
+    /// Closes an idle connection that the server has closed, which was not noticed before.
     func discard() {
         if case .idle(let since) = state { pool.serverDidCloseIdle(after: loop.now.seconds(since: since)) }
         close()
     }
 
-    /// No exchange waits for the connection. It becomes one of the process's idle connections, some of which are closed
-    /// if there are too many.
+    /// The connection joins the process's idle ones, some of which are closed if there are too many.
     func didBecomeIdle() {
         let membership = membership ?? IdleConnections.Membership(on: loop) { [self] in closeIfChosen() }
         self.membership = membership
@@ -139,7 +127,7 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
     private func closeIfChosen() {
         guard case .idle = state, membership?.isChosen == true else { return }
         close()
-        pool.connectionDidClose(self)
+        pool.connectionDidClose(id)
     }
 
     func carry(_ exchange: HTTPExchange, isReused: Bool) {
@@ -165,19 +153,17 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
 
     // MARK: The end of an exchange
 
-    /// - Parameter hasRest: whether bytes that were read are left behind the response.
+    /// - Parameter hasRest: whether bytes are left behind the response.
     func complete(_ exchange: HTTPExchange, hasRest: Bool = false) {
         guard pipeline.isEmpty else { return proceed(after: exchange, hasRest: hasRest) }
         let isReusable = isAllSent && codec.canCarryAnotherRequest && !hasRest && !hasUnexpectedInput
         if isReusable { state = .idle(since: loop.now) } else { close() }
-        if let credentials = exchange.authentication.boundCredentials {
-            binding = pool.session.binding(of: credentials)
-        }
+        if let new = exchange.authentication.binding { binding = new }
         exchange.ended()
-        if isReusable { pool.connectionDidBecomeIdle(self) } else { pool.connectionDidClose(self) }
+        if isReusable { pool.connectionDidBecomeIdle(self) } else { pool.connectionDidClose(id) }
     }
 
-    /// Whether unexpected bytes follow the last response. They would be taken for the response to the next request.
+    /// Whether bytes follow that would be taken for the response to the next request.
     private var hasUnexpectedInput: Bool { stream.mayHaveInput && stream.isDead }
 
     /// The server has switched to the protocol that the request named. A tunnel owns the connection from now on.
@@ -186,16 +172,18 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         let tunnel = HTTP1Tunnel(stream, exchange, upgrade, rest: rest)
         leaveToProgram()
         exchange.assigned(to: tunnel)
-        pool.connectionDidClose(self)
+        pool.connectionDidClose(id)
         tunnel.start()
     }
 
-    func takeConnection(from exchange: HTTPExchange) throws -> TakenConnection? {
-        guard isActive(exchange), codec.isSwitching, case .held(let unread) = reading else { return nil }
+    func takeConnection(from number: ExchangeNumber) throws -> TakenConnection? {
+        guard case .active(let exchange) = state, exchange.number == number, codec.isSwitching,
+            case .held(let unread) = reading
+        else { return nil }
         guard exchange.isRequestSent else { throw LoadFailure.switchedEarly }
         leaveToProgram()
         stream.handler = nil
-        pool.connectionDidClose(self)
+        pool.connectionDidClose(id)
         return TakenConnection(stream: stream, rest: unread)
     }
 
@@ -205,8 +193,8 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         membership = nil
     }
 
-    func abandon(_ exchange: HTTPExchange) {
-        if case .draining(var draining) = state, draining.next === exchange {
+    func abandon(_ exchange: ExchangeNumber) {
+        if case .draining(var draining) = state, draining.next?.number == exchange {
             draining.next = nil
             state = .draining(draining)
         } else if isActive(exchange) {
@@ -214,35 +202,39 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         } else {
             pipeline.abandon(exchange)
             // No exchange waits behind the response that is drained.
-            if case .draining = state, !hasResponse, !pipeline.isAwaited { leave(to: nil) }
+            if case .draining = state, !hasResponse, !pipeline.isAwaited { leave() }
         }
     }
 
-    func restart(_ exchange: HTTPExchange) {
-        guard isActive(exchange) else { return exchange.restartElsewhere() }
-        if pipeline.isEmpty { return drain(next: exchange) }
+    func restart(_ number: ExchangeNumber) -> StreamRestart {
+        guard case .active(let exchange) = state, exchange.number == number else { return .elsewhere }
+        if pipeline.isEmpty { return drain(next: exchange) ? .here : .elsewhere }
         drain(next: nil)
-        exchange.restartInTurn()
+        return .inTurn
     }
 
-    /// An upgrade's bytes are sent only after the connection was handed to its tunnel.
+    /// The connection's tunnel sends an upgrade's bytes.
     func outputDidBecomeReady() {}
 
     var isExclusive: Bool { true }
-
     var connectionInfo: ConnectionInfo { stream.info }
 
     // MARK: Draining
 
-    private func drain(next: HTTPExchange?) {
-        // The server waits for a client certificate that nobody will provide.
-        guard identityQuestion == nil else { return leave(to: next) }
-        // Requests that were sent ahead may wait a short time for a response that has not begun.
-        guard hasResponse || pipeline.isAwaited, isSendingOver, codec.directBodyBytes <= Self.drainLimit else {
-            return leave(to: next)
+    /// Returns false if the connection cannot be used again.
+    @discardableResult
+    private func drain(next: HTTPExchange?) -> Bool {
+        // Without an answer to its question for a client certificate the server sends nothing more. Requests that were
+        // sent ahead may wait a short time for a response that has not begun.
+        guard identityQuestion == nil, hasResponse || pipeline.isAwaited, isSendingOver,
+            codec.directBodyBytes <= Self.drainLimit
+        else {
+            leave()
+            return false
         }
         beginDraining(next: next)
         if case .held = reading { readLater() }
+        return true
     }
 
     func beginDraining(next: HTTPExchange?) {
@@ -253,7 +245,9 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
     }
 
     func giveUpDraining() {
-        if case .draining(let draining) = state { leave(to: draining.next) }
+        guard case .draining(let draining) = state else { return }
+        leave()
+        draining.next?.restartElsewhere()
     }
 
     /// A response that no exchange receives is complete.
@@ -262,15 +256,14 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         draining.timer.cancel()
         guard pipeline.isEmpty else { return proceed(after: nil, hasRest: hasRest) }
         // A user may have taken longer to answer a challenge than the server keeps the connection.
-        guard codec.canCarryAnotherRequest, !hasRest, !stream.isDead else { return leave(to: draining.next) }
+        guard codec.canCarryAnotherRequest, !hasRest, !stream.isDead else { return giveUpDraining() }
         state = .idle(since: loop.now)
         guard let next = draining.next else { return pool.connectionDidBecomeIdle(self) }
         next.assigned(to: self)
         carry(next, isReused: true)
     }
 
-    /// The connection cannot be used again, not even by the exchange that it was to carry next.
-    private func leave(to next: HTTPExchange?) {
+    private func leave() {
         // A server that ignores requests sent ahead of its responses does not respond.
         if pipeline.isInUse, case .awaited = response,
             loop.now >= pipeline.lastTurn.advanced(bySeconds: Self.drainTime)
@@ -279,8 +272,7 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         }
         close()
         sendAgain(.unknown)
-        pool.connectionDidClose(self)
-        next?.restartElsewhere()
+        pool.connectionDidClose(id)
     }
 
     // MARK: The end of the connection
@@ -296,19 +288,19 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
             if processing == .unknown { pool.serverDidCloseIdle(after: keepAlive.idleTime) }
             let isForAnother = !hasResponse && pool.offerHTTP2IfMisunderstood(stream.info)
             exchange.failed(StreamFailure(error: error, processing: isForAnother ? .notSent : processing))
-            pool.connectionDidClose(self)
+            pool.connectionDidClose(id)
         case .draining(let draining):
             breakPipeline(error)
-            pool.connectionDidClose(self)
+            pool.connectionDidClose(id)
             draining.next?.restartElsewhere()
         case .idle:
-            pool.connectionDidClose(self)
+            pool.connectionDidClose(id)
         case .closed:
             break
         }
     }
 
-    /// The server's possible processing of a request to which it has not responded.
+    /// Whether the server may have processed a request to which it has not responded.
     var processingWithoutResponse: StreamFailure.Processing {
         if case .awaited = response, keepAlive.isReused { .unknown } else { .begun }
     }

@@ -6,14 +6,12 @@ import LoadingKitPrimitives
 struct HTTP1KeepAlive {
     /// Whether the connection has answered a request before the one that it carries.
     private(set) var isReused = false
-    /// The time for which it was idle before the request that it carries, in seconds.
+    /// The idle time before the current request, in seconds.
     private(set) var idleTime = 0.0
-    /// Whether the last response was an HTTP/1.1 response.
     private(set) var speaksHTTP11 = false
     /// The time until which the server keeps the connection, as stated in its last response.
     private(set) var until = MonotonicTime.distantFuture
 
-    /// A request is sent on the connection.
     mutating func requestWillBegin(isReused: Bool, idleTime: Double) {
         self.isReused = isReused
         self.idleTime = idleTime

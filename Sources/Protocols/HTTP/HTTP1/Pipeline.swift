@@ -2,14 +2,12 @@ import LoadingKitHTTP1
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// The requests that a connection has sent ahead of the responses to earlier requests, in order (RFC 9112 §9.3.2).
-///
-/// An empty pipeline takes only a few words of memory, because connections without pipelining have one, too.
+/// The requests that a connection has sent ahead of the responses to earlier requests, in order (RFC 9112 §9.3.2). An
+/// empty pipeline is small, because connections without pipelining have one, too.
 struct Pipeline {
-    /// The largest number of unanswered requests on a connection. The heads of eight requests usually fit the data that
-    /// may be sent in one round trip on a connection that was quiet (ten segments, RFC 6928), and the data that servers
-    /// read at once. A larger number would save little; more requests would wait behind a slow response, or be sent
-    /// again when the connection is lost.
+    /// The largest number of unanswered requests on a connection. The heads of eight requests usually fit what a quiet
+    /// connection may send in one round trip (ten segments, RFC 6928), and what servers read at once. With more,
+    /// requests would wait behind a slow response, or be sent again when the connection is lost.
     static let depth = 8
 
     private struct Entry {
@@ -31,14 +29,11 @@ struct Pipeline {
 
     var isEmpty: Bool { entries.isEmpty }
     var count: Int { entries.count }
-
-    /// Whether an exchange waits for a response.
     var isAwaited: Bool { entries.contains { $0.exchange != nil } }
 
     /// Whether the server can have received all of the request that it answers next.
     var isNextSent: Bool { entries.first?.unsent == 0 }
 
-    /// The connection was free and now carries a request.
     mutating func begin() { isInUse = false }
 
     // MARK: Sending
@@ -51,6 +46,7 @@ struct Pipeline {
         try codec.sendAhead(
             method: exchange.method, target: exchange.requestTarget, first: exchange.http1Fields,
             fields: exchange.transaction.fields, into: &output)
+        exchange.headWillBeSent(output[start...])
         entries.append(Entry(exchange: exchange, unsent: output.count - start))
         if !isInUse { lastTurn = now }
         isInUse = true
@@ -90,9 +86,8 @@ struct Pipeline {
         return entries.isEmpty ? nil : entries.removeFirst().exchange
     }
 
-    mutating func abandon(_ exchange: HTTPExchange) {
-        guard let index = entries.firstIndex(where: { $0.exchange === exchange }) else { return }
-        entries[index].exchange = nil
+    mutating func abandon(_ exchange: ExchangeNumber) {
+        if let index = entries.firstIndex(where: { $0.exchange?.number == exchange }) { entries[index].exchange = nil }
     }
 
     /// Removes and returns the requests that await responses, when no more will arrive.

@@ -1,33 +1,27 @@
 import Foundation
 import LoadingKitCore
 import LoadingKitHTTP1
-import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// Sends one request: the head, then the body as fast as the socket takes it and its source delivers it.
-///
-/// The connection drives the sender and owns the codec. `proceed` continues until the socket is full, the body's next
-/// piece is being read, or all is sent.
+/// Sends one request: the head, then the body as fast as the socket takes it and its source delivers it. The connection
+/// drives the sender and owns the codec.
 struct RequestSender {
     enum Progress {
         case done
-        /// Sending waits until the socket has room.
         case blocked
-        /// Sending waits for the next piece of the body's source.
         case needsPiece(any BodySource)
-        /// Sending waits for the server's `100 Continue`, or until the time for it has passed.
+        /// Sending waits for `100 Continue`, or until the time for it has passed.
         case awaitsContinue
         case failed(any Error)
     }
 
     private enum Rest {
-        /// The rest of a body that is in memory.
         case data(Data)
         case source(any BodySource)
         case nothing
     }
 
-    /// The bytes of the head and the framing. A piece of the body follows them.
+    /// Head and framing, before a piece of the body.
     private var control: [UInt8]
     private var controlSent = 0
     private var piece = Data()
@@ -45,7 +39,7 @@ struct RequestSender {
     private(set) var bodyCount = 0
     private(set) var framingCount = 0
 
-    /// - Parameter buffer: the memory of an earlier request's head, taken for reuse.
+    /// - Parameter buffer: the memory of an earlier head, taken for reuse.
     init(_ exchange: HTTPExchange, _ codec: inout ClientConnection, buffer: inout [UInt8]) throws(HTTP1Error) {
         let body = exchange.body
         if let source = body.source {
@@ -63,9 +57,9 @@ struct RequestSender {
             method: exchange.method, target: exchange.requestTarget, first: exchange.http1Fields,
             fields: exchange.transaction.fields, framing: body.framing(method: exchange.method), into: &control)
         headLength = control.count
+        exchange.headWillBeSent(control)
     }
 
-    /// The memory of the head, for reuse after all is sent.
     consuming func takeBuffer() -> [UInt8] { control }
 
     var sentAnything: Bool { headCount > 0 }

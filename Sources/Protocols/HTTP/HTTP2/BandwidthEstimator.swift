@@ -2,30 +2,28 @@ import LoadingKitHTTP2
 import LoadingKitPrimitives
 
 /// Sizes the windows of HTTP/2 streams by the product of bandwidth and delay. A PING is sent while a stream's body is
-/// read. The number of bytes that the stream's reader takes until the PING's answer shows the bandwidth. The delay is
-/// the shortest round trip measured, as a PING that waits behind a body measures the queue more than the network. A
-/// window that the product nearly fills is too small.
+/// read. The bytes that the reader takes until its answer show the bandwidth. The delay is the shortest round trip
+/// measured: a PING behind a body measures the queue more than the network. A window that the product nearly fills is
+/// too small.
 ///
-/// A stream's window also limits the bytes that a reader which has stopped can hold. It therefore grows while the
-/// reader takes bytes on arrival, and not while bytes are held for the reader. Bytes that have arrived do not count
-/// against the connection's window: a suspended task blocks its own stream only.
+/// A stream's window also limits the bytes that are held for a reader which has stopped. It therefore grows only while
+/// the reader takes bytes on arrival. Such bytes do not count against the connection's window: a suspended task blocks
+/// its own stream only.
 struct BandwidthEstimator {
-    /// A stream's first window, in bytes: larger than most responses, and small enough for each of many readers that
-    /// never begin to read.
+    /// A stream's first window, in bytes: larger than most responses, and small enough for many readers that never
+    /// read.
     static let initialStream = 128 << 10
-    /// The window of a stream whose reader took half of `initialStream` on arrival, in bytes: the amount that a reader
-    /// takes which stops once its feed is full.
+    /// The window of a stream whose reader took half of `initialStream` on arrival, in bytes.
     static let testedStream = 512 << 10
-    /// The window of a stream whose reader took all of `testedStream` on arrival, in bytes: about the value of browsers
-    /// and curl.
+    /// The window after a reader took all of `testedStream` on arrival, in bytes: about that of browsers and curl.
     static let fluentStream = 8 << 20
     /// The largest window of a stream: enough for 5 Gbit/s over 100 ms.
     static let maximumStream = 64 << 20
-    /// The bytes that a connection's streams may have in flight together. The streams' own windows limit the bytes that
-    /// are held.
+    /// The bytes that a connection's streams may have in flight together. Their own windows limit the bytes that are
+    /// held.
     static let connection = 128 << 20
-    /// The factor by which a window grows that was too small. TCP's window doubles in a round trip, and must not be
-    /// held back.
+    /// The growth of a window that was too small. TCP's own window, which doubles in a round trip, must not be held
+    /// back.
     static let growth = 4
     /// The pause after a measurement without a result, in nanoseconds: servers limit the number of PINGs.
     private static let pause: UInt64 = 500_000_000
@@ -35,7 +33,6 @@ struct BandwidthEstimator {
         case running(HTTP2StreamID, since: MonotonicTime, bytes: Int)
     }
 
-    /// A measurement's result for a stream.
     struct Finding: Equatable {
         let stream: HTTP2StreamID
         /// The bytes in flight to the stream's reader in one round trip.
@@ -43,12 +40,11 @@ struct BandwidthEstimator {
     }
 
     private var measurement: Measurement
-    /// The shortest round trip, in nanoseconds.
     private var delay = UInt64.max
 
     init(_ now: MonotonicTime) { measurement = .none(notBefore: now) }
 
-    /// The server answered a frame that it answers at once, after `nanoseconds`.
+    /// The server answered a frame, which it does at once, after `nanoseconds`.
     mutating func didMeasureRoundTrip(_ nanoseconds: UInt64) { delay = min(delay, nanoseconds) }
 
     /// The reader of a stream has taken bytes. Returns true if a measurement begins, for which a PING must be sent.
@@ -67,7 +63,6 @@ struct BandwidthEstimator {
         }
     }
 
-    /// The measurement's PING was answered.
     mutating func pingWasAnswered(_ now: MonotonicTime) -> Finding? {
         guard case .running(let stream, let start, let bytes) = measurement else { return nil }
         let time = max(1, now.nanoseconds(since: start))
@@ -76,7 +71,7 @@ struct BandwidthEstimator {
         return Finding(stream: stream, onTheWay: Int(Double(bytes) * (Double(delay) / Double(time))))
     }
 
-    /// A window was too small. The larger window may be too small as well, so it is measured at once.
+    /// The larger window may be too small as well, so it is measured at once.
     mutating func windowDidGrow(_ now: MonotonicTime) {
         if case .none = measurement { measurement = .none(notBefore: now) }
     }

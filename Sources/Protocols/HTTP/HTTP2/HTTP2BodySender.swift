@@ -5,11 +5,9 @@ import LoadingKitHTTP2
 /// The unsent rest of a request's body over HTTP/2.
 struct HTTP2BodySender {
     enum Progress {
-        /// All is sent.
         case done
-        /// Sending waits until a window opens, or until the prepared bytes have been written.
+        /// Sending waits for a window, or for the socket.
         case blocked
-        /// Sending waits for the next piece of the body's source.
         case needsPiece(any BodySource)
         case waiting
     }
@@ -21,13 +19,12 @@ struct HTTP2BodySender {
         case upgrade(any HTTPUpgrade)
     }
 
-    /// The largest frame, even if the server accepts larger ones, so that the streams take turns.
+    /// The largest frame, so that the streams take turns.
     private static let largestFrame = 64 * 1024
 
     private var rest: Rest
     private var piece: Data
     private var sent = 0
-    /// Whether the body waits for the server's consent.
     var awaitsContinue: Bool
 
     /// Nil for a request without a body to send.
@@ -41,17 +38,14 @@ struct HTTP2BodySender {
         self.awaitsContinue = awaitsContinue
     }
 
-    /// Sends the bytes of a stream that switches to another protocol.
     init(_ upgrade: any HTTPUpgrade) {
         (rest, piece) = (.upgrade(upgrade), Data())
         awaitsContinue = false
     }
 
-    var isUpgrade: Bool {
-        if case .upgrade = rest { true } else { false }
-    }
+    var isUpgrade: Bool { if case .upgrade = rest { true } else { false } }
 
-    /// Prepares one frame. Returns the number of body bytes in it.
+    /// Prepares one frame, and returns the number of body bytes in it.
     mutating func proceed(
         _ stream: HTTP2StreamID, _ codec: inout HTTP2ConnectionStateMachine, to output: inout [UInt8]
     ) throws(HTTP2Error) -> (Progress, count: Int) {
@@ -67,8 +61,7 @@ struct HTTP2BodySender {
         return (isLast ? .done : .blocked, count)
     }
 
-    /// Takes the bytes that another protocol has to send, after all earlier bytes are sent. Called before
-    /// ``proceed(_:_:to:)``.
+    /// Takes the bytes that another protocol has to send. Called before ``proceed(_:_:to:)``.
     mutating func takeOutput() {
         guard sent == piece.count, case .upgrade(let upgrade) = rest else { return }
         var buffer: [UInt8] = []
@@ -84,9 +77,7 @@ struct HTTP2BodySender {
         return piece.dropFirst(sent) + more
     }
 
-    private var isData: Bool {
-        if case .data = rest { true } else { false }
-    }
+    private var isData: Bool { if case .data = rest { true } else { false } }
 
     private mutating func proceedWithoutPiece() throws(HTTP2Error) -> (Progress, count: Int) {
         switch rest {
@@ -98,12 +89,12 @@ struct HTTP2BodySender {
         }
     }
 
-    /// Takes the next piece of the body's source; nil at its end, when an empty frame ends the message. Returns whether
-    /// the message has ended.
+    /// Takes the next piece of the body's source; nil at its end. Returns whether the message has ended.
     mutating func supply(
         _ data: Data?, _ stream: HTTP2StreamID, _ codec: inout HTTP2ConnectionStateMachine, to output: inout [UInt8]
     ) throws(HTTP2Error) -> Bool {
         guard let data, case .source(let source, _) = rest else {
+            // An empty frame ends the message.
             try codec.sendDataHeader(0, on: stream, endStream: true, to: &output)
             return true
         }

@@ -1,13 +1,11 @@
 import Foundation
-import LoadingKitCore
 import LoadingKitHTTP1
 import LoadingKitHTTP2
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// The stream of one exchange on an HTTP/2 connection.
-///
-/// A suspended exchange blocks only its own stream: its bytes wait here, and its window does not grow.
+/// The stream of one exchange on an HTTP/2 connection. A suspended exchange blocks only its own stream: its bytes wait
+/// here, and its window does not grow.
 final class HTTP2ClientStream: HTTPStream {
     private enum Ending {
         case complete
@@ -16,17 +14,16 @@ final class HTTP2ClientStream: HTTPStream {
 
     let number: HTTP2StreamID
     private let connection: HTTP2Connection
-    /// Nil after the end was reported to the exchange, or after the exchange is over.
+    /// Nil once the exchange has the end or is over.
     @exclusivity(unchecked) private(set) var exchange: HTTPExchange?  // read and replaced, never changed in place
     @exclusivity(unchecked) var body: HTTP2BodySender?  // calls no other object while it changes in place
     @exclusivity(unchecked) private(set) var hasResponse = false
-    /// The number of bytes that the server may send before the exchange takes them.
+    /// The bytes that the server may send before the exchange takes them.
     @exclusivity(unchecked) private(set) var window = BandwidthEstimator.initialStream
-    /// The number of bytes that the exchange took on arrival since the window grew, or since it was held back.
+    /// The bytes that the exchange took on arrival since the window grew, or since it was held back.
     @exclusivity(unchecked) private var takenInARow = 0
-    /// The bytes for which the exchange has no room.
     @exclusivity(unchecked) private var held = HeldBytes()
-    /// A head that arrived while the exchange was held back, and whether a body follows.
+    /// Arrived while the exchange was held back.
     @exclusivity(unchecked) private var heldHead: (head: ResponseHead, hasBody: Bool)?
     private(set) var isHolding = false {
         didSet { if isHolding != oldValue, isListed { connection.holdingCount += isHolding ? 1 : -1 } }
@@ -35,7 +32,7 @@ final class HTTP2ClientStream: HTTPStream {
     var isListed = false {
         didSet { if isHolding, isListed != oldValue { connection.holdingCount += isListed ? 1 : -1 } }
     }
-    /// The end of the message, which is reported to the exchange after the held bytes.
+    /// Reported to the exchange after the held bytes.
     @exclusivity(unchecked) private var ending: Ending?
 
     init(_ number: HTTP2StreamID, _ exchange: HTTPExchange, _ connection: HTTP2Connection) {
@@ -64,41 +61,39 @@ final class HTTP2ClientStream: HTTPStream {
 
     // MARK: From the exchange
 
-    func exchangeDidBecomeBusy(_ exchange: HTTPExchange) { hold() }
+    func exchangeDidBecomeBusy(_: ExchangeNumber) { hold() }
 
-    func exchangeDidBecomeReady(_ exchange: HTTPExchange) {
-        guard isHolding, self.exchange === exchange else { return }
+    func exchangeDidBecomeReady(_: ExchangeNumber) {
+        guard isHolding, let exchange else { return }
         isHolding = false
         if let (head, hasBody) = heldHead {
             heldHead = nil
-            hand(head, hasBody: hasBody, exchange)
+            deliver(head, hasBody: hasBody, exchange)
         }
-        handHeld(to: exchange)
+        deliverHeld(to: exchange)
         finish()
         if !isHolding { connection.readAgain() }
         connection.flushLater()
         reportHold()
     }
 
-    func abandon(_ exchange: HTTPExchange) {
-        guard self.exchange === exchange else { return }
-        self.exchange = nil
+    func abandon(_: ExchangeNumber) {
+        guard exchange != nil else { return }
+        exchange = nil
         dropHeld()
         isHolding = false
         connection.abandon(self)
     }
 
-    func restart(_ exchange: HTTPExchange) {
+    func restart(_ exchange: ExchangeNumber) -> StreamRestart {
         abandon(exchange)
-        exchange.restartElsewhere()
+        return .elsewhere
     }
 
     func outputDidBecomeReady() { connection.flushLater() }
 
     var isExclusive: Bool { false }
-
     var pendingBytes: Int { connection.uncounted }
-
     var connectionInfo: ConnectionInfo { connection.stream.info }
 
     // MARK: From the connection
@@ -108,30 +103,29 @@ final class HTTP2ClientStream: HTTPStream {
     func receive(_ head: ResponseHead, hasBody: Bool) {
         guard let exchange else { return }
         hasResponse = true
-        if isHolding { heldHead = (head, hasBody) } else { hand(head, hasBody: hasBody, exchange) }
+        if isHolding { heldHead = (head, hasBody) } else { deliver(head, hasBody: hasBody, exchange) }
     }
 
-    private func hand(_ head: ResponseHead, hasBody: Bool, _ exchange: HTTPExchange) {
+    private func deliver(_ head: ResponseHead, hasBody: Bool, _ exchange: HTTPExchange) {
         if exchange.receive(head, hasBody: hasBody) == .wait, self.exchange === exchange { hold() }
     }
 
-    /// The stream and its connection are consistent now, so an exchange that holds back a response may decide about it.
-    func reportHold() {
-        if isHolding { exchange?.streamDidHold() }
-    }
+    /// The stream and its connection are consistent now, so the exchange may decide about a response that it holds
+    /// back.
+    func reportHold() { if isHolding { exchange?.streamDidHold() } }
 
     func receive(_ bytes: UnsafeRawBufferPointer) {
         guard let exchange else { return }
-        if isHolding || !held.isEmpty { held.append(bytes) } else { hand(bytes, exchange, isFluent: true) }
+        if isHolding || !held.isEmpty { held.append(bytes) } else { deliver(bytes, exchange, isFluent: true) }
     }
 
-    private func handHeld(to exchange: HTTPExchange) {
+    private func deliverHeld(to exchange: HTTPExchange) {
         while !isHolding, let piece = held.takeFirst() {
-            piece.withUnsafeBytes { hand($0, exchange, isFluent: false) }
+            piece.withUnsafeBytes { deliver($0, exchange, isFluent: false) }
         }
     }
 
-    private func hand(_ bytes: UnsafeRawBufferPointer, _ exchange: HTTPExchange, isFluent: Bool) {
+    private func deliver(_ bytes: UnsafeRawBufferPointer, _ exchange: HTTPExchange, isFluent: Bool) {
         let flow = exchange.receive(bytes)
         if flow == .wait, self.exchange === exchange { hold() }
         connection.readerDidTake(bytes.count, of: self, isFluent: isFluent && !isHolding && self.exchange != nil)
@@ -139,25 +133,21 @@ final class HTTP2ClientStream: HTTPStream {
 
     func receive(trailers: HTTPFields) { exchange?.receive(trailers: trailers) }
 
-    /// The server has ended its message.
     func ended() {
         ending = .complete
         finish()
     }
 
-    /// Bytes that arrived before the failure are delivered first. Only a tunnel, which sends as well, gets the failure
-    /// at once.
+    /// Bytes that arrived before are delivered first. Only a tunnel, which also sends, gets the failure at once.
     func failed(_ failure: StreamFailure) {
         ending = .failed(failure)
         if isEmpty || exchange?.upgrade != nil { leave() }
     }
 
-    /// Whether the exchange has received all bytes that arrived.
+    /// Whether nothing is held for the exchange.
     private var isEmpty: Bool { held.isEmpty && heldHead == nil }
 
-    private func finish() {
-        if isEmpty, !isHolding { leave() }
-    }
+    private func finish() { if isEmpty, !isHolding { leave() } }
 
     private func leave() {
         guard let ending, let exchange else { return }
@@ -169,7 +159,6 @@ final class HTTP2ClientStream: HTTPStream {
         }
     }
 
-    /// No bytes are held for the exchange from now on.
     private func dropHeld() {
         held = HeldBytes()
         heldHead = nil

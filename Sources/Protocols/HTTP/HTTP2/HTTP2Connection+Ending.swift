@@ -1,54 +1,51 @@
 import Foundation
 import LoadingKitCore
-import LoadingKitHTTP1
 import LoadingKitHTTP2
-import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// Ends a connection, and detects its end: by GOAWAY, by an error, or by a PING without an answer.
+/// Detects and handles the end of a connection: by GOAWAY, by an error, or by a PING without an answer.
 extension HTTP2Connection {
-    /// The server accepts no more streams, and has not processed some of them.
+    /// GOAWAY: the server accepts no more streams, and has not processed some of them.
     func leave(_ unprocessed: [HTTP2StreamID], _ code: HTTP2ErrorCode, _ text: String) {
         let isRefusal = !life.noteGoAway() && !unprocessed.isEmpty
         let maySendAgain = !isRefusal || pool.connectionWasRefused()
         pool.connectionWillClose(self, unprocessed: unprocessed.count)
         let words = "the server is closing the connection (\(code)\(text.isEmpty ? "" : ": \(text)"))"
-        for carried in inOrder(unprocessed.compactMap(find)) where find(carried.number) === carried {
+        for stream in inOrder(unprocessed.compactMap(find)) where find(stream.number) === stream {
             let error = LoadFailure(.networkConnectionLost, words)
-            let isUnseen = !carried.hasResponse && maySendAgain
-            end(carried, with: StreamFailure(error: error, processing: isUnseen ? .notSent : .begun), reset: nil)
+            let isUnseen = !stream.hasResponse && maySendAgain
+            end(stream, with: StreamFailure(error: error, processing: isUnseen ? .notSent : .begun), reset: nil)
         }
         streamDidEnd()
     }
 
-    /// Sorts streams by the age of their exchanges, the oldest first. They are sent again in this order.
+    /// Sorts streams by the age of their exchanges. They are sent again in this order.
     func inOrder(_ streams: [HTTP2ClientStream]) -> [HTTP2ClientStream] {
         streams.sorted { ($0.exchange?.number ?? 0) < ($1.exchange?.number ?? 0) }
     }
 
-    /// The connection can no longer be used.
-    func lose(_ error: any Error) {
+    func connectionLost(_ error: any Error) {
         guard let closing = life.close() else { return }
-        letGo()
+        releaseResources()
         stream.close()
         // A server that violates the protocol is running, and may be processing the requests that it received.
         let isFault = error is HTTP2Error || (error as? TransportError)?.category == .secureConnectionFailed
         let lost = inOrder(streams.ids.compactMap(find))
         streams = StreamTable(vacant: nil)
-        for carried in lost {
-            carried.isListed = false
-            carried.body = nil
+        for stream in lost {
+            stream.isListed = false
+            stream.body = nil
         }
         pool.connectionWillClose(self)
-        for carried in lost {
+        for stream in lost {
             // The connection may have been lost before the request arrived (RFC 9110 §9.2.2). If it never carried more
             // than this request, the request itself may be the cause.
-            let isUnknown = !carried.hasResponse && (carried.number > 1 || lost.count > 1)
+            let isUnknown = !stream.hasResponse && (stream.number > 1 || lost.count > 1)
             let processing: StreamFailure.Processing =
                 isUnknown ? (closing == .afterGoAway || isFault ? .possible : .unknown) : .begun
-            carried.failed(StreamFailure(error: error, processing: processing))
+            stream.failed(StreamFailure(error: error, processing: processing))
         }
-        pool.connectionDidClose(self)
+        pool.connectionDidClose(id)
     }
 
     // MARK: Keep-alive
@@ -60,9 +57,9 @@ extension HTTP2Connection {
 
     func pingWasAnswered(_ value: UInt64) {
         guard value == KeepAlivePing.windowPing, let finding = bandwidth.pingWasAnswered(loop.now),
-            let carried = find(finding.stream), !carried.isHolding, finding.onTheWay >= carried.window / 4 * 3
+            let stream = find(finding.stream), !stream.isHolding, finding.onTheWay >= stream.window / 4 * 3
         else { return }
-        let isLarger = enlargeWindow(of: carried, to: carried.window * BandwidthEstimator.growth)
+        let isLarger = enlargeWindow(of: stream, to: stream.window * BandwidthEstimator.growth)
         if isLarger { bandwidth.windowDidGrow(loop.now) }
     }
 
@@ -82,7 +79,7 @@ extension HTTP2Connection {
             sendPing()
             flushLater()
         case .dead(let words):
-            return lose(LoadFailure(.networkConnectionLost, words))
+            return connectionLost(LoadFailure(.networkConnectionLost, words))
         }
         schedulePingCheck()
     }

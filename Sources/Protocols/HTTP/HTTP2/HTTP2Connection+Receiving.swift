@@ -2,10 +2,8 @@ import Foundation
 import LoadingKitCore
 import LoadingKitHTTP1
 import LoadingKitHTTP2
-import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// Reads from the connection, and passes each event to its streams.
 extension HTTP2Connection {
     func streamDidBecomeReadable(_ stream: ByteStream) {
         for _ in 0..<Self.readsInARow {
@@ -23,23 +21,20 @@ extension HTTP2Connection {
             case .wouldBlock:
                 return
             case .end:
-                return lose(LoadFailure(.networkConnectionLost, "the server closed the connection"))
+                return connectionLost(LoadFailure(.networkConnectionLost, "the server closed the connection"))
             case .failed(let error):
-                return lose(error)
+                return connectionLost(error)
             }
         }
         readLater()
     }
 
-    /// Reads in a later turn of the loop. Its other connections have their turn first, or the caller is inside another
-    /// connection's reading, which uses the loop's memory for the bytes that it reads.
-    func readLater() {
-        loop.execute { [self] in streamDidBecomeReadable(stream) }
-    }
+    /// Reads in a later turn of the loop: its other connections have their turn, or the caller uses `loop.scratch`.
+    func readLater() { loop.execute { [self] in streamDidBecomeReadable(stream) } }
 
     func take(_ bytes: UnsafeRawBufferPointer) {
         var position = 0
-        // The bytes that the last event did not count precede these bytes.
+        // The bytes since the last event precede these.
         var start = -uncounted
         do throws(HTTP2Error) {
             while let event = try codec.receive(bytes, &position) {
@@ -50,32 +45,32 @@ extension HTTP2Connection {
             }
         } catch {
             _ = writeOutput()
-            return lose(error)
+            return connectionLost(error)
         }
         uncounted = position - start
         if codec.hasControlBytes || !output.frames.isEmpty { flushLater() }
     }
 
-    /// `size` is the number of the event's bytes.
+    /// - Parameter size: the number of the event's bytes.
     func handle(_ event: HTTP2Event, _ size: Int, _ bytes: UnsafeRawBufferPointer) {
         switch event {
         case .headers(let number, let head, let endStream):
             if life.noteAnswer() { pool.connectionDidAnswer() } else { pool.streamDidAnswer() }
-            guard let carried = find(number) else { return }
-            receive(head, size, carried, endStream)
-            if endStream { ended(carried) }
-            carried.reportHold()
+            guard let stream = find(number) else { return }
+            receive(head, size, stream, endStream)
+            if endStream { ended(stream) }
+            stream.reportHold()
         case .data(let number, let range, let count, let endStream):
             codec.openConnectionWindow(by: count)
-            guard let carried = find(number) else { return }
-            carried.exchange?.didReceiveFraming(size - range.count)
-            receive(UnsafeRawBufferPointer(rebasing: bytes[range]), count, carried)
-            if endStream { ended(carried) }
+            guard let stream = find(number) else { return }
+            stream.exchange?.didReceiveFraming(size - range.count)
+            receive(UnsafeRawBufferPointer(rebasing: bytes[range]), count, stream)
+            if endStream { ended(stream) }
         case .streamReset(let number, let code):
             wasReset(number, code)
         case .streamFailed(let number, let error):
-            guard let carried = find(number) else { return }
-            end(carried, with: StreamFailure(error: error, processing: .begun), reset: nil)
+            guard let stream = find(number) else { return }
+            end(stream, with: StreamFailure(error: error, processing: .begun), reset: nil)
         case .goAway(_, let code, let debugData, let unprocessed):
             leave(unprocessed, code, String(decoding: debugData, as: UTF8.self))
         case .ready, .settingsChanged:
@@ -93,68 +88,91 @@ extension HTTP2Connection {
         }
     }
 
-    func receive(_ head: HTTP2Head, _ size: Int, _ carried: HTTP2ClientStream, _ endStream: Bool) {
+    func receive(_ head: HTTP2Head, _ size: Int, _ stream: HTTP2ClientStream, _ endStream: Bool) {
         switch head {
         case .interim(let status, let fields):
-            carried.exchange?.didReceiveHead(size)
-            if status == 100 { continueSending(carried.number) }
-            carried.receive(interim: ResponseHead(version: .http2, status: status, fields: fields))
+            stream.exchange?.didReceiveHead(size)
+            if status == 100 { continueSending(stream.number) }
+            stream.receive(interim: ResponseHead(version: .http2, status: status, fields: fields))
         case .response(let status, let fields):
-            carried.exchange?.didReceiveHead(size)
-            carried.receive(
-                ResponseHead(version: .http2, status: status, fields: fields), hasBody: !endStream)
+            stream.exchange?.didReceiveHead(size)
+            stream.receive(ResponseHead(version: .http2, status: status, fields: fields), hasBody: !endStream)
         case .trailers(let fields):
-            carried.exchange?.didReceiveFraming(size)
-            carried.receive(trailers: fields)
+            stream.exchange?.didReceiveFraming(size)
+            stream.receive(trailers: fields)
         case .request: break
         }
     }
 
-    /// `count` bytes of the stream's window are used: by the body and its padding.
-    func receive(_ bytes: UnsafeRawBufferPointer, _ count: Int, _ carried: HTTP2ClientStream) {
-        if count > bytes.count { codec.openWindow(of: carried.number, by: count - bytes.count) }
-        carried.receive(bytes)
+    /// - Parameter count: the bytes of the stream's window that are used, by the body and its padding.
+    func receive(_ bytes: UnsafeRawBufferPointer, _ count: Int, _ stream: HTTP2ClientStream) {
+        if count > bytes.count { codec.openWindow(of: stream.number, by: count - bytes.count) }
+        stream.receive(bytes)
     }
 
-    /// The server's message is complete.
-    func ended(_ carried: HTTP2ClientStream) {
-        guard remove(carried.number) else { return }
-        if carried.body != nil { stopSending(carried) }
-        carried.ended()
+    func ended(_ stream: HTTP2ClientStream) {
+        guard remove(stream.number) else { return }
+        if stream.body != nil { stopSending(stream) }
+        stream.ended()
         streamDidEnd()
     }
 
-    /// Stops sending after a response that does not wait for the end of the request. The server does not need the rest
-    /// (RFC 9113 §8.1).
-    func stopSending(_ carried: HTTP2ClientStream) {
-        if finishUpgrade(carried) { return }
-        carried.body = nil
-        codec.sendReset(carried.number, .noError, to: &output.frames)
+    /// The server has responded before the end of the request, and does not need the rest (RFC 9113 §8.1).
+    func stopSending(_ stream: HTTP2ClientStream) {
+        if finishUpgrade(stream) { return }
+        stream.body = nil
+        codec.sendReset(stream.number, .noError, to: &output.frames)
     }
 
     func wasReset(_ number: HTTP2StreamID, _ code: HTTP2ErrorCode) {
-        guard let carried = find(number) else { return }
+        guard let stream = find(number) else { return }
         let error = LoadFailure(.networkConnectionLost, "the server reset the stream (\(code))")
+        var maySendAgain = false
         switch code {
-        case .refusedStream:
-            let maySendAgain = !carried.hasResponse && pool.streamWasRefused()
-            end(carried, with: StreamFailure(error: error, processing: maySendAgain ? .notSent : .begun), reset: nil)
+        case .refusedStream: maySendAgain = !stream.hasResponse && pool.streamWasRefused()
         case .http11Required:
             pool.requireHTTP1()
-            end(
-                carried, with: StreamFailure(error: error, processing: carried.hasResponse ? .begun : .notSent),
-                reset: nil)
-        case _:
-            end(carried, with: StreamFailure(error: error, processing: .begun), reset: nil)
+            maySendAgain = !stream.hasResponse
+        case _: break
+        }
+        end(stream, with: StreamFailure(error: error, processing: maySendAgain ? .notSent : .begun), reset: nil)
+    }
+
+    func end(_ stream: HTTP2ClientStream, with failure: StreamFailure, reset: HTTP2ErrorCode?) {
+        remove(stream.number)
+        stream.body = nil
+        if let reset { codec.sendReset(stream.number, reset, to: &output.frames) }
+        flushLater()
+        reportSlotsLater()
+        stream.failed(failure)
+    }
+}
+
+/// The flow-control windows of the streams: they follow the bytes that the readers take, within ``WindowBudget``.
+extension HTTP2Connection {
+    /// - Parameter isFluent: whether the reader took the bytes on arrival and has room for more.
+    func readerDidTake(_ count: Int, of stream: HTTP2ClientStream, isFluent: Bool) {
+        if isFluent { noteFluentReading(count, stream) }
+        codec.openWindow(of: stream.number, by: count)
+    }
+
+    private func noteFluentReading(_ count: Int, _ stream: HTTP2ClientStream) {
+        if stream.window < BandwidthEstimator.fluentStream {
+            guard let size = stream.noteTaken(count) else { return }
+            _ = enlargeWindow(of: stream, to: size)
+        } else if bandwidth.readerDidTake(count, of: stream.number, window: stream.window, loop.now) {
+            codec.sendPing(KeepAlivePing.windowPing, to: &output.frames)
         }
     }
 
-    func end(_ carried: HTTP2ClientStream, with failure: StreamFailure, reset: HTTP2ErrorCode?) {
-        remove(carried.number)
-        carried.body = nil
-        if let reset { codec.sendReset(carried.number, reset, to: &output.frames) }
-        flushLater()
-        reportSlotsLater()
-        carried.failed(failure)
+    /// Enlarges a window as far as the budget allows. Returns false if it has not grown.
+    func enlargeWindow(of stream: HTTP2ClientStream, to size: Int) -> Bool {
+        // A stream whose last byte has arrived needs no window.
+        guard codec.isReceiving(on: stream.number) else { return false }
+        let granted = windows.take(min(size, BandwidthEstimator.maximumStream) - stream.window)
+        guard granted > 0 else { return false }
+        stream.windowDidGrow(by: granted)
+        codec.setReceiveWindow(stream.window, of: stream.number)
+        return true
     }
 }

@@ -1,8 +1,6 @@
 import Foundation
 import LoadingKitCore
-import LoadingKitHTTP1
 import LoadingKitHTTP2
-import LoadingKitPrimitives
 import LoadingKitTransport
 
 /// Writes the connection's own frames, and the bodies of its streams in turn.
@@ -28,7 +26,7 @@ extension HTTP2Connection {
         } while isFull
     }
 
-    /// Lets each stream in turn prepare one frame, until no stream has one or there is enough to write.
+    /// Each stream in turn prepares one frame, until no stream has one or there is enough to write.
     func putBodies() {
         var isMoving = true
         while isMoving, !output.bodies.isEmpty, !output.isFull {
@@ -38,54 +36,53 @@ extension HTTP2Connection {
         }
     }
 
-    func putFrame(_ carried: HTTP2ClientStream) -> Bool {
-        guard var body = carried.body, let exchange = carried.exchange else {
-            carried.body = nil
+    func putFrame(_ stream: HTTP2ClientStream) -> Bool {
+        guard var body = stream.body, let exchange = stream.exchange else {
+            stream.body = nil
             return false
         }
         do throws(HTTP2Error) {
             body.takeOutput()
-            let (progress, count) = try body.proceed(carried.number, &codec, to: &output.frames)
-            carried.body = body
+            let (progress, count) = try body.proceed(stream.number, &codec, to: &output.frames)
+            stream.body = body
             if count > 0 { exchange.didSendBody(count, framing: HTTP2ConnectionStateMachine.dataHeaderBytes) }
             switch progress {
-            case .done: finishBody(carried)
-            case .needsPiece(let reader): readPiece(reader, carried)
+            case .done: finishBody(stream)
+            case .needsPiece(let reader): readPiece(reader, stream)
             case .blocked, .waiting: break
             }
             return count > 0
         } catch {
-            end(carried, with: StreamFailure(error: error, processing: .begun), reset: .cancel)
+            end(stream, with: StreamFailure(error: error, processing: .begun), reset: .cancel)
             return false
         }
     }
 
-    func finishBody(_ carried: HTTP2ClientStream) {
-        carried.body = nil
-        carried.exchange?.didSendRequest()
+    func finishBody(_ stream: HTTP2ClientStream) {
+        stream.body = nil
+        stream.exchange?.didSendRequest()
     }
 
-    func readPiece(_ reader: any BodySource, _ carried: HTTP2ClientStream) {
-        let number = carried.number
+    func readPiece(_ reader: any BodySource, _ stream: HTTP2ClientStream) {
+        let number = stream.number
         reader.read { [loop] result in
             loop.perform { [self] in supply(result, number) }
         }
     }
 
     func supply(_ result: Result<Data?, any Error>, _ number: HTTP2StreamID) {
-        guard let carried = find(number), carried.body != nil else { return }
+        guard let stream = find(number), stream.body != nil else { return }
         do {
-            if try carried.body?.supply(result.get(), number, &codec, to: &output.frames) == true {
-                carried.exchange?.didSendBody(0, framing: HTTP2ConnectionStateMachine.dataHeaderBytes)
-                finishBody(carried)
+            if try stream.body?.supply(result.get(), number, &codec, to: &output.frames) == true {
+                stream.exchange?.didSendBody(0, framing: HTTP2ConnectionStateMachine.dataHeaderBytes)
+                finishBody(stream)
             }
             flushLater()
         } catch {
-            end(carried, with: StreamFailure(error: error, processing: .begun), reset: .cancel)
+            end(stream, with: StreamFailure(error: error, processing: .begun), reset: .cancel)
         }
     }
 
-    /// Returns false if the socket is full or broken.
     func writeOutput() -> Bool {
         while output.prepare(&codec) {
             switch output.withUnwritten({ stream.write($0) }) {
@@ -107,7 +104,5 @@ extension HTTP2Connection {
     }
 
     /// A log handler may make any call, so no state is changing here.
-    func trace(_ lines: [String]?) {
-        for line in lines ?? [] { pool.logger.trace("\(line)") }
-    }
+    func trace(_ lines: [String]?) { for line in lines ?? [] { pool.logger.trace("\(line)") } }
 }

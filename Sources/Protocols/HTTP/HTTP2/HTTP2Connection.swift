@@ -1,14 +1,13 @@
 import Foundation
 import LoadingKitCore
-import LoadingKitHTTP1
 import LoadingKitHTTP2
 import LoadingKitPrimitives
 import LoadingKitTransport
+import Logging
 
 /// One HTTP/2 connection. It moves bytes between its socket and the state machine, for many exchanges at a time.
 final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confined to `loop`
-    /// The time that the server has to end its side after a stream of another protocol has sent its last bytes, in
-    /// seconds.
+    /// The time for the server to end its side after another protocol's last bytes, in seconds.
     static let lingerTime = 2.0
 
     /// The number of reads in a row before the loop's other connections have their turn.
@@ -22,30 +21,24 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     let metrics: ConnectionMetrics
     // Overlapping accesses are not checked, because each check costs as much as the access: these are values that call
     // no other object, and only the loop's thread uses them, one call after the other.
-    /// The connection's identifier in its pool.
     @exclusivity(unchecked) var id = HTTPConnectionPool.ConnectionID(index: -1, generation: 0)
     @exclusivity(unchecked) var life = HTTP2ConnectionLife()
     @exclusivity(unchecked) var codec: HTTP2ConnectionStateMachine
     @exclusivity(unchecked) var streams = StreamTable<HTTP2ClientStream?>(vacant: nil)
-    /// The number of streams that are held back.
     @exclusivity(unchecked) var holdingCount = 0
     @exclusivity(unchecked) var output = HTTP2Output()
     @exclusivity(unchecked) var bandwidth: BandwidthEstimator
     @exclusivity(unchecked) var windows: ConnectionWindows
     @exclusivity(unchecked) var ping: KeepAlivePing
     @exclusivity(unchecked) var timers = Timers()
-    /// The number of bytes received since the last event.
     @exclusivity(unchecked) var uncounted = 0
-    /// The connection's membership in the process's idle connections; nil until it has been idle, and after it is
-    /// closed.
+    /// Nil until the connection has been idle, and after it is closed.
     @exclusivity(unchecked) private var membership: IdleConnections.Membership?
     @exclusivity(unchecked) var log: HTTP2FrameLog?
 
-    /// Each timer retains the connection until it fires or the pool closes the connection.
+    /// Each retains the connection until it fires or the connection is closed.
     struct Timers {
-        /// Fires when the server's liveness is to be checked.
         var ping: LoopTimer?
-        /// Runs while reading rests.
         var rest: LoopTimer?
 
         mutating func cancel() {
@@ -77,8 +70,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
 
     // MARK: From the pool
 
-    /// The streams that the connection can carry now. The server's settings state whether streams may switch to another
-    /// protocol.
+    /// The server's settings state whether streams may switch to another protocol.
     var slots: HTTPConnectionPool.StreamSlots {
         let isUsable = life.isOpen && (!pool.isForUpgrade || takesUpgrades)
         return HTTPConnectionPool.StreamSlots(
@@ -89,10 +81,9 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     /// Whether the server lets streams switch to other protocols (RFC 8441 §3).
     var takesUpgrades: Bool { codec.peerSettings.enableConnectProtocol }
 
-    /// The time from which the connection takes no new requests.
     var retiresAt: MonotonicTime { ping.retiresAt }
 
-    /// The connection becomes one of the process's idle connections, some of which are closed if there are too many.
+    /// The connection joins the process's idle ones, some of which are closed if there are too many.
     func didBecomeIdle() {
         life.keep()
         guard life.isIdle else { return }
@@ -104,7 +95,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     private func closeIfChosen() {
         guard life.isIdle, membership?.isChosen == true else { return }
         close()
-        pool.connectionDidClose(self)
+        pool.connectionDidClose(id)
     }
 
     func carry(_ exchange: HTTPExchange) {
@@ -132,25 +123,26 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
             ?? HTTP2BodySender(
                 content, awaitsContinue: exchange.decideContinue(asksForLongBodies: false))
         let head = exchange.http2Head(with: content)
+        exchange.headWillBeSent(head)
         let number = try codec.sendRequest(head, endStream: body == nil, to: &output.frames)
-        let carried = HTTP2ClientStream(number, exchange, self)
-        streams.insert(carried, for: number)
-        carried.isListed = true
-        exchange.assigned(to: carried)
+        let stream = HTTP2ClientStream(number, exchange, self)
+        streams.insert(stream, for: number)
+        stream.isListed = true
+        exchange.assigned(to: stream)
         exchange.didSendHead(output.frames.count - before)
-        begin(body, carried, exchange)
+        begin(body, stream, exchange)
         readAgain()
     }
 
-    func begin(_ body: HTTP2BodySender?, _ carried: HTTP2ClientStream, _ exchange: HTTPExchange) {
+    func begin(_ body: HTTP2BodySender?, _ stream: HTTP2ClientStream, _ exchange: HTTPExchange) {
         guard let body else {
             exchange.didSendRequest()
             return
         }
-        carried.body = body
-        output.bodies.insert(carried, priority: exchange.priority)
+        stream.body = body
+        output.bodies.insert(stream, priority: exchange.priority)
         guard body.awaitsContinue else { return }
-        let number = carried.number
+        let number = stream.number
         _ = loop.schedule(at: loop.now.advanced(bySeconds: RequestBody.continueTimeout)) { [weak self] in
             self?.continueSending(number)
         }
@@ -161,7 +153,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         flushLater()
     }
 
-    /// Takes no more exchanges, and closes when its last exchange has ended.
+    /// Takes no more exchanges, and closes with its last one.
     func retire() {
         life.retire()
         if streams.isEmpty { close() }
@@ -169,14 +161,13 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
 
     func close() {
         guard life.close() != nil else { return }
-        letGo()
+        releaseResources()
         codec.sendGoAway(.noError, to: &output.frames)
         _ = writeOutput()
         stream.close()
     }
 
-    /// Cancels the timers, and leaves the process's idle connections.
-    func letGo() {
+    func releaseResources() {
         timers.cancel()
         // The streams retain the connection.
         output.bodies.removeAll()
@@ -187,7 +178,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
 
     func find(_ number: HTTP2StreamID) -> HTTP2ClientStream? { streams.find(number).flatMap { streams[$0] } }
 
-    /// Removes a stream. Returns false if it was removed before.
+    /// Returns false if the stream was removed before.
     @discardableResult
     func remove(_ number: HTTP2StreamID) -> Bool {
         guard let place = streams.find(number) else { return false }
@@ -198,28 +189,28 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
 
     // MARK: From streams
 
-    func abandon(_ carried: HTTP2ClientStream) {
-        if finishUpgrade(carried) {
+    func abandon(_ stream: HTTP2ClientStream) {
+        if finishUpgrade(stream) {
             flushLater()
-            return resetLater(carried)
+            return resetLater(stream)
         }
-        remove(carried.number)
-        carried.body = nil
+        remove(stream.number)
+        stream.body = nil
         guard !life.isClosed else { return }
-        codec.sendReset(carried.number, .cancel, to: &output.frames)
+        codec.sendReset(stream.number, .cancel, to: &output.frames)
         flushLater()
         reportSlotsLater()
     }
 
-    /// Sends the last bytes of another protocol, and the end of the message. Returns false if the stream has not
-    /// switched, or if the windows do not allow it.
-    func finishUpgrade(_ carried: HTTP2ClientStream) -> Bool {
-        guard let body = carried.body, body.isUpgrade, life.isOpen else { return false }
-        carried.body = nil
+    /// Sends another protocol's last bytes, and the end of the message. Returns false if there is no such protocol,
+    /// or the window is too small for them.
+    func finishUpgrade(_ stream: HTTP2ClientStream) -> Bool {
+        guard let body = stream.body, body.isUpgrade, life.isOpen else { return false }
+        stream.body = nil
         guard let last = body.takeLastOutput() else { return false }
         do throws(HTTP2Error) {
-            guard last.isEmpty || codec.sendableBytes(on: carried.number) >= last.count else { return false }
-            try codec.sendDataHeader(last.count, on: carried.number, endStream: true, to: &output.frames)
+            guard last.isEmpty || codec.sendableBytes(on: stream.number) >= last.count else { return false }
+            try codec.sendDataHeader(last.count, on: stream.number, endStream: true, to: &output.frames)
             output.frames += last
             return true
         } catch {
@@ -227,15 +218,14 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         }
     }
 
-    /// The server has some time to end its side, too: a reset may overtake bytes that the server has not yet read.
-    func resetLater(_ carried: HTTP2ClientStream) {
+    /// A reset may overtake bytes that the server has not yet read, so it has some time to end its side.
+    func resetLater(_ stream: HTTP2ClientStream) {
         _ = loop.schedule(at: loop.now.advanced(bySeconds: Self.lingerTime)) { [weak self] in
-            guard let self, find(carried.number) === carried else { return }
-            abandon(carried)
+            guard let self, find(stream.number) === stream else { return }
+            abandon(stream)
         }
     }
 
-    /// A stream is no longer held back, or a new stream was opened.
     func readAgain() {
         guard life.readAgain() else { return }
         timers.rest?.cancel()
@@ -257,13 +247,11 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         }
     }
 
-    /// Whether the connection expects nothing from the server now, because all streams are held back and none sends.
-    var isHeldBack: Bool {
-        output.bodies.isEmpty && !streams.isEmpty && holdingCount == streams.count
-    }
+    /// Whether nothing is expected from the server: all streams are held back, and none sends.
+    var isHeldBack: Bool { output.bodies.isEmpty && !streams.isEmpty && holdingCount == streams.count }
 
     /// Reports once for all streams that end together. When a session cancels its tasks, a cancelled request is thus
-    /// not replaced by a request that is about to be cancelled, too.
+    /// not replaced by another that is about to be cancelled.
     func reportSlotsLater() {
         guard life.planReport() else { return }
         loop.executeLater { [self] in
@@ -277,16 +265,30 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         case .reportSlots: pool.streamSlotsDidChange(self)
         case .close:
             close()
-            pool.connectionDidClose(self)
+            pool.connectionDidClose(id)
         case .nothing: break
         }
     }
 }
 
+/// Describes a connection's frames for the session's logger, if its level includes traces.
+struct HTTP2FrameLog {
+    private var sent = HTTP2FrameTrace(isOfClient: true)
+    private var received = HTTP2FrameTrace(isOfClient: false)
+
+    /// Nil if the logger's level excludes traces.
+    init?(_ logger: Logger) { guard logger.logLevel <= .trace else { return nil } }
+
+    mutating func describe(sent bytes: UnsafeRawBufferPointer) -> [String] {
+        sent.describe(bytes).map { "HTTP/2 > \($0)" }
+    }
+
+    mutating func describe(received bytes: UnsafeRawBufferPointer) -> [String] {
+        received.describe(bytes).map { "HTTP/2 < \($0)" }
+    }
+}
+
 extension HTTP2Settings {
-    /// The settings that a connection sends to the server.
-    ///
-    /// - Parameter limits: the limits of the connection's codec, one of which is sent to the server.
     static func client(_ limits: HTTP2Limits) -> HTTP2Settings {
         var settings = HTTP2Settings()
         settings.initialWindowSize = UInt32(BandwidthEstimator.initialStream)

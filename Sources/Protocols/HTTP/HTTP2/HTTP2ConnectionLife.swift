@@ -18,10 +18,8 @@ enum HTTP2ConnectionLife: Hashable {
     case leaving(Departure, Work)
     case closed
 
-    /// The activity for the streams of a connection.
     struct Work: Hashable {
         var reading = Reading.flowing
-        /// Whether a report of ended streams is scheduled on the loop.
         var willReport = false
     }
 
@@ -29,8 +27,7 @@ enum HTTP2ConnectionLife: Hashable {
         case flowing
         /// All streams are held back. Bytes for them are left in TCP's buffers for a while.
         case resting
-        /// All streams are still held back, but the server may be waiting for an answer to a PING: bodies are kept, as
-        /// far as the windows allow.
+        /// All streams are still held back. The connection reads because the server may await an answer to a PING.
         case readingOn
     }
 
@@ -46,7 +43,6 @@ enum HTTP2ConnectionLife: Hashable {
         case unannounced, afterGoAway
     }
 
-    /// The action after streams have ended.
     enum StreamsEnd: Hashable {
         case reportSlots, close, nothing
     }
@@ -54,10 +50,8 @@ enum HTTP2ConnectionLife: Hashable {
     init() { self = .active(HTTP2Opening(), Work()) }
 
     var isIdle: Bool { if case .idle = self { true } else { false } }
-
     var isClosed: Bool { if case .closed = self { true } else { false } }
 
-    /// Whether the connection takes new streams.
     var isOpen: Bool {
         switch self {
         case .idle, .active: true
@@ -84,22 +78,15 @@ enum HTTP2ConnectionLife: Hashable {
 
     // MARK: From the pool
 
-    /// A request is about to be sent. Returns whether there was a request before; nil if the connection takes no more.
+    /// Returns whether there was a request before; nil if the connection takes no more.
     mutating func noteRequest() -> Bool? {
         switch self {
-        case .idle(var opening):
-            let isReused = opening.noteRequest()
-            self = .active(opening, Work())
-            return isReused
-        case .active(var opening, let work):
-            let isReused = opening.noteRequest()
-            self = .active(opening, work)
-            return isReused
-        case .leaving, .closed: return nil
+        case .idle(let opening): self = .active(opening, Work())
+        case .active, .leaving, .closed: break
         }
+        return updateOpening { $0.noteRequest() }
     }
 
-    /// The pool has no request for the connection. The connection has no streams, and is kept.
     mutating func keep() {
         switch self {
         case .active(let opening, _): self = .idle(opening)
@@ -107,7 +94,6 @@ enum HTTP2ConnectionLife: Hashable {
         }
     }
 
-    /// The connection takes no more requests.
     mutating func retire() {
         switch self {
         case .idle(let opening): leave(Work(), isAfterGoAway: false, hasAnswered: opening.hasAnswered)
@@ -116,11 +102,13 @@ enum HTTP2ConnectionLife: Hashable {
         }
     }
 
-    private mutating func leave(_ work: Work, isAfterGoAway: Bool, hasAnswered: Bool) {
+    @discardableResult
+    private mutating func leave(_ work: Work, isAfterGoAway: Bool, hasAnswered: Bool) -> Bool {
         self = .leaving(Departure(isAfterGoAway: isAfterGoAway, hasAnswered: hasAnswered), work)
+        return hasAnswered
     }
 
-    /// Closes the connection. Returns its earlier state; nil if it was closed before.
+    /// Returns nil if the connection was closed before.
     mutating func close() -> Closing? {
         defer { self = .closed }
         switch self {
@@ -132,58 +120,44 @@ enum HTTP2ConnectionLife: Hashable {
 
     // MARK: From the server
 
-    /// The server's SETTINGS were received.
-    mutating func noteSettings() {
+    mutating func noteSettings() { updateOpening { $0.noteSettings() } }
+
+    /// Nil in states in which the beginning no longer matters.
+    @discardableResult
+    private mutating func updateOpening<R>(_ change: (inout HTTP2Opening) -> R) -> R? {
         switch self {
         case .idle(var opening):
-            opening.noteSettings()
-            self = .idle(opening)
+            defer { self = .idle(opening) }
+            return change(&opening)
         case .active(var opening, let work):
-            opening.noteSettings()
-            self = .active(opening, work)
-        case .leaving, .closed: break
+            defer { self = .active(opening, work) }
+            return change(&opening)
+        case .leaving, .closed: return nil
         }
     }
 
-    /// A response was received. Returns whether it is the first.
+    /// Returns whether the response is the first.
     mutating func noteAnswer() -> Bool {
-        switch self {
-        case .idle(var opening):
-            let isFirst = opening.noteAnswer()
-            self = .idle(opening)
-            return isFirst
-        case .active(var opening, let work):
-            let isFirst = opening.noteAnswer()
-            self = .active(opening, work)
-            return isFirst
-        case .leaving(var departure, let work):
-            guard !departure.hasAnswered else { return false }
-            departure.hasAnswered = true
-            self = .leaving(departure, work)
-            return true
-        case .closed: return false
-        }
+        if let isFirst = updateOpening({ $0.noteAnswer() }) { return isFirst }
+        guard case .leaving(var departure, let work) = self, !departure.hasAnswered else { return false }
+        departure.hasAnswered = true
+        self = .leaving(departure, work)
+        return true
     }
 
-    /// The server takes no more streams. Returns whether it has responded to a request.
+    /// Returns whether the server has responded to a request.
     mutating func noteGoAway() -> Bool {
         switch self {
-        case .idle(let opening):
-            leave(Work(), isAfterGoAway: true, hasAnswered: opening.hasAnswered)
-            return opening.hasAnswered
-        case .active(let opening, let work):
-            leave(work, isAfterGoAway: true, hasAnswered: opening.hasAnswered)
-            return opening.hasAnswered
+        case .idle(let opening): leave(Work(), isAfterGoAway: true, hasAnswered: opening.hasAnswered)
+        case .active(let opening, let work): leave(work, isAfterGoAway: true, hasAnswered: opening.hasAnswered)
         case .leaving(let departure, let work):
             leave(work, isAfterGoAway: true, hasAnswered: departure.hasAnswered)
-            return departure.hasAnswered
-        case .closed: return true
+        case .closed: true
         }
     }
 
     // MARK: Reading
 
-    /// Changes the activity for the streams, in states that can have streams.
     private mutating func update(_ change: (inout Work) -> Bool) -> Bool {
         switch self {
         case .active(let opening, var work):
@@ -197,7 +171,7 @@ enum HTTP2ConnectionLife: Hashable {
         return true
     }
 
-    /// All streams are held back. Returns whether a rest begins.
+    /// Returns whether a rest begins.
     mutating func rest() -> Bool {
         update { work in
             guard work.reading == .flowing else { return false }
@@ -206,7 +180,7 @@ enum HTTP2ConnectionLife: Hashable {
         }
     }
 
-    /// The rest has lasted long enough. Returns whether reading continues.
+    /// Returns whether reading continues after the rest.
     mutating func endRest() -> Bool {
         update { work in
             guard work.reading == .resting else { return false }
@@ -215,7 +189,7 @@ enum HTTP2ConnectionLife: Hashable {
         }
     }
 
-    /// A stream is no longer held back, or a new stream was opened. Returns whether this ends a rest.
+    /// A stream has room again, or a new one was opened. Returns whether this ends a rest.
     mutating func readAgain() -> Bool {
         guard let reading, reading != .flowing else { return false }
         _ = update { work in
@@ -227,8 +201,7 @@ enum HTTP2ConnectionLife: Hashable {
 
     // MARK: Streams that end
 
-    /// Streams end, and others may end in this turn of the loop. Returns whether a report must be scheduled on the
-    /// loop.
+    /// Returns whether a report must be scheduled on the loop. Other streams may end before it.
     mutating func planReport() -> Bool {
         update { work in
             guard !work.willReport else { return false }
@@ -237,7 +210,7 @@ enum HTTP2ConnectionLife: Hashable {
         }
     }
 
-    /// The scheduled report is due. Returns whether it is still needed.
+    /// Returns whether the scheduled report is still needed.
     mutating func takeReport() -> Bool {
         update { work in
             guard work.willReport else { return false }
@@ -246,7 +219,6 @@ enum HTTP2ConnectionLife: Hashable {
         }
     }
 
-    /// The action after streams have ended, depending on whether the last one has.
     func streamsEnd(isLast: Bool) -> StreamsEnd {
         switch self {
         case .idle, .active: .reportSlots

@@ -32,7 +32,7 @@ enum HTTP2Opening: Hashable, CaseIterable {
 
     var hasAnswered: Bool { self == .answered }
 
-    /// A request is about to be sent. Returns whether there was a request before.
+    /// Returns whether there was a request before.
     mutating func noteRequest() -> Bool {
         switch self {
         case .unused:
@@ -45,7 +45,6 @@ enum HTTP2Opening: Hashable, CaseIterable {
         }
     }
 
-    /// The server's SETTINGS have arrived.
     mutating func noteSettings() {
         switch self {
         case .unused: self = .ready
@@ -54,7 +53,7 @@ enum HTTP2Opening: Hashable, CaseIterable {
         }
     }
 
-    /// A response has arrived. Returns whether it is the first.
+    /// Returns whether the response is the first.
     mutating func noteAnswer() -> Bool {
         switch self {
         case .unused, .used, .ready, .inUse:

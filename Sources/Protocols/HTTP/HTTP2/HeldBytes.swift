@@ -1,10 +1,8 @@
 import DequeModule
 
-/// Bytes of a body that wait for their reader, in pieces of the size that a slow reader gets.
-///
-/// Small frames share a piece, so that the memory in use is little more than the received bytes.
+/// Bytes of a body that wait for their reader, in pieces of the size that a slow reader gets. Small frames share a
+/// piece, so that the memory in use is little more than the received bytes.
 struct HeldBytes {
-    /// The largest piece, in bytes.
     static let pieceSize = 64 * 1024
 
     private var pieces = Deque<[UInt8]>()

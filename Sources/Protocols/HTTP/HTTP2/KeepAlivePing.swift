@@ -8,17 +8,15 @@ struct KeepAlivePing {
         case dead(String)
     }
 
-    /// The quiet time after which a connection is sent a PING, in nanoseconds.
+    /// Times in nanoseconds. A connection that was quiet for this time is sent a PING.
     static let quietTime: UInt64 = 5_000_000_000
-    /// The limit for the answer, in nanoseconds.
     static let answerTime: UInt64 = 5_000_000_000
-    /// The limit for the acknowledgement of SETTINGS, in nanoseconds (RFC 9113 §6.5.3).
+    /// The limit for the acknowledgement of SETTINGS (RFC 9113 §6.5.3).
     static let settingsTime: UInt64 = 30_000_000_000
-    /// The age after which a connection takes no new requests, in nanoseconds, because addresses and certificates
-    /// change.
+    /// The age after which a connection takes no new requests, because addresses and certificates change.
     static let maximumAge: UInt64 = 3_600_000_000_000
 
-    /// The values of PINGs, by which their answers are identified.
+    /// PINGs, identified by their values.
     static let livenessPing: UInt64 = 0x4C4B_4C49_5645_0000
     static let windowPing: UInt64 = 0x4C4B_5749_4E44_0000
 
@@ -33,7 +31,6 @@ struct KeepAlivePing {
         case sent(at: MonotonicTime)
     }
 
-    /// The time after which the connection takes no new requests.
     let retiresAt: MonotonicTime
     private var settings: Settings
     private var probe: Probe
@@ -54,9 +51,7 @@ struct KeepAlivePing {
     mutating func didReceive(_ now: MonotonicTime) { probe = .none(lastReceived: now) }
 
     /// The server, or the network on the way to it, has taken bytes. The PING and its answer are behind them.
-    mutating func didSend(_ now: MonotonicTime) {
-        if case .sent = probe { probe = .sent(at: now) }
-    }
+    mutating func didSend(_ now: MonotonicTime) { if case .sent = probe { probe = .sent(at: now) } }
 
     /// Returns the time that the first acknowledgement took, in nanoseconds.
     mutating func settingsWereAcknowledged(_ now: MonotonicTime) -> UInt64? {
@@ -65,9 +60,7 @@ struct KeepAlivePing {
         return now.nanoseconds(since: time)
     }
 
-    mutating func pingWasSent(_ now: MonotonicTime) {
-        if case .none = probe { probe = .sent(at: now) }
-    }
+    mutating func pingWasSent(_ now: MonotonicTime) { if case .none = probe { probe = .sent(at: now) } }
 
     /// Whether a PING must be sent with a request that uses the connection now.
     func isDueBeforeUse(_ now: MonotonicTime) -> Bool {
@@ -94,7 +87,7 @@ struct KeepAlivePing {
         case .none: return isDueBeforeUse(now) ? .sendPing : .fine
         case .sent(let time):
             guard now.nanoseconds(since: time) >= Self.answerTime else { return .fine }
-            return .dead("the server answers nothing any more, not even a PING")
+            return .dead("the server no longer answers, not even a PING")
         }
     }
 }

@@ -1,15 +1,14 @@
 import Synchronization
 
-/// The bytes that servers may send to the process's HTTP/2 streams in advance of their readers, over all connections. A
-/// granted window cannot be taken back, and the bytes within it are held for a reader that has stopped.
-///
-/// Each stream has ``BandwidthEstimator/initialStream`` in addition, so that it continues when the budget is used up.
+/// The bytes that servers may send to the process's HTTP/2 streams in advance of their readers, over all connections,
+/// beyond each stream's ``BandwidthEstimator/initialStream``. A granted window cannot be taken back, and the bytes
+/// within it are held for a reader that has stopped.
 final class WindowBudget: Sendable {
     static let shared = WindowBudget()
 
     private let taken = Atomic<Int>(0)
 
-    /// Takes `wanted` bytes, but at most half of the rest below `limit`, so that later streams have a share, too.
+    /// Takes at most half of the rest below `limit`, so that later streams have a share, too.
     ///
     /// - Returns: the number of bytes that were taken.
     func take(_ wanted: Int, limit: Int) -> Int {
@@ -29,10 +28,9 @@ final class WindowBudget: Sendable {
 
 /// The windows of one connection's streams, beyond each stream's initial window.
 struct ConnectionWindows {
-    /// The limit for the streams of all connections together, in bytes.
+    /// The limit for all connections together, in bytes.
     private let limit: Int
     private let budget: WindowBudget
-    /// The number of bytes that this connection's streams have.
     private(set) var taken = 0
 
     init(limit: Int, _ budget: WindowBudget = .shared) {
@@ -40,7 +38,7 @@ struct ConnectionWindows {
         self.budget = budget
     }
 
-    /// Takes `wanted` bytes from the budget. One connection gets at most half of the budget.
+    /// Takes bytes from the budget. One connection gets at most half of it.
     mutating func take(_ wanted: Int) -> Int {
         let granted = budget.take(min(wanted, limit / 2 - taken), limit: limit)
         taken += granted

@@ -5,20 +5,15 @@ import LoadingKitProxies
 import LoadingKitTransport
 import Logging
 
-/// Carries out the decisions of an ``HTTPConnectionPool``. The driver holds the exchanges, connections and attempts
-/// behind the pool's identifiers, passes their events to the pool as inputs, and runs the resulting actions. Confined
-/// to the session's loop.
-///
-/// An action may cause another input at once. The actions of the second input run after those of the first.
-final class ConnectionPoolDriver {
+/// Carries out the decisions of an ``HTTPConnectionPool``. The driver holds the objects behind the pool's identifiers,
+/// passes their events to the pool, and runs the resulting actions. An action may cause another input at once, whose
+/// actions run after those of the first. Confined to the session's loop.
+final class ConnectionPoolDriver: RoutePool {
     private enum Connection {
         case http1(HTTP1Connection)
         case http2(HTTP2Connection)
     }
 
-    typealias Submission = (exchange: HTTPExchange, needsFreshConnection: Bool)
-
-    /// The reason why an attempt failed, and the times of its steps.
     private struct ConnectFailure {
         let error: any Error
         let timings: ConnectTimings?
@@ -31,7 +26,6 @@ final class ConnectionPoolDriver {
     // Exclusive access is not checked for a property that is read and replaced, or changed by a function that calls no
     // other object: the check costs more than the access.
     @exclusivity(unchecked) private var pool: HTTPConnectionPool
-    /// The submitted exchanges that have no connection yet.
     @exclusivity(unchecked) private var exchanges = SlotTable<Submission>()
     @exclusivity(unchecked) private var connections = SlotTable<Connection>()
     private var attempts: [HTTPConnectionPool.AttemptID: ConnectionAttempt] = [:]
@@ -40,11 +34,12 @@ final class ConnectionPoolDriver {
     /// Actions that were returned while others were running.
     @exclusivity(unchecked) private var pending: [(actions: HTTPConnectionPool.Actions, failure: ConnectFailure?)] = []
 
-    init(_ record: RouteRecord, _ origin: OriginRecord, _ session: HTTPSession, isClosing: Bool) {
+    init(_ record: RouteRecord, _ origin: OriginRecord, _ session: HTTPSession) {
         self.record = record
         self.origin = origin
         self.session = session
-        pool = HTTPConnectionPool(HTTPConnectionPool.Configuration(record, session.settings), isClosing: isClosing)
+        pool = HTTPConnectionPool(
+            HTTPConnectionPool.Configuration(record, session.settings), isClosing: session.isClosed)
         if record.server.speaksHTTP2Alone { pool.serverSpeaksHTTP2Alone() }
     }
 
@@ -52,10 +47,7 @@ final class ConnectionPoolDriver {
     private var loop: EventLoop { session.loop }
     var logger: Logger { session.settings.logger }
     var isProxied: Bool { route.proxy != nil }
-
-    /// Whether the driver's exchanges request a switch to another protocol.
     var isForUpgrade: Bool { route.isForUpgrade }
-
     var hasIdleConnection: Bool { pool.hasIdleConnection }
 
     // MARK: Exchanges
@@ -64,8 +56,6 @@ final class ConnectionPoolDriver {
         run(pool.submit(register(exchange, needsFreshConnection), now: loop.now))
     }
 
-    /// Submits an exchange that switches to another protocol, if there is an HTTP/2 connection that allows the switch.
-    /// Returns false if there is none.
     func submitUpgrade(_ exchange: HTTPExchange) -> Bool {
         guard !exchange.authentication.bindsToConnection,
             let connection = pool.connectionsWithSlot(loop.now).first(where: takesUpgrades)
@@ -90,8 +80,17 @@ final class ConnectionPoolDriver {
         let allowsPipelining = exchange.allowsPipelining
         return HTTPConnectionPool.Request(
             id: id, number: exchange.number, priority: exchange.priority, needsFreshConnection: needsFreshConnection,
-            goesFirst: needsFreshConnection || exchange.hasHadTurn, user: session.user(of: exchange),
+            goesFirst: needsFreshConnection || exchange.hasHadTurn, user: Self.user(of: exchange),
             allowsPipelining: allowsPipelining, mayBeSentAhead: allowsPipelining && !exchange.hasHadTurn)
+    }
+
+    /// The request's user, for the choice of a connection that was authenticated for one user.
+    private static func user(of exchange: HTTPExchange) -> HTTPConnectionPool.RequestUser {
+        if exchange.transaction.fields.contains(.authorization) { return .ownField }
+        guard exchange.target?.hasUserInfo == true, let credential = exchange.request.url?.credential else {
+            return .none
+        }
+        return .named(HTTPConnectionPool.UserCredential(credential))
     }
 
     // MARK: Actions
@@ -120,18 +119,25 @@ final class ConnectionPoolDriver {
         case .close(let connection): close(connection)
         case .retire(let connection): if case .http2(let retired)? = connections.remove(connection) { retired.retire() }
         case .startAttempt(let attempt, let offersHTTP2): start(attempt, offersHTTP2: offersHTTP2)
-        case .cancelAttempt(let attempt): end(attempt)?.handle?.cancel()
+        case .cancelAttempt(let attempt): attempts.removeValue(forKey: attempt)?.cancel()
         case .fail(let request, let reason): fail(request, reason, failure)
         case .reportQueued(let request, let isQueued): exchanges[request]?.exchange.setQueued(isQueued)
         case .serveQueueLater: later { $0.serveQueue(now: $1) }
         case .sendAheadLater: loop.executeLater { [weak self] in self?.sendAhead() }
         case .startPause(let seconds): startPause(seconds)
         case .cancelPause: endPause()
-        case .release: if pool.isUnused { session.release(self) }
+        case .release: if pool.isUnused { release() }
         }
     }
 
-    /// Runs the input in a later turn of the loop, and retains this object until then.
+    /// Another driver may have replaced this one already.
+    private func release() {
+        guard record.pool === self else { return }
+        record.pool = nil
+        origin.routeDidEnd(record)
+    }
+
+    /// Runs the input in a later turn of the loop, and retains the driver until then.
     private func later(_ input: @escaping (inout HTTPConnectionPool, MonotonicTime) -> HTTPConnectionPool.Actions) {
         loop.executeLater { [self] in run(input(&pool, loop.now)) }
     }
@@ -164,7 +170,6 @@ final class ConnectionPoolDriver {
         }
     }
 
-    /// The exchange for which a connection was assigned is over.
     private func giveBack(_ id: HTTPConnectionPool.ConnectionID, _ use: HTTPConnectionPool.ConnectionUse) {
         switch connections[id] {
         case .http1(let connection):
@@ -198,12 +203,8 @@ final class ConnectionPoolDriver {
     ) {
         guard let exchange = exchanges.remove(request)?.exchange else { return }
         exchange.requestID = nil
-        switch reason {
-        case .opensNoWebSocket:
-            exchange.failedToConnect(LoadFailure.opensNoWebSocket, failure?.timings)
-        case .attemptFailed:
-            exchange.failedToConnect(failure?.error ?? LoadFailure.opensNoWebSocket, failure?.timings)
-        }
+        let error = reason == .attemptFailed ? failure?.error : nil
+        exchange.failedToConnect(error ?? LoadFailure.opensNoWebSocket, failure?.timings)
     }
 
     // MARK: Pauses
@@ -227,38 +228,33 @@ final class ConnectionPoolDriver {
         let attempt = ConnectionAttempt(self, id)
         attempts[id] = attempt
         if route.hasTLS, attempt.mayChallenge { pool.attemptMayChallenge() }
-        let time = ConnectTime(session.settings.connectTimeout, ofWay: attempt.challenged?.connectLimit)
-        attempt.hasAnotherWay = time.hasAnotherWay
-        attempt.handle = session.connect(route, offersHTTP2: offersHTTP2, in: time, for: attempt) {
-            [weak self] result in
+        let time = ConnectTime(session.settings.connectTimeout, ofRoute: attempt.challenged?.connectLimit)
+        attempt.hasAnotherRoute = time.hasAnotherRoute
+        attempt.connect(offersHTTP2: offersHTTP2, in: time) { [weak self] result in
             self?.attempt(id, didEndWith: result)
         }
     }
 
-    @discardableResult
-    private func end(_ id: HTTPConnectionPool.AttemptID) -> ConnectionAttempt.Ended? {
-        attempts.removeValue(forKey: id)?.end()
-    }
-
     private func attempt(_ id: HTTPConnectionPool.AttemptID, didEndWith result: Result<ByteStream, any Error>) {
-        guard let ended = end(id) else { return }
+        guard let ended = attempts.removeValue(forKey: id) else { return }
+        let timings = ended.end()
         switch result {
         case .success(let stream):
             session.proxies.proxyDidConnect(route.proxy)
             attempt(id, didOpen: stream)
         case .failure(let error):
-            let reason = HTTPConnectionPool.AttemptFailure(error, hasAnotherWay: ended.hasAnotherWay)
-            run(pool.attemptDidFail(id, reason, now: loop.now), ConnectFailure(error: error, timings: ended.timings))
-            wayDidFail(error)
+            let reason = HTTPConnectionPool.AttemptFailure(error, hasAnotherRoute: ended.hasAnotherRoute)
+            run(pool.attemptDidFail(id, reason, now: loop.now), ConnectFailure(error: error, timings: timings))
+            routeDidFail(error)
         }
     }
 
-    /// The other exchanges that wait for this way take another way, too, if they have one.
-    private func wayDidFail(_ error: any Error) {
-        guard LoadFailure.isOfWay(error) else { return }
+    /// The other exchanges that wait here take their other routes, if they have any.
+    private func routeDidFail(_ error: any Error) {
+        guard LoadFailure.isOfRoute(error) else { return }
         session.proxies.proxyDidFail(route.proxy, error)
         guard connections.isEmpty else { return }
-        let waiting = exchanges.ids.compactMap { exchanges[$0]?.exchange }.filter(\.hasAnotherWay)
+        let waiting = exchanges.ids.compactMap { exchanges[$0]?.exchange }.filter(\.hasAnotherRoute)
         for exchange in waiting.sorted(by: { $0.number < $1.number }) {
             withdraw(exchange)
             exchange.failedToConnect(error, nil)
@@ -271,7 +267,7 @@ final class ConnectionPoolDriver {
         let (requests, actions) = pool.handOver(id)
         let handedOver = requests.compactMap { exchanges.remove($0.id) }
         run(actions)
-        session.share(stream, madeFor: handedOver, record, origin)
+        session.pool(of: origin.undecided(record), origin).adopt(stream, handedOver)
     }
 
     /// Whether the delegate for which the pool was made does not decide about connections.
@@ -286,8 +282,6 @@ final class ConnectionPoolDriver {
         route.origin.isSecure ? stream.info.tls?.alpn == "h2" : pool.isHTTP2
     }
 
-    /// Takes over a connection that was opened for one delegate's tasks, and the exchanges that wait for it. The
-    /// connection is then shared by all of the session's tasks.
     func adopt(_ stream: ByteStream, _ handedOver: [Submission]) {
         if record.server.speaksHTTP2Alone { pool.serverSpeaksHTTP2Alone() }
         for (exchange, needsFreshConnection) in handedOver {
@@ -312,12 +306,10 @@ final class ConnectionPoolDriver {
         }
     }
 
-    /// The time at which a connection that is idle now must be closed.
     private func idleUntil() -> MonotonicTime { loop.now.advanced(bySeconds: pool.configuration.idleTimeout) }
 
     // MARK: From attempts
 
-    /// The exchange whose program an attempt challenges.
     func challenged(for attempt: HTTPConnectionPool.AttemptID) -> HTTPExchange? {
         pool.requestToChallenge(for: attempt).flatMap { exchanges[$0]?.exchange }
     }
@@ -328,18 +320,21 @@ final class ConnectionPoolDriver {
 
     func attemptChallengeDidEnd(_ attempt: HTTPConnectionPool.AttemptID) { run(pool.attemptChallengeDidEnd(attempt)) }
 
-    // MARK: From connections of HTTP/1.1
+    // MARK: From connections
 
-    /// The connection has ended its exchange and can carry another one.
+    func connectionDidClose(_ id: HTTPConnectionPool.ConnectionID) {
+        connections.remove(id)
+        run(pool.connectionDidClose(id, now: loop.now))
+    }
+
     func connectionDidBecomeIdle(_ connection: HTTP1Connection) {
         run(
             pool.connectionDidBecomeIdle(
                 connection.id, connection.binding, until: idleUntil(of: connection), now: loop.now))
     }
 
-    /// The time until which the connection is used: as long as the server states, but not in the last tenth of the time
-    /// after which the server closed an idle connection before. The server might close it while a request is on its
-    /// way.
+    /// The time until which an idle connection is used: as long as the server states, but not in the last tenth of the
+    /// time after which the server closed one before. It might close it while a request is on its way.
     private func idleUntil(of connection: HTTP1Connection) -> MonotonicTime {
         let until = min(
             connection.idleSince.advanced(bySeconds: pool.configuration.idleTimeout), connection.keepAlive.until)
@@ -347,21 +342,16 @@ final class ConnectionPoolDriver {
         return min(until, connection.idleSince.advanced(bySeconds: 0.9 * seconds))
     }
 
-    func connectionDidClose(_ connection: HTTP1Connection) {
-        connections.remove(connection.id)
-        run(pool.connectionDidClose(connection.id, now: loop.now))
-    }
-
     /// The server has closed a connection that was idle for `seconds`.
     func serverDidCloseIdle(after seconds: Double) {
         if seconds >= Self.shortestIdleTime { record.server.idleTime = seconds }
     }
 
-    /// A connection that the server closes after a shorter time, in seconds, was closed for another reason.
+    /// A connection that was closed after a shorter time, in seconds, was not closed as idle.
     private static let shortestIdleTime = 0.5
 
-    /// Whether a request without a response should be sent again over another version. A server that supports only
-    /// HTTP/2 may select no protocol in the handshake (RFC 7301 §3.2), and then cannot interpret HTTP/1.1.
+    /// Whether a request without a response should be sent again over HTTP/2. A server that supports nothing else may
+    /// select no protocol in the handshake (RFC 7301 §3.2).
     func offerHTTP2IfMisunderstood(_ connection: ConnectionInfo) -> Bool {
         connection.tls?.alpn == nil && pool.offerHTTP2IfPossible()
     }
@@ -384,46 +374,39 @@ final class ConnectionPoolDriver {
     private func assignAhead(_ request: HTTPConnectionPool.RequestID, _ id: HTTPConnectionPool.ConnectionID) {
         guard let (exchange, needsFreshConnection) = exchanges.remove(request) else { return }
         exchange.requestID = nil
-        guard let connection = http1(id) else {
-            return submit(exchange, needsFreshConnection: needsFreshConnection)
-        }
+        guard let connection = http1(id) else { return submit(exchange, needsFreshConnection: needsFreshConnection) }
         connection.sendAhead(exchange)
     }
 
-    /// A connection ended without an announcement, or was silent, while requests were sent ahead of their responses.
+    /// The connection ended without an announcement, or was silent, while requests were sent ahead.
     func pipelineDidBreak() {
         record.server.breaksPipelines = true
-        logger.debug("\(route.origin.authority) does not bear pipelining: no more is done in this session")
+        logger.debug(
+            "\(route.origin.authority) does not support pipelining: the session sends it no more requests ahead")
     }
 
     // MARK: From connections of HTTP/2
 
-    /// A stream has ended, or the server has changed the number of streams that it allows.
     func streamSlotsDidChange(_ connection: HTTP2Connection) {
         run(
             pool.streamSlotsDidChange(
                 of: connection.id, to: connection.slots, until: idleUntil(), now: loop.now))
     }
 
-    /// The connection takes no more streams. `unprocessed` is the number of its streams that were not processed.
+    /// - Parameter unprocessed: the number of streams that the server has not processed.
     func connectionWillClose(_ connection: HTTP2Connection, unprocessed: Int = 0) {
         connections.remove(connection.id)
         run(pool.connectionWillClose(connection.id, unprocessed: unprocessed, now: loop.now))
     }
 
-    func connectionDidClose(_ connection: HTTP2Connection) {
-        connections.remove(connection.id)
-        run(pool.connectionDidClose(connection.id, now: loop.now))
-    }
-
-    /// The server has closed a connection without reading its requests. Returns whether they may be sent again.
+    /// Returns whether the requests may be sent again that the server has closed a connection without reading.
     func connectionWasRefused() -> Bool {
         let (maySendAgain, actions) = pool.connectionWasRefused()
         run(actions)
         return maySendAgain
     }
 
-    /// The server has refused a stream. Returns whether its request may be sent again.
+    /// Returns whether the refused stream's request may be sent again.
     func streamWasRefused() -> Bool {
         let (maySendAgain, actions) = pool.streamWasRefused()
         run(actions)
@@ -431,19 +414,14 @@ final class ConnectionPoolDriver {
     }
 
     func streamDidAnswer() { pool.streamDidAnswer() }
-
     func connectionDidAnswer() { run(pool.connectionDidAnswer(now: loop.now)) }
-
     func requireHTTP1() { run(pool.requireHTTP1(now: loop.now)) }
-
     func streamsCannotUpgrade() { run(pool.streamsCannotUpgrade(now: loop.now)) }
 
     // MARK: From the session
 
     func closeExpired() { run(pool.closeExpired(now: loop.now)) }
-
     func closeAllIdle() { run(pool.closeAllIdle(now: loop.now)) }
-
     func sessionDidEnd() { run(pool.sessionDidEnd(now: loop.now)) }
 }
 
@@ -462,19 +440,13 @@ extension HTTPConnectionPool.Configuration {
 }
 
 extension HTTPConnectionPool.AttemptFailure {
-    /// - Parameter hasAnotherWay: whether the attempt had only a part of a request's time, which is not over yet.
-    fileprivate init(_ error: any Error, hasAnotherWay: Bool) {
+    fileprivate init(_ error: any Error, hasAnotherRoute: Bool) {
+        let cause = (error as? TransportError)?.cause
         if let error = error as? ProxyError, case .unanswered = error.cause {
             self = .timedOut
-            return
-        }
-        guard let error = error as? TransportError else {
-            self = .other
-            return
-        }
-        if error.cause == .timedOut {
-            self = hasAnotherWay ? .other : .timedOut
-        } else if case .alert(let alert, _) = error.cause, alert.isAboutProtocols {
+        } else if cause == .timedOut, !hasAnotherRoute {
+            self = .timedOut
+        } else if case .alert(let alert, _)? = cause, alert.isAboutProtocols {
             self = .speaksNoneOffered
         } else {
             self = .other
@@ -486,6 +458,13 @@ extension LoadFailure {
     fileprivate static var opensNoWebSocket: LoadFailure {
         LoadFailure(
             .secureConnectionFailed,
-            "the server speaks HTTP/2 alone, and does not let a WebSocket be opened over it (RFC 8441)")
+            "the server supports only HTTP/2, and does not allow a WebSocket over it (RFC 8441)")
+    }
+}
+
+extension HTTPSession {
+    /// A session's HTTP state. Its pools are run by drivers.
+    static func of(_ core: SessionCore) -> HTTPSession {
+        core.resource { HTTPSession($0, makePool: ConnectionPoolDriver.init) }
     }
 }

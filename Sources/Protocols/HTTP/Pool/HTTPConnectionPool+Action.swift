@@ -1,17 +1,13 @@
-import LoadingKitPrimitives
-
 extension HTTPConnectionPool {
-    /// A submitted request, until it is assigned, failed or withdrawn.
     typealias RequestID = SlotID
-    /// A connection, until it is closed or retired.
     typealias ConnectionID = SlotID
-    /// An attempt to open a connection: the number of the attempts before it.
+    /// The number of attempts before this one.
     typealias AttemptID = Int
 
     /// The work to do after an input, in the order of the list.
     enum Action: Sendable, Equatable {
-        /// Send the request on the connection. If the connection turns out to be closed, or the request to be over, the
-        /// driver reports this as the pool's next input.
+        /// Send the request on the connection. If the connection has closed or the request is over,
+        /// that is the pool's next input.
         case assign(RequestID, ConnectionID, ConnectionUse)
         /// Send the request behind those that the connection has not answered yet (RFC 9112 §9.3.2).
         case assignAhead(RequestID, ConnectionID)
@@ -20,14 +16,12 @@ extension HTTPConnectionPool {
         /// The connection has no request for now.
         case keepIdle(ConnectionID)
         case close(ConnectionID)
-        /// The connection gets no more requests, and closes when it has answered its current ones.
+        /// The connection gets no more requests, and closes with its current ones.
         case retire(ConnectionID)
         case startAttempt(AttemptID, offersHTTP2: Bool)
         case cancelAttempt(AttemptID)
-        /// The request has failed.
         case fail(RequestID, Failure)
-        /// True: the request waits, and no connection is being opened for it. False: a connection is being opened from
-        /// now on.
+        /// Whether the request waits and no connection is being opened for it.
         case reportQueued(RequestID, Bool)
         /// Call ``serveQueue(now:)`` after the loop's current work.
         case serveQueueLater
@@ -36,13 +30,12 @@ extension HTTPConnectionPool {
         /// Call ``pauseDidEnd(now:)`` after this number of seconds.
         case startPause(seconds: Double)
         case cancelPause
-        /// The pool has no connection, no attempt and no request.
+        /// The pool has no work and no connections.
         case release
     }
 
     /// The state of a connection when it is assigned to a request.
     enum ConnectionUse: Sendable, Equatable {
-        /// The connection is new, and has carried no request.
         case fresh
         /// The connection has just answered another request.
         case atOnce
@@ -53,7 +46,6 @@ extension HTTPConnectionPool {
     }
 
     enum Failure: Sendable, Equatable {
-        /// The attempt's failure is the reason.
         case attemptFailed
         /// The server supports only HTTP/2, and does not allow a WebSocket over it (RFC 8441).
         case opensNoWebSocket

@@ -6,11 +6,10 @@ import LoadingKitPrimitives
 /// attempts than waiting requests (``cancelSurplusAttempts(_:)``). A rule that opens a connection before a request
 /// waits for it has to change both.
 extension HTTPConnectionPool {
-    /// The program may have to decide about an attempt, for example whether it trusts the server.
+    /// A program may have to decide about an attempt, for example whether it trusts the server.
     mutating func attemptMayChallenge() { mayChallenge = true }
 
-    /// The program got a challenge for an attempt, on behalf of a request. The timeouts of the waiting requests do not
-    /// run.
+    /// The program got a challenge on behalf of a request. The timeouts of the waiting requests do not run.
     mutating func attemptDidChallenge(_ attempt: AttemptID, for request: RequestID?) -> Actions {
         guard let index = attempts.firstIndex(where: { $0.id == attempt }) else { return Actions() }
         attempts[index].isChallenging = true
@@ -18,7 +17,6 @@ extension HTTPConnectionPool {
         return challengesDidChange()
     }
 
-    /// The program has answered the challenge.
     mutating func attemptChallengeDidEnd(_ attempt: AttemptID) -> Actions {
         guard let index = attempts.firstIndex(where: { $0.id == attempt }) else { return Actions() }
         attempts[index].isChallenging = false
@@ -76,8 +74,7 @@ extension HTTPConnectionPool {
     /// The server is known to support only HTTP/2.
     mutating func serverSpeaksHTTP2Alone() { hasOfferedHTTP2 = true }
 
-    /// The request for which an attempt was started: the first, unless the program was challenged on behalf of another
-    /// one.
+    /// The first request, unless the program was challenged on behalf of another one.
     mutating func takeNext(for attempt: Attempt?) -> Request? {
         if let challenged = attempt?.challenged, let request = waiting.remove(challenged) { return request }
         return waiting.popFirst()
@@ -94,15 +91,13 @@ extension HTTPConnectionPool {
 
     var challengingCount: Int { attempts.count(where: \.isChallenging) }
 
-    /// Another connection has taken a request for which an attempt was started. The attempt continues, as its
-    /// connection will serve the next request: with many short requests, attempts would otherwise be cancelled
-    /// repeatedly. It is cancelled only if the program may be challenged, as there may be no request left on whose
-    /// behalf to challenge it.
+    /// Another connection has taken a request for which an attempt was started. The attempt continues for the next
+    /// request: with many short requests, attempts would otherwise be cancelled repeatedly. It is cancelled if it may
+    /// challenge a program, as there may be no request left on whose behalf to do so.
     mutating func endSurplusAttempts(_ actions: inout Actions) {
         if mayChallenge || challengingCount > 0 { cancelSurplusAttempts(&actions) }
     }
 
-    /// Ends the attempts for which no request waits.
     mutating func cancelSurplusAttempts(_ actions: inout Actions) {
         // The program's answer to a challenge is useless if the challenged request is over.
         for index in attempts.indices.reversed()
@@ -135,16 +130,15 @@ extension HTTPConnectionPool {
         http1.count + http2.countOfThoseThatTakeRequests(now) + attempts.count < max(1, configuration.limit)
     }
 
-    /// Closes an idle HTTP/1.1 connection to make room for a new connection.
     mutating func closeOneIdle(_ actions: inout Actions) -> Bool {
         guard let oldest = updateHTTP1({ $0.popOldestIdle() }) else { return false }
         actions += .close(oldest)
         return true
     }
 
-    /// The number of attempts that the waiting requests need. An HTTP/1.1 connection carries one request, and an HTTP/2
-    /// connection many, so there is one attempt for HTTP/2 and while the version is unknown. There are several attempts
-    /// to a server that ends its HTTP/2 connections after a few requests.
+    /// An HTTP/1.1 connection carries one request, and an HTTP/2 connection many, so there is one attempt for HTTP/2
+    /// and while the version is unknown. There are several to a server that ends its HTTP/2 connections after a few
+    /// requests.
     var wantedAttempts: Int {
         switch version {
         case .http1:
@@ -158,8 +152,7 @@ extension HTTPConnectionPool {
         }
     }
 
-    /// The number of waiting requests for which connections are being opened. They do not count as queued, and their
-    /// timeouts run.
+    /// The number of waiting requests for which connections are being opened. Their timeouts run.
     var servedCount: Int {
         switch version {
         case .http1: attempts.count - challengingCount
@@ -169,12 +162,9 @@ extension HTTPConnectionPool {
         }
     }
 
-    /// Connections are being opened for other requests than before.
     mutating func reportServed(_ actions: inout Actions) {
         for request in waiting.serve(servedCount) { actions += .reportQueued(request, false) }
     }
 
-    mutating func releaseIfUnused(_ actions: inout Actions) {
-        if isUnused { actions += .release }
-    }
+    mutating func releaseIfUnused(_ actions: inout Actions) { if isUnused { actions += .release } }
 }

@@ -1,9 +1,7 @@
 import LoadingKitPrimitives
 
-/// The events of connections.
 extension HTTPConnectionPool {
-    /// An HTTP/1.1 connection was opened. It is closed if it is useless: the server has turned out to support only
-    /// HTTP/2.
+    /// An HTTP/1.1 connection was opened. It is useless, and closed, if the server supports only HTTP/2.
     ///
     /// - Parameters:
     ///   - attempt: nil if another pool has opened the connection.
@@ -28,7 +26,6 @@ extension HTTPConnectionPool {
         return actions
     }
 
-    /// An HTTP/2 connection was opened.
     mutating func connectionDidOpen(
         _ connection: ConnectionID, by attempt: AttemptID?, slots: StreamSlots, retiresAt: MonotonicTime,
         now: MonotonicTime
@@ -42,7 +39,6 @@ extension HTTPConnectionPool {
         return actions
     }
 
-    /// Changes the version to HTTP/1.1. The HTTP/2 connections are retired.
     mutating func becomeHTTP1(_ actions: inout Actions) {
         switch version {
         case .http1: break
@@ -53,10 +49,9 @@ extension HTTPConnectionPool {
         }
     }
 
-    /// An HTTP/1.1 connection has ended its request, and can carry another one.
+    /// The connection has ended its request.
     ///
-    /// - Parameter until: the time after which the connection is closed, or not used any more, if no request uses it
-    ///   before.
+    /// - Parameter until: the time after which the connection is closed, or not used any more, if it stays idle.
     mutating func connectionDidBecomeIdle(
         _ connection: ConnectionID, _ binding: Binding, until: MonotonicTime, now: MonotonicTime
     ) -> Actions {
@@ -99,7 +94,7 @@ extension HTTPConnectionPool {
         serveWaiting(now, &actions)
     }
 
-    /// A connection has closed, with or without requests. Requests that may be sent again are submitted again.
+    /// Its requests that may be sent again are submitted again.
     mutating func connectionDidClose(_ connection: ConnectionID, now: MonotonicTime) -> Actions {
         var actions = Actions()
         let wasHTTP1 = updateHTTP1 { $0.deactivate(connection) || $0.removeIdle(connection) }
@@ -142,8 +137,7 @@ extension HTTPConnectionPool {
         if http2[connection]?.slots.awaitsSettings == false { cancelSurplusAttempts(&actions) }
     }
 
-    /// An HTTP/2 connection takes no more requests (GOAWAY), and closes when it has answered its current ones. The pool
-    /// is kept until then: requests that the server did not process are submitted again.
+    /// GOAWAY. The pool is kept until the connection has ended: unprocessed requests are submitted again.
     mutating func connectionWillClose(_ connection: ConnectionID, unprocessed: Int, now: MonotonicTime) -> Actions {
         var actions = Actions()
         guard let entry = updateHTTP2({ $0.remove(connection) }) else { return actions }
@@ -152,15 +146,13 @@ extension HTTPConnectionPool {
         return actions
     }
 
-    /// Servers that end each connection after a number of requests commonly use a number of 1,000 or more. With a
-    /// smaller number, a single connection would make requests wait for the next one. If the server has left no request
-    /// unprocessed, it has ended the connection for another reason: the connection was idle, or the server is shutting
-    /// down.
+    /// Servers that end each connection after a number of requests commonly use 1,000 or more. With a smaller number, a
+    /// single connection would make requests wait for the next one. If no request was left unprocessed, the connection
+    /// ended for another reason: it was idle, or the server is shutting down.
     mutating func noteEnd(after count: Int, unprocessed: Int) {
         requestsPerConnection = unprocessed > 0 && 1...100 ~= count ? count : nil
     }
 
-    /// Requests are sent over HTTP/1.1 from now on.
     mutating func requireHTTP1(now: MonotonicTime) -> Actions {
         var actions = Actions()
         becomeHTTP1(&actions)
@@ -168,8 +160,8 @@ extension HTTPConnectionPool {
         return actions
     }
 
-    /// The server allows no streams to switch to another protocol. If it does not support HTTP/1.1 either, the waiting
-    /// requests fail.
+    /// The server allows no streams to switch to another protocol. If it does not support HTTP/1.1 either, requests
+    /// fail.
     mutating func streamsCannotUpgrade(now: MonotonicTime) -> Actions {
         var actions = Actions()
         becomeHTTP1(&actions)
@@ -184,7 +176,6 @@ extension HTTPConnectionPool {
 
     // MARK: Idle connections
 
-    /// Closes the idle connections whose time has passed.
     mutating func closeExpired(now: MonotonicTime) -> Actions { closeIdle(all: false, now) }
 
     /// Closes all idle connections, and ends the attempts for which no request waits.
@@ -205,7 +196,6 @@ extension HTTPConnectionPool {
         return actions
     }
 
-    /// The session has ended. Connections that become idle from now on are closed.
     mutating func sessionDidEnd(now: MonotonicTime) -> Actions {
         isClosing = true
         return closeIdle(all: true, now)
@@ -214,7 +204,7 @@ extension HTTPConnectionPool {
     // MARK: Servers that refuse connections or streams
 
     /// The server has closed a connection without reading its requests: it is busy, or shutting down. Returns whether
-    /// the requests may be sent again, after a pause in which no other connection is opened.
+    /// they may be sent again, after a pause in which no other connection is opened.
     mutating func connectionWasRefused() -> (maySendAgain: Bool, actions: Actions) {
         guard BackOff.pauses.indices.contains(backOff.connectionRefusals) else { return (false, Actions()) }
         let actions = startPause(backOff.connectionRefusals)
@@ -223,8 +213,8 @@ extension HTTPConnectionPool {
         return (true, actions)
     }
 
-    /// The server has refused a stream (REFUSED_STREAM), and has not processed its request. Returns whether the request
-    /// may be sent again, after a pause that it shares with all requests refused meanwhile.
+    /// REFUSED_STREAM: the request was not processed. Returns whether it may be sent again, after a pause that it
+    /// shares with all requests refused meanwhile.
     mutating func streamWasRefused() -> (maySendAgain: Bool, actions: Actions) {
         if backOff.holdsStreams { return (true, Actions()) }
         guard BackOff.pauses.indices.contains(backOff.streamRefusals) else { return (false, Actions()) }
@@ -264,7 +254,6 @@ extension HTTPConnectionPool {
         return actions
     }
 
-    /// The server has responded to a request on a connection that has carried responses before. The next refusal begins
-    /// with the shortest pause again.
+    /// The next refusal begins with the shortest pause again.
     mutating func streamDidAnswer() { backOff.streamRefusals = 0 }
 }

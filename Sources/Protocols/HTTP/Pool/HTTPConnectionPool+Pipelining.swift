@@ -1,20 +1,16 @@
-import LoadingKitPrimitives
-
 /// Requests that are sent before the requests ahead of them are answered (RFC 9112 §9.3.2).
 extension HTTPConnectionPool {
-    /// The number of requests that an active HTTP/1.1 connection could be sent before it has answered.
+    /// The requests that an active HTTP/1.1 connection could be sent before it has answered.
     struct RoomAhead: Sendable {
         let connection: ConnectionID
         let binding: Binding
-        /// The number of requests that are sent ahead of their responses.
+        /// The number of unanswered requests behind the current one.
         var count: Int
-        /// The number of requests that may be added.
         var room: Int
     }
 
     var pipelined: [ConnectionID] { http1.pipelined }
 
-    /// A pipelined connection may be sent more requests.
     mutating func roomAheadDidChange() -> Actions {
         var actions = Actions()
         sendAheadIfRoom(&actions)
@@ -27,11 +23,9 @@ extension HTTPConnectionPool {
         actions += .sendAheadLater
     }
 
-    /// Sends requests ahead on busy connections (RFC 9112 §9.3.2).
-    ///
-    /// A connection of its own is better for a request than a place behind another one. Therefore only requests that
-    /// would otherwise wait are pipelined, in their order. If the next request may not be sent ahead, all requests
-    /// behind it wait until it has its connection.
+    /// Sends requests ahead on busy connections. A connection of its own is better for a request, so only requests that
+    /// would otherwise wait are pipelined, in their order. A request that may not be sent ahead holds back those behind
+    /// it.
     ///
     /// - Parameter rooms: the rooms of the ``pipelined`` connections; empty if the server does not support pipelining.
     mutating func sendAhead(on rooms: [RoomAhead]) -> Actions {
@@ -55,8 +49,7 @@ extension HTTPConnectionPool {
         return actions
     }
 
-    /// The largest number of requests that a connection may have ahead, so that connections that will soon be free have
-    /// requests, too.
+    /// The largest number for one connection, so that connections that will soon be free have requests, too.
     func fairShare(_ rooms: [RoomAhead]) -> Int {
         let count = rooms.reduce(waiting.count - attempts.count) { $0 + $1.count }
         let connections = max(1, http1.activeCount)

@@ -18,20 +18,17 @@ import LoadingKitPrimitives
 ///                        ALPN "h2", or no response to HTTP/1.1
 /// ```
 struct HTTPConnectionPool: Sendable, CustomStringConvertible {
-    /// The values that do not change during the pool's life.
     struct Configuration: Sendable {
-        /// The largest number of connections at a time.
         var limit = 6
         /// Whether a TLS handshake decides the version.
         var isSecure = false
         var allowsHTTP2 = true
         /// Whether the server is known to support HTTP/2, by prior knowledge or from earlier connections.
         var startsWithHTTP2 = false
-        /// Whether the requests switch to another protocol.
         var isForUpgrade = false
         /// Whether the requests may switch on a stream, too (RFC 8441).
         var mayUpgradeStreams = false
-        /// The time for which an idle connection is kept, in seconds. Servers commonly close it after 60 to 75 seconds.
+        /// In seconds. Servers commonly close an idle connection after 60 to 75.
         var idleTimeout = defaultIdleTimeout
 
         static let defaultIdleTimeout = 55.0
@@ -39,28 +36,22 @@ struct HTTPConnectionPool: Sendable, CustomStringConvertible {
 
     struct Request: Sendable, Equatable {
         let id: RequestID
-        /// The request's number in the session. Older requests have smaller numbers.
+        /// Older requests have smaller numbers.
         let number: UInt64
         var priority: Float = 0.5
-        /// Whether the request needs a connection that has carried no other request.
         var needsFreshConnection = false
-        /// Whether the request has precedence over requests that have not been on a connection.
+        /// Whether the request goes before others that have not been on a connection.
         var goesFirst = false
         var user = RequestUser.none
-        /// Whether other requests may be sent behind this one before it is answered.
         var allowsPipelining = false
-        /// Whether this request may be sent behind others.
         var mayBeSentAhead = false
     }
 
-    /// A connection that is being opened.
     struct Attempt: Sendable {
         let id: AttemptID
         let offersHTTP2: Bool
-        /// The request on whose behalf the program was last challenged (for a proxy's credential, or for trust in a
-        /// server).
+        /// The request on whose behalf the program was last challenged.
         var challenged: RequestID?
-        /// Whether the program's answer is awaited.
         var isChallenging = false
     }
 
@@ -69,27 +60,25 @@ struct HTTPConnectionPool: Sendable, CustomStringConvertible {
         /// One connection is opened, and its ALPN result awaited, before there are more.
         case undetermined
         case http1(HTTP1Connections)
-        /// The connections in `former` were opened in HTTP/1.1 before, and are used while they last.
+        /// `former` were opened in HTTP/1.1 before, and are used while they last.
         case http2(HTTP2Connections, former: HTTP1Connections)
     }
 
-    /// The pauses after a server has closed accepted connections without reading their requests, or has refused
-    /// streams.
+    /// Pauses after a server has closed connections without reading their requests, or has refused streams.
     struct BackOff: Sendable {
         enum Pause: Sendable {
             case none
             /// No connection is opened.
             case ofConnections
-            /// No connection is opened, and the HTTP/2 connections get no requests either.
+            /// No connection is opened, and HTTP/2 connections get no requests either.
             case ofStreams
         }
 
         /// Pauses before the second, third, … attempt, in seconds.
         static let pauses = [0.05, 0.2, 0.8, 3.2]
 
-        /// The number of connections in a row that were refused.
         var connectionRefusals = 0
-        /// The number of pauses in a row after which streams were refused again, without any response in between.
+        /// Pauses in a row without any response in between.
         var streamRefusals = 0
         var pause = Pause.none
 
@@ -104,13 +93,10 @@ struct HTTPConnectionPool: Sendable, CustomStringConvertible {
     var attemptCount = 0
     /// Whether a server that could not interpret HTTP/1.1 was offered HTTP/2.
     var hasOfferedHTTP2 = false
-    /// Whether a program may be challenged for one of the attempts.
     var mayChallenge = false
     var backOff = BackOff()
-    /// Whether a call of ``serveQueue(now:)`` is scheduled.
     var willServeQueue = false
     var sendsAheadLater = false
-    /// Whether the session has ended, and keeps no idle connection.
     var isClosing: Bool
     /// The number of requests after which the server ended the last HTTP/2 connection in an orderly way.
     var requestsPerConnection: Int?
@@ -130,7 +116,6 @@ struct HTTPConnectionPool: Sendable, CustomStringConvertible {
 
     // MARK: State
 
-    /// The HTTP/1.1 connections, whichever version the server uses now.
     var http1: HTTP1Connections {
         switch version {
         case .undetermined: HTTP1Connections()
@@ -138,7 +123,6 @@ struct HTTPConnectionPool: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The HTTP/2 connections; none unless the server supports HTTP/2.
     var http2: HTTP2Connections {
         if case .http2(let connections, _) = version { connections } else { HTTP2Connections() }
     }
@@ -161,7 +145,7 @@ struct HTTPConnectionPool: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Changes the HTTP/2 connections in place, as ``updateHTTP1(_:)`` does.
+    /// As ``updateHTTP1(_:)``.
     @inline(__always)
     mutating func updateHTTP2<Result>(_ change: (inout HTTP2Connections) -> Result) -> Result {
         guard case .http2(var connections, let former) = version else {
@@ -175,19 +159,9 @@ struct HTTPConnectionPool: Sendable, CustomStringConvertible {
 
     var isHTTP1: Bool { if case .http1 = version { true } else { false } }
     var isHTTP2: Bool { if case .http2 = version { true } else { false } }
-
-    /// Whether the pool has no work and no connections to keep.
     var isUnused: Bool { waiting.isEmpty && attempts.isEmpty && http1.isEmpty && http2.isEmpty }
-
     var hasIdleConnection: Bool { http1.hasIdle || http2.hasIdle }
-
     var firstWaiting: RequestID? { waiting.first?.id }
-    var waitingCount: Int { waiting.count }
-
-    /// Whether an HTTP/2 connection takes no new requests because of its age.
-    func isTooOld(_ connection: ConnectionID, _ now: MonotonicTime) -> Bool {
-        http2[connection]?.takesRequests(now) == false
-    }
 
     /// The pool's state in one line, for logs and tests.
     var description: String {
@@ -206,8 +180,8 @@ struct HTTPConnectionPool: Sendable, CustomStringConvertible {
         return ([version, "waiting \(waiting.count)", attempts] + states).joined(separator: ", ")
     }
 
-    /// The request on whose behalf an attempt challenges the program: the same as before if it still waits; otherwise
-    /// the first one that no other attempt uses.
+    /// The request on whose behalf an attempt challenges the program: the same as before if it still waits, else the
+    /// first one that no other attempt uses.
     func requestToChallenge(for attempt: AttemptID) -> RequestID? {
         if let challenged = attempts.first(where: { $0.id == attempt })?.challenged, waiting.contains(challenged) {
             return challenged
@@ -243,7 +217,7 @@ struct HTTPConnectionPool: Sendable, CustomStringConvertible {
         actions += .serveQueueLater
     }
 
-    /// The request uses an HTTP/2 connection that the caller has chosen from ``connectionsWithSlot(_:)``.
+    /// - Parameter connection: one of ``connectionsWithSlot(_:)``.
     mutating func submit(_ request: Request, on connection: ConnectionID) -> Actions {
         var actions = Actions()
         updateHTTP2 { $0.takeSlot(of: connection) }
@@ -266,17 +240,16 @@ struct HTTPConnectionPool: Sendable, CustomStringConvertible {
         return actions
     }
 
-    /// The request of an ``Action/assign(_:_:_:)`` was found to be over. The HTTP/1.1 connection carries no request.
+    /// The request of an ``Action/assign(_:_:_:)`` is over.
     ///
-    /// - Parameter use: the connection's state when it was assigned. An idle connection must be checked for the next
-    ///   request, too.
+    /// - Parameter use: an idle connection must be checked for the next request, too.
     mutating func requestWasGone(
         _ connection: ConnectionID, _ use: ConnectionUse, _ binding: Binding, until: MonotonicTime, now: MonotonicTime
     ) -> Actions {
         reuse(connection, use == .fresh ? .fresh : .fromIdle, binding, until: until, now)
     }
 
-    /// The connection of an ``Action/assign(_:_:_:)`` was found to be closed. The request takes another one.
+    /// The connection of an ``Action/assign(_:_:_:)`` is closed. The request takes another one.
     mutating func connectionWasClosed(
         _ connection: ConnectionID, before request: Request, now: MonotonicTime
     ) -> Actions {
@@ -290,8 +263,7 @@ struct HTTPConnectionPool: Sendable, CustomStringConvertible {
         return actions
     }
 
-    /// Removes and returns all waiting requests, for another pool that can use the attempt's connection. The other
-    /// attempts are ended.
+    /// Returns all waiting requests, for another pool that can use the attempt's connection. Other attempts are ended.
     mutating func handOver(_ attempt: AttemptID) -> (requests: [Request], actions: Actions) {
         var actions = Actions()
         _ = removeAttempt(attempt)
@@ -301,8 +273,7 @@ struct HTTPConnectionPool: Sendable, CustomStringConvertible {
         return (requests, actions)
     }
 
-    /// Serves the queue after the loop's work at the time of ``Action/serveQueueLater``. A connection that has
-    /// delivered a redirect may be free by now.
+    /// A connection that has delivered a redirect may be free by now.
     mutating func serveQueue(now: MonotonicTime) -> Actions {
         var actions = Actions()
         guard willServeQueue else { return actions }
@@ -313,8 +284,7 @@ struct HTTPConnectionPool: Sendable, CustomStringConvertible {
         return actions
     }
 
-    /// Assigns idle connections to waiting requests. No idle connection may suit the first request, while one suits a
-    /// request behind it.
+    /// Assigns idle connections. None may suit the first request, while one suits a request behind it.
     mutating func useIdle(_ now: MonotonicTime, _ actions: inout Actions) {
         while http1.hasIdle,
             let request = waiting.first(where: { !$0.needsFreshConnection && http1.hasIdle(for: $0.user) }),

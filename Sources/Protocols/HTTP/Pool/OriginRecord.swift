@@ -7,23 +7,24 @@ import LoadingKitTransport
 /// A session's record of an origin: its routes, and the fields of its requests.
 final class OriginRecord {
     let origin: Origin
-    /// The last URL's target. The next target shares its parts if both URLs have the same beginning.
+    /// The target of the last URL. The next one shares its parts if both URLs have the same beginning.
     @exclusivity(unchecked) fileprivate(set) var lastTarget: RequestTarget
-    /// Whether transport security allows requests to the origin.
     let isAllowed: Bool
     /// The socket to which connections are made instead of the origin's addresses.
     let socket: UnixSocket?
     @exclusivity(unchecked) private var undecidedRoutes: [RouteRecord] = []
-    /// The routes of tasks' own delegates that may decide about connections. There may be one for each task.
+    /// Routes of tasks' own delegates that may decide about connections. There may be one for each task.
     private var decidedRoutes: [ObjectIdentifier: [RouteRecord]] = [:]
     /// With more delegates than this number, the routes of deallocated delegates are removed.
     private var delegateLimit = 64
-    /// The records of the servers at the ends of the routes. They do not depend on the delegate that decides about
-    /// connections.
+    /// The servers at the ends of the routes, whichever delegate decides about connections.
     private var servers: [Route: ServerRecord] = [:]
-    @exclusivity(unchecked) private var fields = FieldMemory()
-    /// The result of the session's rules; nil before they were evaluated.
-    @exclusivity(unchecked) private var ruledWay: ProxyRules.Answer?
+    /// The fields of requests without fields and body, which share their memory: of tasks that were made for the origin,
+    /// and of tasks that were redirected to it.
+    @exclusivity(unchecked) private var plainFields: HTTPFields?
+    @exclusivity(unchecked) private var plainFieldsElsewhere: HTTPFields?
+    /// Nil before the session's rules were evaluated.
+    @exclusivity(unchecked) private var ruledRoute: ProxyRules.Answer?
 
     init(_ target: RequestTarget, _ settings: SessionSettings) {
         origin = target.origin
@@ -40,10 +41,10 @@ final class OriginRecord {
 
     /// The value of `Host` and of `:authority`.
     let authority: String
-    /// The fields that requests have over HTTP/1.1 alone: `Host` and `Connection`.
+    /// The fields of requests over HTTP/1.1 alone.
     let http1Fields: HTTPFields
 
-    /// Parses a URL, which most likely has the same beginning as the last one.
+    /// The URL most likely has the same beginning as the last one.
     func target(of url: URL) throws(LoadFailure) -> RequestTarget {
         let target = try RequestTarget(url, like: lastTarget)
         if !target.beginsLike(lastTarget), target.origin == origin { lastTarget = target }
@@ -52,16 +53,14 @@ final class OriginRecord {
 
     // MARK: Routes
 
-    /// The way according to rules that never change. A socket is reached without a proxy.
-    func way(by proxies: ProxyFinder) throws(LoadFailure) -> ProxyRules.Answer {
-        if let ruledWay { return ruledWay }
-        let way = socket == nil ? try proxies.answer(for: origin.proxyTarget) : .proxy(nil)
-        ruledWay = way
-        return way
+    /// The route by rules that never change. A socket is reached without a proxy.
+    func route(by proxies: ProxyFinder) throws(LoadFailure) -> ProxyRules.Answer {
+        if let ruledRoute { return ruledRoute }
+        let route = socket == nil ? try proxies.answer(for: origin.proxyTarget) : .proxy(nil)
+        ruledRoute = route
+        return route
     }
 
-    /// The route of requests over the given networks.
-    ///
     /// - Parameter delegate: the task's own delegate, if it may decide in the TLS handshake.
     func route(
         over use: NetworkUse, switching: Route.Switching, decidedBy delegate: AnyObject?, through proxy: Proxy?
@@ -94,7 +93,7 @@ final class OriginRecord {
     }
 
     private func add(_ route: Route) -> RouteRecord {
-        forgetFormerWays()
+        forgetFormerRoutes()
         let undecided = route.undecided
         let server = servers[undecided] ?? ServerRecord()
         servers[undecided] = server
@@ -104,16 +103,15 @@ final class OriginRecord {
     }
 
     /// Removes unused routes and servers, because a resolver may return other proxies each time.
-    private func forgetFormerWays() {
-        if undecidedRoutes.count >= Self.mostUnusedWays { undecidedRoutes.removeAll { $0.driver == nil } }
-        guard servers.count >= 2 * Self.mostUnusedWays else { return }
+    private func forgetFormerRoutes() {
+        if undecidedRoutes.count >= Self.mostUnusedRoutes { undecidedRoutes.removeAll { $0.pool == nil } }
+        guard servers.count >= 2 * Self.mostUnusedRoutes else { return }
         let used = Set(routes.map(\.route.undecided))
         servers = servers.filter { used.contains($0.key) }
     }
 
-    private static let mostUnusedWays = 16
+    private static let mostUnusedRoutes = 16
 
-    /// A route is in use from now on.
     func keep(_ record: RouteRecord) {
         guard !routes(of: record.route.deciderIdentity).contains(where: { $0 === record }) else { return }
         guard let delegate = record.route.deciderIdentity else { return undecidedRoutes.append(record) }
@@ -123,15 +121,13 @@ final class OriginRecord {
         forgetGoneDelegates()
     }
 
-    /// Removes the routes of deallocated delegates. If a request ends before it is submitted, the end of its route is
-    /// not reported.
+    /// The end of a route is not reported if its request ends before it is submitted.
     private func forgetGoneDelegates() {
         guard decidedRoutes.count > delegateLimit else { return }
         decidedRoutes = decidedRoutes.filter { $1.contains(where: \.isOfUse) }
         delegateLimit = max(64, 2 * decidedRoutes.count)
     }
 
-    /// A route has no connections any more. The route of a delegate may never be used again.
     func routeDidEnd(_ record: RouteRecord) {
         guard let delegate = record.route.deciderIdentity else { return }
         decidedRoutes[delegate]?.removeAll { $0 === record }
@@ -140,60 +136,63 @@ final class OriginRecord {
 
     func forgetServers() { for server in servers.values { server.forget() } }
 
-    var isInUse: Bool {
-        undecidedRoutes.contains { $0.driver != nil } || decidedRoutes.values.joined().contains { $0.driver != nil }
-    }
+    var isInUse: Bool { routes.contains { $0.pool != nil } }
 
     // MARK: Fields
 
     func fields(of request: URLRequest, for task: URLSessionTask, by maker: RequestFields) -> HTTPFields {
-        fields.fields(of: request, for: task, by: maker)
+        let isElsewhere = maker.addsCredentials && request.url.map { task.isFirst($0) } != true
+        guard request.isPlain else { return maker.make(request, isElsewhere: isElsewhere) }
+        if let known = isElsewhere ? plainFieldsElsewhere : plainFields { return known }
+        let made = maker.make(request, isElsewhere: isElsewhere)
+        if isElsewhere { plainFieldsElsewhere = made } else { plainFields = made }
+        return made
     }
 }
 
-/// Keeps the fields of the last request. Most requests to an origin have the same fields, and share their memory.
-private struct FieldMemory {
-    /// The fields of a request without fields and body of its own: if the task was made for the origin, and if it was
-    /// redirected to the origin.
-    private var plain: HTTPFields?
-    private var plainElsewhere: HTTPFields?
+/// The connections of one route, and the exchanges that wait for them.
+protocol RoutePool: AnyObject {
+    typealias Submission = (exchange: HTTPExchange, needsFreshConnection: Bool)
 
-    mutating func fields(
-        of request: URLRequest, for task: URLSessionTask, by maker: RequestFields
-    ) -> HTTPFields {
-        let isElsewhere = maker.addsCredentials && request.url.map { task.isFirst($0) } != true
-        guard request.isPlain else { return maker.make(request, isElsewhere: isElsewhere) }
-        if let known = isElsewhere ? plainElsewhere : plain { return known }
-        let made = maker.make(request, isElsewhere: isElsewhere)
-        if isElsewhere { plainElsewhere = made } else { plain = made }
-        return made
-    }
+    func submit(_ exchange: HTTPExchange, needsFreshConnection: Bool)
+    /// Submits an exchange that switches to another protocol, if there is an HTTP/2 connection that allows the switch.
+    /// Returns false if there is none.
+    func submitUpgrade(_ exchange: HTTPExchange) -> Bool
+    /// The exchange is over, or takes another route.
+    func withdraw(_ exchange: HTTPExchange)
+    /// Takes over a connection that was opened for one delegate's tasks, and the exchanges that wait for it. The
+    /// connection is then shared by all of the session's tasks.
+    func adopt(_ stream: ByteStream, _ handedOver: [Submission])
+    /// Requests are sent over HTTP/1.1 from now on.
+    func requireHTTP1()
+
+    var hasIdleConnection: Bool { get }
+    func closeExpired()
+    func closeAllIdle()
+    func sessionDidEnd()
 }
 
 /// A route to an origin, and its connections.
 final class RouteRecord {
     let route: Route
     let server: ServerRecord
-    /// Nil while there is no work for the route and no connection is kept.
-    @exclusivity(unchecked) var driver: ConnectionPoolDriver?
+    @exclusivity(unchecked) var pool: (any RoutePool)?
 
     fileprivate init(_ route: Route, _ server: ServerRecord) {
         self.route = route
         self.server = server
     }
 
-    /// Whether the route has connections or may get some. After a delegate is deallocated, none of its requests follow.
-    fileprivate var isOfUse: Bool { driver != nil || route.decidingDelegate != nil }
+    /// After a delegate is deallocated, no requests of its tasks follow.
+    fileprivate var isOfUse: Bool { pool != nil || route.decidingDelegate != nil }
 }
 
 /// The known behaviour of the server at the end of a route.
 final class ServerRecord {
     /// Whether WebSockets cannot be opened over HTTP/1.1.
     var speaksHTTP2Alone = false
-    /// Whether a connection ended without an announcement while requests were sent ahead of their responses. No
-    /// requests are pipelined from then on.
+    /// Whether a connection ended without an announcement while requests were sent ahead. None are from then on.
     var breaksPipelines = false
-    /// The time after which the server last closed an idle connection, in seconds.
     var idleTime: Double?
 
     func forget() {
@@ -203,11 +202,9 @@ final class ServerRecord {
     }
 }
 
-/// The records of a session's origins. The last one used is found at once: most requests of a session go to the same
-/// origin.
+/// The records of a session's origins. Most requests go to the last one used, which is found at once.
 struct OriginRecords {
-    /// The number of records above which those without connections are removed. With this many origins, most are used
-    /// once.
+    /// Above this number, those without connections are removed: most origins are used once then.
     private var limit = 1000
     private var records: [Origin: OriginRecord] = [:]
     private var last: OriginRecord?
@@ -215,7 +212,7 @@ struct OriginRecords {
     private var former: [OriginRecord] = []
 
     var all: [OriginRecord] { records.values + former }
-    var drivers: [ConnectionPoolDriver] { all.flatMap { $0.routes.compactMap(\.driver) } }
+    var pools: [any RoutePool] { all.flatMap { $0.routes.compactMap(\.pool) } }
 
     mutating func find(
         _ url: URL, _ settings: SessionSettings
@@ -234,8 +231,7 @@ struct OriginRecords {
         return (record, target)
     }
 
-    /// A record is in use from now on. It may have been removed while its request was being made, and replaced by
-    /// another one for the same origin.
+    /// A record is in use from now on. While its request was being made, it may have been removed and replaced.
     mutating func keep(_ record: OriginRecord) {
         let known = records[record.origin]
         if known === record { return }

@@ -5,10 +5,10 @@ extension HTTPConnectionPool {
     enum Binding: Sendable, Equatable {
         /// All users: each request identifies its user itself.
         case none
-        /// The connection was authenticated (NTLM, Negotiate). It is for requests of this user, and for requests that
-        /// name no user.
+        /// The connection was authenticated (NTLM, Negotiate), for requests of this user and for those that name no
+        /// user.
         case user(UserCredential)
-        /// The connection was authenticated for a user in a URL. It is for requests whose URLs contain the same user.
+        /// The connection was authenticated for the user in a URL, and is for requests whose URLs name the same user.
         case namedUser(UserCredential)
         /// The connection was authenticated for a single request.
         case spent
@@ -23,8 +23,7 @@ extension HTTPConnectionPool {
         }
     }
 
-    /// The user of a request or a connection. It is an object to make copies cheap: most requests and connections name
-    /// no user.
+    /// An object, to make copies cheap: most requests and connections name no user.
     final class UserCredential: Hashable, Sendable {
         let user: String?
         let password: String?
@@ -44,12 +43,11 @@ extension HTTPConnectionPool {
         }
     }
 
-    /// The user of a request.
     enum RequestUser: Sendable, Equatable {
         case none
         /// The request's URL contains the user.
         case named(UserCredential)
-        /// The request has an `Authorization` field of the program's own.
+        /// The program has set `Authorization` itself.
         case ownField
     }
 
@@ -58,16 +56,14 @@ extension HTTPConnectionPool {
         private struct Idle {
             let id: ConnectionID
             let binding: Binding
-            /// The time after which the connection is closed, or not used any more.
             let until: MonotonicTime
         }
 
-        /// The idle connections. The last one used is used first, so that unneeded connections grow old.
+        /// The last one used is used first, so that unneeded connections grow old.
         private var idle: [Idle] = []
         /// The connections that carry a request, by the index of their identifiers.
         private var active: [ConnectionID?] = []
         private(set) var activeCount = 0
-        /// The active connections on which requests may be sent before the current request is answered.
         private(set) var pipelined: [ConnectionID] = []
 
         var count: Int { idle.count + activeCount }
@@ -86,7 +82,7 @@ extension HTTPConnectionPool {
             if pipelines { pipelined.append(id) }
         }
 
-        /// The connection has ended its request. Returns false if it had none.
+        /// Returns false if the connection had no request.
         mutating func deactivate(_ id: ConnectionID) -> Bool {
             guard isActive(id) else { return false }
             active[id.index] = nil
@@ -99,8 +95,7 @@ extension HTTPConnectionPool {
             idle.append(Idle(id: id, binding: binding, until: until))
         }
 
-        /// Removes and returns an idle connection for a user's request. Connections that are too old are added to
-        /// `expired`.
+        /// Connections that are too old are added to `expired`.
         mutating func popIdle(
             for user: RequestUser, now: MonotonicTime, expired: inout [ConnectionID]
         ) -> ConnectionID? {
@@ -127,7 +122,6 @@ extension HTTPConnectionPool {
             return true
         }
 
-        /// Removes and returns the connections that were to be closed by `time`.
         mutating func popIdle(before time: MonotonicTime) -> [ConnectionID] {
             let old = idle.filter { $0.until <= time }
             if !old.isEmpty { idle.removeAll { $0.until <= time } }
@@ -137,11 +131,9 @@ extension HTTPConnectionPool {
 
     /// The streams that an HTTP/2 connection can carry.
     struct StreamSlots: Sendable, Equatable, CustomStringConvertible {
-        /// The number of further requests that the server allows now.
         var available: Int
-        /// The number of requests that the connection carries.
         var open: Int
-        /// Whether the server has not yet announced if streams may switch to another protocol, which all requests do.
+        /// Whether the server has not yet announced if streams may switch to another protocol, as the requests need.
         var awaitsSettings = false
 
         var description: String { "open \(open) of \(open + available)" + (awaitsSettings ? " awaits settings" : "") }
@@ -152,11 +144,10 @@ extension HTTPConnectionPool {
         struct Entry: Sendable {
             let id: ConnectionID
             var slots: StreamSlots
-            /// The time after which the connection takes no new requests, because addresses and certificates change.
+            /// Addresses and certificates change, so the connection takes no requests after this time.
             let retiresAt: MonotonicTime
-            /// The time at which the connection is closed if it is still idle; `distantFuture` while it is not idle.
+            /// `distantFuture` while the connection is not idle.
             var idleUntil = MonotonicTime.distantFuture
-            /// The number of requests that were assigned to the connection.
             var assignedCount = 0
 
             func takesRequests(_ now: MonotonicTime) -> Bool { retiresAt > now }
@@ -178,18 +169,14 @@ extension HTTPConnectionPool {
         var awaitsSettings: Bool { entries.contains { $0.slots.awaitsSettings } }
         var hasIdle: Bool { entries.contains(where: \.isIdle) }
 
-        func countOfThoseThatTakeRequests(_ now: MonotonicTime) -> Int {
-            entries.count { $0.takesRequests(now) }
-        }
+        func countOfThoseThatTakeRequests(_ now: MonotonicTime) -> Int { entries.count { $0.takesRequests(now) } }
 
         func firstWithSlot(_ now: MonotonicTime) -> ConnectionID? { entries.first { $0.hasSlot(now) }?.id }
 
         subscript(id: ConnectionID) -> Entry? { index(of: id).map { entries[$0] } }
 
         private func index(of id: ConnectionID) -> Int? { entries.firstIndex { $0.id == id } }
-
         mutating func insert(_ entry: Entry) { entries.append(entry) }
-
         mutating func remove(_ id: ConnectionID) -> Entry? { index(of: id).map { entries.remove(at: $0) } }
 
         mutating func takeSlot(of id: ConnectionID) {

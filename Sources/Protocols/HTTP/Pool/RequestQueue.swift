@@ -11,12 +11,12 @@ struct RequestQueue: Sendable {
 
     private struct Entry: Sendable {
         let request: Request
-        /// Whether it was reported that the request waits without a connection being opened for it.
+        /// Whether the request is reported as waiting without a connection being opened for it.
         var isQueued: Bool
     }
 
     private struct Order: IndexedHeapOrder, Sendable {
-        /// The position of each request in the heap, by the index of its identifier.
+        /// Positions in the heap, by the index of the requests' identifiers.
         var places: [Int] = []
 
         static func precedes(_ a: Entry, _ b: Entry) -> Bool {
@@ -33,7 +33,6 @@ struct RequestQueue: Sendable {
     }
 
     private var heap = IndexedHeap<Order>()
-    /// The number of requests that were reported as queued.
     private var queuedCount = 0
     /// The requests that were reported as no longer queued, and possibly some that no longer wait.
     private var served: [HTTPConnectionPool.RequestID] = []
@@ -52,7 +51,7 @@ struct RequestQueue: Sendable {
 
     // MARK: Changes
 
-    /// Inserts a request, which the caller must report as queued.
+    /// The caller must report the request as queued.
     mutating func insert(_ request: Request) {
         queuedCount += 1
         heap.insert(Entry(request: request, isQueued: true))
@@ -76,7 +75,7 @@ struct RequestQueue: Sendable {
 
     // MARK: The first ones
 
-    /// The first request for which `predicate` is true. Requests before it are checked in order.
+    /// Requests before it are checked in order.
     func first(where predicate: (Request) -> Bool) -> Request? {
         var found: Request?
         forEachInOrder { request in
@@ -98,7 +97,7 @@ struct RequestQueue: Sendable {
         return requests
     }
 
-    /// Calls `body` with each request, in order, until it returns false. Visits no more of the heap than needed.
+    /// Calls `body` with each request, in order, until it returns false, and visits no more of the heap than needed.
     private func forEachInOrder(_ body: (Request) -> Bool) {
         guard let first = heap.first, body(first.request) else { return }
         // A heap of the positions whose parents were visited.
@@ -123,8 +122,7 @@ struct RequestQueue: Sendable {
 
     // MARK: Requests that connections are being made for
 
-    /// Connections are being opened for the first `count` requests, possibly for all. Returns those that were reported
-    /// as queued.
+    /// Connections are being opened for the first `count` requests. Returns those that were reported as queued.
     mutating func serve(_ count: Int) -> [HTTPConnectionPool.RequestID] {
         guard count > 0, queuedCount > 0 else { return [] }
         let requests = count >= heap.count ? heap.indices.map { heap[$0].request.id } : prefix(count).map(\.id)
@@ -141,8 +139,7 @@ struct RequestQueue: Sendable {
         return begun
     }
 
-    /// Connections are being opened for only the first `count` requests. Returns those that were reported as no longer
-    /// queued, and are queued again.
+    /// Connections are being opened for only the first `count` requests. Returns those that are queued again.
     mutating func serveNoMore(than count: Int) -> [HTTPConnectionPool.RequestID] {
         guard count < heap.count else { return [] }
         let first = prefix(count).map(\.id)

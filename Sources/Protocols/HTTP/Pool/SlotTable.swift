@@ -4,14 +4,9 @@ struct SlotID: Hashable, Sendable {
     /// The index is small, so that a table of other values for the elements can be an array.
     let index: Int
     let generation: UInt32
-
-    init(index: Int, generation: UInt32) {
-        self.index = index
-        self.generation = generation
-    }
 }
 
-/// Elements with small identifiers. They are found, inserted and removed in constant time.
+/// Elements found, inserted and removed in constant time by small identifiers.
 struct SlotTable<Element> {
     private struct Slot {
         var generation: UInt32 = 0
@@ -26,7 +21,6 @@ struct SlotTable<Element> {
     var count: Int { slots.count - free.count }
     var isEmpty: Bool { slots.count == free.count }
 
-    /// The identifiers of all elements.
     var ids: [SlotID] {
         slots.indices.compactMap { index in
             slots[index].element == nil ? nil : SlotID(index: index, generation: slots[index].generation)

@@ -3,12 +3,12 @@ import LoadingKitPrimitives
 import LoadingKitProxies
 import LoadingKitTransport
 
-/// Connects to a proxy, opens a tunnel if one is needed, and performs the TLS handshake in it. After a challenge the
-/// tunnel is requested again, on the same connection or on another one.
+/// Connects to a proxy, opens a tunnel if needed, and performs the TLS handshake in it. After a challenge the tunnel is
+/// requested again, on the same connection or on another one.
 final class ProxiedConnect: PendingConnection {
     private enum State {
         case connecting(ConnectAttempt?)
-        /// An authentication scheme makes the value for the tunnel's request, and may need time.
+        /// An authentication scheme, which may need time, makes the value for the tunnel's request.
         case authorizing(TunnelDriver)
         case tunnelling(TunnelDriver)
         /// The program has to answer a challenge.
@@ -17,7 +17,7 @@ final class ProxiedConnect: PendingConnection {
         case ended
     }
 
-    /// The TLS requirements of the connections to the proxy and to the server; nil if a connection is not secured.
+    /// Nil for a connection that is not secured.
     struct Security {
         let proxy: TLSDemand?
         let server: TLSDemand?
@@ -27,12 +27,17 @@ final class ProxiedConnect: PendingConnection {
     private let proxy: Proxy
     private let proxyType: String
     private let connector: Connector
-    /// Whether bytes behind the proxy's response may be read, because the server waits for the client to begin.
+    /// Whether bytes behind the proxy's response may be read. False if the server may send first, as an FTP server
+    /// does.
     private let readsAhead: Bool
     private let security: Security
     private let time: ConnectTime
     private var timeout: UInt64? { time.limit }
-    private weak var owner: (any TunnelOwner)?
+    /// Returns a load that waits for the connection, if there is one.
+    private let requester: () -> TunnelRequester?
+    /// Called with true when the program gets a challenge, and with false when it has answered. Meanwhile the timeouts of
+    /// the requests that wait for the connection are suspended.
+    private let setChallenging: (Bool) -> Void
     private var handshake: AuthenticationHandshake?
     private var state = State.connecting(nil)
     private var timer: LoopTimer?
@@ -45,7 +50,8 @@ final class ProxiedConnect: PendingConnection {
     ///   - completion: called once, after ``start()`` has returned, unless the attempt is cancelled.
     init(
         _ route: Route, _ proxy: Proxy, _ proxyType: String, _ connector: Connector, _ security: Security,
-        for owner: any TunnelOwner, readsAhead: Bool = true, time: ConnectTime,
+        readsAhead: Bool = true, time: ConnectTime, requester: @escaping () -> TunnelRequester?,
+        setChallenging: @escaping (Bool) -> Void = { _ in },
         completion: @escaping (Result<ByteStream, any Error>) -> Void
     ) {
         self.route = route
@@ -54,13 +60,14 @@ final class ProxiedConnect: PendingConnection {
         self.readsAhead = readsAhead
         self.connector = connector
         self.security = security
-        self.owner = owner
+        self.requester = requester
+        self.setChallenging = setChallenging
         self.time = time
         self.completion = completion
     }
 
     func start() {
-        if route.needsTunnel, proxy.kind != .socks4, let requester = owner?.requester {
+        if route.needsTunnel, proxy.kind != .socks4, let requester = self.requester() {
             handshake = AuthenticationHandshake(preemptive: context(requester))
         }
         connect()
@@ -80,7 +87,7 @@ final class ProxiedConnect: PendingConnection {
         ) { [self] result in
             switch result {
             case .success(let stream): didConnect(stream)
-            case .failure(let error) where error.cause == .timedOut && !time.hasAnotherWay: end(.failure(error))
+            case .failure(let error) where error.cause == .timedOut && !time.hasAnotherRoute: end(.failure(error))
             case .failure(let error) where error.concernsCertificates:
                 end(.failure(TransportError(error.phase, "the proxy \(proxy.description)", error.cause)))
             case .failure(let error): fail(.unreachable(error.description))
@@ -141,32 +148,28 @@ final class ProxiedConnect: PendingConnection {
         guard case .tunnelling(let driver) = state else { return }
         let awaited = driver.awaited ?? "its answer"
         driver.cancel()
-        fail(time.hasAnotherWay ? .silent : .unanswered(awaited))
+        fail(time.hasAnotherRoute ? .silent : .unanswered(awaited))
     }
 
     // MARK: Authentication
 
     private func didReceiveChallenge(_ challenge: TunnelChallenge) {
         guard case .tunnelling(let driver) = state else { return }
-        guard let handshake, let requester = owner?.requester else { return fail(.authentication) }
+        guard let handshake, let requester = self.requester() else { return fail(.authentication) }
         state = .challenged(driver, challenge)
         let response = challenge.head.map { HTTPURLResponse($0, to: requester.request) }
-        owner?.challengeWillBegin()
+        setChallenging(true)
         // The attempt may have ended in this call.
         guard case .challenged = state else { return }
         handshake.answer(
             challenge.schemes, response, on: driver.connection, challenging: requester.receiver,
-            stepDidChange: { [weak self] in self?.stepDidChange(begins: $0) }
+            stepDidChange: { [weak self] in self?.setChallenging(!$0) }
         ) { [weak self] in self?.settle($0) }
-    }
-
-    private func stepDidChange(begins: Bool) {
-        if begins { owner?.challengeDidEnd() } else { owner?.challengeWillBegin() }
     }
 
     private func settle(_ decision: AuthenticationHandshake.Decision) {
         guard case .challenged(let driver, let challenge) = state else { return }
-        owner?.challengeDidEnd()
+        setChallenging(false)
         switch decision {
         case .deliver: fail(.authentication)
         case .cancel:
@@ -236,25 +239,23 @@ final class ProxiedConnect: PendingConnection {
     }
 }
 
-/// The time limit for a connection.
 struct ConnectTime {
     /// The limit in nanoseconds; nil for none.
     let limit: UInt64?
-    /// Whether the request has another way to the server, and spends only a part of its own time on this one.
-    let hasAnotherWay: Bool
+    /// The request has another route, and spends only a part of its time on this one.
+    let hasAnotherRoute: Bool
 
     /// - Parameters:
     ///   - request: the time that a request may wait, in nanoseconds.
-    ///   - way: the part of this time for a way that is followed by another one.
-    init(_ request: UInt64?, ofWay way: UInt64?) {
-        limit = way.map { min($0, request ?? .max) } ?? request
-        hasAnotherWay = way != nil
+    ///   - route: the part of this time for a route that is followed by another one.
+    init(_ request: UInt64?, ofRoute route: UInt64?) {
+        limit = route.map { min($0, request ?? .max) } ?? request
+        hasAnotherRoute = route != nil
     }
 }
 
 extension TransportError {
-    /// Whether a TLS handshake failed because of a decision that the program made or can make, about either side's
-    /// certificate.
+    /// Whether a TLS handshake failed because of a decision about either side's certificate.
     fileprivate var concernsCertificates: Bool {
         switch cause {
         case .cancelled, .certificate: true

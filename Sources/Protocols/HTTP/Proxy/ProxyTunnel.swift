@@ -3,24 +3,19 @@ import LoadingKitCore
 import LoadingKitProxies
 import LoadingKitTransport
 
-/// Opens one tunnel through a proxy, for a connection that carries a protocol other than HTTP: for an `ftp` URL, or for
-/// a stream task. Confined to its loop.
-package final class ProxyTunnel: TunnelOwner, PendingConnection {
-    private let find: () -> TunnelRequester?
-    private var attempt: ProxiedConnect?
-
-    private init(requester find: @escaping () -> TunnelRequester?) { self.find = find }
-
-    /// Connects to a host by a tunnel of its own, or directly where there is no proxy.
+/// Opens a tunnel through a proxy, for a connection that carries another protocol than HTTP: for an `ftp` URL, or for a
+/// stream task. Confined to its loop.
+package enum ProxyTunnel {
+    /// Connects to a host through a tunnel, or directly without a proxy.
     ///
     /// - Parameters:
     ///   - host: a name or an address, without brackets.
-    ///   - type: what an HTTP proxy is in protection spaces.
-    ///   - tls: with it the connection to the host is secured.
-    ///   - asker: puts the questions of the TLS handshake with the proxy to the program.
-    ///   - limit: nanoseconds for each step, where there is another way; else the settings' own.
-    ///   - find: finds the load that waits for the tunnel; nil when none does.
-    ///   - completion: called once, after this has returned, unless the attempt is cancelled.
+    ///   - type: the type of an HTTP proxy in protection spaces.
+    ///   - tls: secures the connection to the host.
+    ///   - asker: presents the challenges of the proxy's TLS handshake to the program.
+    ///   - limit: the time for each step in nanoseconds, if there is another route; otherwise the settings' time applies.
+    ///   - find: finds the load that waits for the tunnel, if there is one.
+    ///   - completion: called once, after this call has returned, unless the attempt is cancelled.
     package static func connect(
         to host: String, port: UInt16, through proxy: Proxy?, _ type: String, over use: NetworkUse,
         tls: TLSDemand? = nil, _ connector: Connector, _ settings: SessionSettings, asking asker: any TLSAsker,
@@ -43,22 +38,17 @@ package final class ProxyTunnel: TunnelOwner, PendingConnection {
             ? TLSDemand(
                 try TLSContext(TLSOptions(settings, host: proxy.host, alpn: ["http/1.1"])), proxy.host, asking: decider)
             : nil
-        let tunnel = ProxyTunnel(requester: find)
+        // The receiver of a challenge suspends the timeout while the program decides.
         let attempt = ProxiedConnect(
-            route, proxy, type, connector,
-            ProxiedConnect.Security(proxy: proxyTLS, server: tls), for: tunnel,
-            readsAhead: false, time: ConnectTime(settings.connectTimeout, ofWay: limit), completion: completion)
-        tunnel.attempt = attempt
+            route, proxy, type, connector, ProxiedConnect.Security(proxy: proxyTLS, server: tls), readsAhead: false,
+            time: ConnectTime(settings.connectTimeout, ofRoute: limit), requester: find, completion: completion)
         attempt.start()
-        return tunnel
+        return attempt
     }
+}
 
-    package func cancel() { attempt?.cancel() }
-
-    var requester: TunnelRequester? { find() }
-
-    // The receiver of the challenge suspends the timeout while the program decides.
-
-    func challengeWillBegin() {}
-    func challengeDidEnd() {}
+extension TunnelRequester {
+    package init(_ request: URLRequest, _ resources: LoadResources, _ receiver: any ChallengeReceiver) {
+        self.init(request, HTTPSession.of(resources.core), resources.task, receiver)
+    }
 }

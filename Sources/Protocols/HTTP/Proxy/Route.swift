@@ -2,16 +2,15 @@ import LoadingKitCore
 import LoadingKitProxies
 import LoadingKitTransport
 
-/// The way to an origin: direct, or through a proxy.
+/// The route to an origin: direct, or through a proxy.
 final class Route: Sendable {
     let origin: Origin
     /// The Unix-domain socket that leads to the origin. It depends on the origin alone.
     private let socket: UnixSocket?
     let proxy: Proxy?
-    /// The networks that may be used.
     let use: NetworkUse
     let switching: Switching
-    /// Nil if the session's delegate, or no delegate, decides about connections.
+    /// Nil if no task's own delegate decides about connections.
     private let decider: Decider?
 
     init(
@@ -26,8 +25,8 @@ final class Route: Sendable {
         self.decider = decider
     }
 
-    /// A task's own delegate that may decide about connections. Its connections are only for tasks with the same
-    /// delegate: another delegate might not trust the server, or might provide another client identity.
+    /// A task's own delegate that may decide about connections. They are only for its tasks: another delegate might not
+    /// trust the server, or might provide another client identity.
     final class Decider: @unchecked Sendable {  // the reference is set once; weak references are read atomically
         fileprivate private(set) weak var delegate: AnyObject?
         /// Another object may have this identity after the delegate is deallocated.
@@ -51,13 +50,10 @@ final class Route: Sendable {
         decider == nil ? self : Route(origin: origin, socket: socket, proxy: proxy, use: use, switching: switching)
     }
 
-    /// Whether a task's own delegate may decide.
     var mayBeDecided: Bool { decider != nil }
-
-    /// The identity by which a delegate's routes are found.
     var deciderIdentity: ObjectIdentifier? { decider?.identity }
 
-    /// The task's delegate; nil also after it is deallocated.
+    /// Nil also after the delegate is deallocated.
     var decidingDelegate: AnyObject? { decider?.delegate }
 
     func isFor(_ use: NetworkUse, _ switching: Switching, _ delegate: AnyObject?, _ proxy: Proxy?) -> Bool {
@@ -69,16 +65,15 @@ final class Route: Sendable {
         return delegate != nil && decider.delegate === delegate
     }
 
-    /// Whether the route's connections switch to another protocol.
     enum Switching {
         case never
-        /// A connection switches, or one HTTP/2 stream (RFC 8441).
+        /// A connection switches, or an HTTP/2 stream (RFC 8441).
         case inAnyVersion
         /// An HTTP/1.1 connection switches. The program then owns its bytes.
         case inHTTP1
     }
 
-    /// Whether the connections switch. Such connections are not shared, and use tunnels.
+    /// Connections that switch are not shared, and use tunnels.
     var isForUpgrade: Bool { switching != .never }
 
     /// The same route for requests that do not switch protocols.
@@ -87,7 +82,6 @@ final class Route: Sendable {
     /// The endpoint of connections without a proxy.
     var endpoint: Endpoint { socket.map { .unix(path: $0.path) } ?? origin.endpoint }
 
-    /// The name that a server's certificate must be for.
     var serverName: String { socket?.serverName ?? origin.host }
 
     /// Whether requests are sent to an HTTP proxy in absolute form, without a tunnel (RFC 9112 §3.2.2).
@@ -96,12 +90,8 @@ final class Route: Sendable {
         return proxy.speaksHTTP
     }
 
-    /// Whether a proxy must open a tunnel first.
     var needsTunnel: Bool { proxy != nil && !isForwarded }
-
-    /// Whether there is a TLS handshake on the way: with the server, or with a proxy.
     var hasTLS: Bool { origin.isSecure || proxy?.kind == .https }
-
     var destination: TunnelDestination { TunnelDestination(host: origin.host, port: origin.port) }
 
     /// The text before the path in a request's target.

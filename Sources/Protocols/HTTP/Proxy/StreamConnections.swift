@@ -5,7 +5,7 @@ import LoadingKitTransport
 
 /// Opens the connections of a session's stream tasks: each directly or in a tunnel of its own, by the rules for
 /// `https`, which also apply to tunnels. Confined to the session's loop.
-package final class StreamConnections: StreamConnecting, SessionResource {
+final class StreamConnections: StreamConnecting, SessionResource {
     fileprivate let core: SessionCore
     fileprivate let proxies: ProxyFinder
     fileprivate let connector: Connector
@@ -17,9 +17,9 @@ package final class StreamConnections: StreamConnecting, SessionResource {
         connector = Connector(loop: core.loop, resolver: .shared)
     }
 
-    package static func of(_ core: SessionCore) -> StreamConnections { core.resource(StreamConnections.init) }
+    static func of(_ core: SessionCore) -> StreamConnections { core.resource(StreamConnections.init) }
 
-    package func connect(
+    func connect(
         to host: String, port: UInt16, for task: URLSessionTask, challenging receiver: any ChallengeReceiver & TLSAsker,
         completion: @escaping (Result<ConnectedStream, any Error>) -> Void
     ) -> any PendingConnection {
@@ -29,11 +29,15 @@ package final class StreamConnections: StreamConnecting, SessionResource {
         return attempt
     }
 
-    package func reset() { proxies.forget() }
-    package func close() { proxies.end() }
+    func reset() { proxies.forget() }
+    func close() { proxies.end() }
 }
 
-/// One stream task's connection that is being opened.
+extension HTTPProtocolHandler: StreamConnectingHandler {
+    package static func streamConnections(of core: SessionCore) -> any StreamConnecting { StreamConnections.of(core) }
+}
+
+/// A stream task's connection that is being opened.
 private final class StreamAttempt: PendingConnection {
     private enum State {
         case new
@@ -50,7 +54,7 @@ private final class StreamAttempt: PendingConnection {
     private let task: URLSessionTask
     private weak var receiver: (any ChallengeReceiver & TLSAsker)?
     private let use: NetworkUse
-    private var ways = ProxyWays([])
+    private var routes = ProxyRoutes([])
     private var state = State.new
     private var completion: ((Result<ConnectedStream, any Error>) -> Void)?
 
@@ -77,17 +81,17 @@ private final class StreamAttempt: PendingConnection {
         do {
             let target = ProxyTarget(.https, host: host.lowercased(), port: port)
             state = .finding
-            try connections.proxies.findWays(to: target, for: number) { [weak self] in self?.didFindWays($0) }
+            try connections.proxies.findRoutes(to: target, for: number) { [weak self] in self?.didFindRoutes($0) }
         } catch {
             failLater(error)
         }
     }
 
-    private func didFindWays(_ result: Result<[Proxy?], any Error>) {
+    private func didFindRoutes(_ result: Result<[Proxy?], any Error>) {
         guard case .finding = state else { return }
         switch result {
         case .success(let found):
-            ways = ProxyWays(found)
+            routes = ProxyRoutes(found)
             connect()
         case .failure(let error): end(.failure(error))
         }
@@ -98,40 +102,39 @@ private final class StreamAttempt: PendingConnection {
             guard let receiver else { return }
             state = .connecting(
                 try ProxyTunnel.connect(
-                    to: host, port: port, through: ways.current, NSURLProtectionSpaceHTTPSProxy, over: use,
+                    to: host, port: port, through: routes.current, NSURLProtectionSpaceHTTPSProxy, over: use,
                     connections.connector, settings, asking: receiver,
-                    limit: ways.limit(of: settings.connectTimeout), requester: { [weak self] in self?.requester },
-                    completion: { [weak self] in self?.wayDidEnd($0) }))
+                    limit: routes.limit(of: settings.connectTimeout), requester: { [weak self] in self?.requester },
+                    completion: { [weak self] in self?.routeDidEnd($0) }))
         } catch {
             failLater(error)
         }
     }
 
-    /// The requester for challenges. There is no request; the URL of the challenges' responses is made from the
-    /// tunnel's destination.
+    /// There is no request. The URL of the challenges' responses is made from the tunnel's destination.
     private var requester: TunnelRequester? {
         guard let receiver else { return nil }
         let authority = TunnelDestination(host: host, port: port).authority
         guard let url = URL(string: "https://\(authority)/") ?? URL(string: "https://invalid/") else { return nil }
-        return TunnelRequester(URLRequest(url: url), connections.core, task, receiver)
+        return TunnelRequester(URLRequest(url: url), HTTPSession.of(connections.core), task, receiver)
     }
 
-    private func wayDidEnd(_ result: Result<ByteStream, any Error>) {
+    private func routeDidEnd(_ result: Result<ByteStream, any Error>) {
         guard case .connecting = state else { return }
         switch result {
         case .success(let stream):
-            connections.proxies.proxyDidConnect(ways.current)
-            end(.success(ConnectedStream(stream, proxyPartition: ways.current?.partition ?? "")))
+            connections.proxies.proxyDidConnect(routes.current)
+            end(.success(ConnectedStream(stream, proxyPartition: routes.current?.partition ?? "")))
         case .failure(let error):
-            connections.proxies.proxyDidFail(ways.current, error)
-            if ways.takeNext(after: error) { connect() } else { end(.failure(ways.failure(error))) }
+            connections.proxies.proxyDidFail(routes.current, error)
+            if routes.takeNext(after: error) { connect() } else { end(.failure(routes.failure(error))) }
         }
     }
 
     private func failLater(_ error: any Error) {
         connections.core.loop.executeLater { [weak self] in
             guard let self else { return }
-            end(.failure(ways.failure(error)))
+            end(.failure(routes.failure(error)))
         }
     }
 

@@ -27,10 +27,8 @@ final class TunnelDriver: ByteStreamHandler {
     private var report: ((Outcome) -> Void)?
 
     /// - Parameters:
-    ///   - readsAhead: false if the server may send first, as an FTP server does. Bytes behind the proxy's response
-    ///     then stay in the stream: the response is read one byte at a time.
-    ///   - report: called once for each handshake, unless the driver is cancelled. The driver is consistent at the
-    ///     call, so that the next handshake may be run in it.
+    ///   - readsAhead: false if the server may send first. The proxy's response is then read one byte at a time.
+    ///   - report: called once for each handshake. The next one may be run in it.
     init(
         _ stream: ByteStream, _ proxy: Proxy, destination: String, readsAhead: Bool = true,
         report: @escaping (Outcome) -> Void
@@ -47,11 +45,8 @@ final class TunnelDriver: ByteStreamHandler {
     var loop: EventLoop { stream.loop }
 
     /// Whether the proxy waits for another handshake and has not closed the connection.
-    var isUsable: Bool {
-        if case .waiting = state { !stream.isDead } else { false }
-    }
+    var isUsable: Bool { if case .waiting = state { !stream.isDead } else { false } }
 
-    /// The next message of the proxy; nil if none is awaited.
     var awaited: String? { if case .running(let handshake) = state { handshake.awaited } else { nil } }
 
     func run(_ handshake: some TunnelHandshake) {

@@ -1,5 +1,4 @@
 import Foundation
-import LoadingKitCore
 import LoadingKitTransport
 
 /// An HTTP/1.1 connection that has switched to another protocol (RFC 9110 §7.8), until either side closes it.
@@ -13,7 +12,7 @@ final class HTTP1Tunnel: HTTPStream, ByteStreamHandler, @unchecked Sendable {  /
 
     private enum State {
         case open(HTTPExchange)
-        /// The exchange is over. Remaining output is written, and received bytes are dropped.
+        /// Remaining output is written, and received bytes are dropped.
         case lingering(LoopTimer)
         case closed
     }
@@ -22,7 +21,7 @@ final class HTTP1Tunnel: HTTPStream, ByteStreamHandler, @unchecked Sendable {  /
     private let loop: EventLoop
     private let upgrade: any HTTPUpgrade
     private var state: State
-    /// Received bytes for which the exchange has no room; nil while it has room.
+    /// Bytes for which the exchange has no room; nil while it has room.
     private var held: [UInt8]?
     private var output: [UInt8] = []
     private var written = 0
@@ -38,33 +37,31 @@ final class HTTP1Tunnel: HTTPStream, ByteStreamHandler, @unchecked Sendable {  /
         held = rest
     }
 
-    /// Takes over the stream, and gives the exchange the bytes that were received. The connection no longer uses the
-    /// stream.
+    /// Takes over the stream from its connection.
     func start() {
         stream.handler = self
         outputDidBecomeReady()
-        if case .open(let exchange) = state { exchangeDidBecomeReady(exchange) }
+        if case .open(let exchange) = state { exchangeDidBecomeReady(exchange.number) }
     }
 
     // MARK: From the exchange
 
-    func exchangeDidBecomeBusy(_ exchange: HTTPExchange) { if held == nil { held = [] } }
+    func exchangeDidBecomeBusy(_: ExchangeNumber) { if held == nil { held = [] } }
 
-    func exchangeDidBecomeReady(_ exchange: HTTPExchange) {
-        guard let bytes = held, case .open = state else { return }
+    func exchangeDidBecomeReady(_: ExchangeNumber) {
+        guard let bytes = held, case .open(let exchange) = state else { return }
         held = nil
         if !bytes.isEmpty { bytes.withUnsafeBytes { give($0, to: exchange) } }
         readMore()
     }
 
-    func abandon(_ exchange: HTTPExchange) {
+    func abandon(_: ExchangeNumber) {
         guard case .open = state else { return }
         held = nil
         let timer = loop.schedule(at: loop.now.advanced(bySeconds: Self.lingerTime)) { [self] in close() }
         state = .lingering(timer)
-        // The last output is taken later: this call may be inside the upgrade's own call, which would have to return
-        // its last output here; or inside another connection's reading, which uses the loop's memory for the bytes that
-        // it reads.
+        // Not at once: this call may be inside the upgrade's own call, which would have to return its last output here,
+        // or inside another connection's reading, which uses `loop.scratch`.
         loop.execute { [self] in
             if written == output.count { takeOutput { upgrade.takeLastOutput(&$0) } }
             write()
@@ -72,16 +69,15 @@ final class HTTP1Tunnel: HTTPStream, ByteStreamHandler, @unchecked Sendable {  /
         }
     }
 
-    func restart(_ exchange: HTTPExchange) {
+    func restart(_ exchange: ExchangeNumber) -> StreamRestart {
         abandon(exchange)
-        exchange.restartElsewhere()
+        return .elsewhere
     }
 
     var isExclusive: Bool { true }
-
     var connectionInfo: ConnectionInfo { stream.info }
 
-    /// There is output. It is written at the end of the loop's turn, together with output that is added until then.
+    /// Output is written at the end of the loop's turn, together with more that is added until then.
     func outputDidBecomeReady() {
         guard !willWrite else { return }
         willWrite = true
@@ -112,8 +108,7 @@ final class HTTP1Tunnel: HTTPStream, ByteStreamHandler, @unchecked Sendable {  /
     private func writeDidFail(_ error: TransportError) {
         guard case .open = state, held == nil else { return fail(error) }
         cannotWrite = true
-        // Reads later: the writer may be inside another connection's reading, which uses the loop's memory for the
-        // bytes that it reads.
+        // Not at once: the caller may be inside another connection's reading, which uses `loop.scratch`.
         loop.execute { [self] in readMore() }
     }
 
@@ -146,7 +141,6 @@ final class HTTP1Tunnel: HTTPStream, ByteStreamHandler, @unchecked Sendable {  /
             case .failed(let error): return fail(error)
             }
         }
-        // The loop's other connections have their turn first.
         loop.execute { [self] in readMore() }
     }
 

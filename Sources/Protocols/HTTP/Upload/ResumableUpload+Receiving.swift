@@ -1,18 +1,42 @@
 import Foundation
 import LoadingKitCore
-import LoadingKitTransport
 
 /// Events of the current exchange. The upload handles them or passes them on.
-extension ResumableUpload: LoadReceiver {
+extension ResumableUpload: ForwardingReceiver {
+    /// The number of bytes of a response's body that are read and dropped to keep the connection.
+    private static let mostDiscarded = 64 * 1024
+
     private var isDelivering: Bool { state.step == .delivering }
 
     func receive(_ response: URLResponse) -> Flow {
         guard let receiver, let response = response as? HTTPURLResponse else { return .wait }
-        return delivers(response) ? receiver.receive(response) : .more
+        let isSent = expected.map { sent >= $0 } ?? false
+        switch state.receive(UploadAnswer(response, to: exchangeRequest), isSent: isSent) {
+        case .deliver:
+            if isDelivering, exchangeRequest.url != request.url { removeStored(response) }
+            noteResource()
+            return receiver.receive(response)
+        case .discard(let action):
+            noteResource()
+            actionAfterResponse = action
+            return .more
+        }
+    }
+
+    /// Stored responses for the request's URL may be invalid now (RFC 9111 §4.4). The exchanges use another URL, so
+    /// they do not invalidate these responses.
+    private func removeStored(_ response: HTTPURLResponse) {
+        guard 200..<400 ~= response.statusCode, let url = request.url else { return }
+        resources.core.settings.urlCache?.removeCachedResponse(for: URLRequest(url: url))
     }
 
     func receive(informational response: HTTPURLResponse) {
-        receiveInterim(response)
+        if response.statusCode == 104 {
+            let action = state.receive(interim: UploadAnswer(response, to: exchangeRequest))
+            noteResource()
+            // The exchange is still processing the bytes that it received.
+            if case .nothing = action {} else { performLater { $0.perform(action) } }
+        }
         receiver?.receive(informational: response)
     }
 
@@ -30,24 +54,38 @@ extension ResumableUpload: LoadReceiver {
         isDelivering ? receiver?.bodyBuffer(atMost: count) : nil
     }
 
-    func bodyBufferFilled(_ count: Int) -> Flow { receiver?.bodyBufferFilled(count) ?? .wait }
+    /// Counts bytes of a response's body that no one receives.
+    private func discard(_ count: Int) -> Flow {
+        discarded += count
+        guard discarded > Self.mostDiscarded, actionAfterResponse != nil else { return .more }
+        performLater { $0.responseDidEnd() }
+        return .wait
+    }
 
+    /// Returns false if the response was not for the upload only.
+    @discardableResult
+    private func responseDidEnd() -> Bool {
+        guard let action = actionAfterResponse.take() else { return false }
+        perform(action)
+        return true
+    }
+
+    /// Calls `body` after the exchange's current work, unless the exchange has ended by then.
+    private func performLater(_ body: @escaping (ResumableUpload) -> Void) {
+        let current = exchange
+        resources.loop.executeLater { [self] in if exchange === current { body(self) } }
+    }
+
+    /// The program's own request may be redirected. The other requests are only for the server that has the upload.
     func redirect(
-        to request: URLRequest, refusal: LoadFailure?, response: URLResponse,
-        decide: @escaping (_ follows: Bool) -> Void
+        to next: URLRequest, refusal: LoadFailure?, response: URLResponse, decide: @escaping (Bool) -> Void
     ) {
-        redirect(request, refusal, response, decide)
+        guard case .creating = state.step else { return resources.loop.executeLater { decide(false) } }
+        receiver?.redirect(to: next, refusal: refusal, response: response) { [weak self] follows in
+            if follows { self?.task.resumption = nil }
+            decide(follows)
+        }
     }
-
-    var answersChallenges: Bool { receiver?.answersChallenges ?? false }
-
-    var challengeDelegate: AnyObject? { receiver?.challengeDelegate }
-
-    func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision) {
-        receiver?.challenge(challenge, decide: decide)
-    }
-
-    func withdraw(_ challenge: URLAuthenticationChallenge) { receiver?.withdraw(challenge) }
 
     /// Requests a stream for the part that is being sent.
     func requestNewBodyStream(_ give: @escaping (InputStream?) -> Void) {
@@ -58,29 +96,34 @@ extension ResumableUpload: LoadReceiver {
         receiver?.requestNewBodyStream(from: part.offset, give)
     }
 
-    func requestNewBodyStream(from offset: Int64, _ give: @escaping (InputStream?) -> Void) {
-        receiver?.requestNewBodyStream(from: offset, give)
+    func didSendBody(_ count: Int, expected: Int64) {
+        sent += Int64(count)
+        let expected = state.total ?? self.expected.map { state.offset + $0 }
+        receiver?.didSendBody(count, expected: expected ?? NSURLSessionTransferSizeUnknown)
     }
 
-    func willCache(_ response: CachedURLResponse, decide: @escaping @Sendable (CachedURLResponse?) -> Void) {
-        if let receiver { receiver.willCache(response, decide: decide) } else { decide(response) }
+    func bodyWillBeSentAgain(_ count: Int64) {
+        sent -= count
+        receiver?.bodyWillBeSentAgain(count)
     }
 
-    func didSendBody(_ count: Int, expected: Int64) { didSend(count) }
+    func finish() { if !responseDidEnd() { receiver?.finish() } }
 
-    func bodyWillBeSentAgain(_ count: Int64) { willSendAgain(count) }
-
-    func noteActivity() { receiver?.noteActivity() }
-
-    func queueStateDidChange(isQueued: Bool) { receiver?.queueStateDidChange(isQueued: isQueued) }
-
-    func collect(_ transaction: @autoclosure () -> TransactionRecord) { receiver?.collect(transaction()) }
-
-    func finish() {
-        if !responseDidEnd() { receiver?.finish() }
+    func fail(_ error: any Error) {
+        if responseDidEnd() { return }
+        let action = state.requestDidFail(error, isInterruption: Self.isInterruption(error))
+        noteResource()
+        perform(action)
     }
 
-    func fail(_ error: any Error) { exchangeDidFail(error) }
+    private static func isInterruption(_ error: any Error) -> Bool {
+        switch URLError(error, url: nil).code {
+        case .networkConnectionLost, .timedOut, .cannotConnectToHost, .notConnectedToInternet, .cannotFindHost,
+            .dnsLookupFailed:
+            true
+        case _: false
+        }
+    }
 
     var loadEnd: LoadEnd { receiver?.loadEnd ?? .replaced }
 }

@@ -4,29 +4,23 @@ import LoadingKitPrimitives
 import LoadingKitTransport
 
 /// Loads an upload task's request so that the upload continues after its connection is lost, if the server supports
-/// this. It stands between the task and the exchanges: for the request, for the requests that retrieve the server's
-/// offset, and for the rest of the body.
+/// this. One exchange after the other sends the request, retrieves the server's offset, and sends the rest of the body.
 final class ResumableUpload: LoopHandler, @unchecked Sendable {  // confined to `resources.loop`
-    /// The number of bytes of a response's body that are read and dropped to keep the connection.
-    private static let mostDiscarded = 64 * 1024
-
     let request: URLRequest
     let resources: LoadResources
     let task: URLSessionUploadTask
     var state: UploadState
     private(set) var receiver: (any LoadReceiver)?
-    /// The current exchange; nil between two exchanges.
-    private var exchange: (any LoopHandler)?
-    /// The current exchange's request.
-    private var exchangeRequest: URLRequest
-    /// The number of body bytes that the exchange has sent, and the number that it has to send if it is known.
-    private var sent: Int64 = 0
-    private var expected: Int64?
+    private(set) var exchange: (any LoopHandler)?
+    private(set) var exchangeRequest: URLRequest
+    /// The body bytes that the exchange has sent, and has to send if that is known.
+    var sent: Int64 = 0
+    private(set) var expected: Int64?
     private var timer: LoopTimer?
-    /// The action after a response that the program does not get.
-    private var actionAfterResponse: UploadState.Action?
-    private var discarded = 0
-    /// The action that waits until the receiver is ready: a suspended task sends no requests.
+    /// Follows after a response that the program does not get.
+    var actionAfterResponse: UploadState.Action?
+    var discarded = 0
+    /// Waits until the receiver is ready: a suspended task sends no requests.
     private var postponed: UploadState.Action?
     private var isReceiverBusy = false
     /// Whether the body was replaced after the resume data was made.
@@ -67,6 +61,8 @@ final class ResumableUpload: LoopHandler, @unchecked Sendable {  // confined to 
         return request.hasBody && count >= 0 ? count : nil
     }
 
+    private var session: HTTPSession { HTTPSession.of(resources.core) }
+
     // MARK: LoopHandler
 
     func begin(_ receiver: any LoadReceiver) {
@@ -91,7 +87,6 @@ final class ResumableUpload: LoopHandler, @unchecked Sendable {  // confined to 
         exchange?.receiverDidBlock()
     }
 
-    /// Takes the connection of the exchange whose response the task got.
     func takeConnection() throws -> TakenConnection? { try exchange?.takeConnection() }
 
     func receiverDidBecomeReady() {
@@ -116,7 +111,7 @@ final class ResumableUpload: LoopHandler, @unchecked Sendable {  // confined to 
         case .retrieve:
             endExchange()
             let question = makeQuestion()
-            send(question, HTTPExchange(question, resources), of: nil)
+            send(question, HTTPExchange(question, resources, session), of: nil)
         case .append(let part): append(part)
         case .pause(let seconds):
             endExchange()
@@ -150,9 +145,9 @@ final class ResumableUpload: LoopHandler, @unchecked Sendable {  // confined to 
         task.bodyGoesOn(at: part.offset, of: state.total)
         guard let resource = resourceOfUser else { return }
         let next = request.appending(part, to: resource)
-        let exchange = HTTPExchange(next, resources)
+        let exchange = HTTPExchange(next, resources, session)
         // If the connection is lost, the server's offset is retrieved.
-        exchange.replays.uploadDidBegin()
+        exchange.replays.hasUploadBegun = true
         send(next, exchange, of: part)
     }
 
@@ -188,8 +183,7 @@ final class ResumableUpload: LoopHandler, @unchecked Sendable {  // confined to 
         return fields
     }
 
-    /// Records the upload's resource in the task, if there is one.
-    private func noteResource() {
+    func noteResource() {
         guard let resource = state.resource else {
             task.resumption = nil
             return
@@ -198,95 +192,6 @@ final class ResumableUpload: LoopHandler, @unchecked Sendable {  // confined to 
             task.resumption = UploadResumption(request, firstURL: task.firstURL, at: resource)
         }
         task.resumption?.resource = resource
-    }
-
-    // MARK: From the exchange
-
-    func receiveInterim(_ response: HTTPURLResponse) {
-        guard response.statusCode == 104 else { return }
-        let action = state.receive(interim: UploadAnswer(response, to: exchangeRequest))
-        noteResource()
-        // The exchange is still processing the bytes that it received.
-        if case .nothing = action { return }
-        let current = exchange
-        resources.loop.executeLater { [self] in if exchange === current { perform(action) } }
-    }
-
-    /// Returns whether the program gets the response.
-    func delivers(_ response: HTTPURLResponse) -> Bool {
-        let isSent = expected.map { sent >= $0 } ?? false
-        switch state.receive(UploadAnswer(response, to: exchangeRequest), isSent: isSent) {
-        case .deliver:
-            if state.step == .delivering, exchangeRequest.url != request.url { removeStored(response) }
-            noteResource()
-            return true
-        case .discard(let action):
-            noteResource()
-            actionAfterResponse = action
-            return false
-        }
-    }
-
-    /// Stored responses for the request's URL may be invalid now (RFC 9111 §4.4). The exchanges use another URL, so
-    /// they do not invalidate these responses.
-    private func removeStored(_ response: HTTPURLResponse) {
-        guard 200..<400 ~= response.statusCode, let url = request.url else { return }
-        resources.core.settings.urlCache?.removeCachedResponse(for: URLRequest(url: url))
-    }
-
-    /// Counts bytes of a response's body that no one receives.
-    func discard(_ count: Int) -> Flow {
-        discarded += count
-        guard discarded > Self.mostDiscarded, actionAfterResponse != nil else { return .more }
-        let current = exchange
-        resources.loop.executeLater { [self] in if exchange === current { responseDidEnd() } }
-        return .wait
-    }
-
-    /// Returns false if the response was not for the upload only.
-    @discardableResult
-    func responseDidEnd() -> Bool {
-        guard let action = actionAfterResponse.take() else { return false }
-        perform(action)
-        return true
-    }
-
-    func exchangeDidFail(_ error: any Error) {
-        if responseDidEnd() { return }
-        let action = state.requestDidFail(error, isInterruption: Self.isInterruption(error))
-        noteResource()
-        perform(action)
-    }
-
-    private static func isInterruption(_ error: any Error) -> Bool {
-        switch URLError(error, url: nil).code {
-        case .networkConnectionLost, .timedOut, .cannotConnectToHost, .notConnectedToInternet, .cannotFindHost,
-            .dnsLookupFailed:
-            true
-        case _: false
-        }
-    }
-
-    func didSend(_ count: Int) {
-        sent += Int64(count)
-        let expected = state.total ?? self.expected.map { state.offset + $0 }
-        receiver?.didSendBody(count, expected: expected ?? NSURLSessionTransferSizeUnknown)
-    }
-
-    func willSendAgain(_ count: Int64) {
-        sent -= count
-        receiver?.bodyWillBeSentAgain(count)
-    }
-
-    /// The program's own request may be redirected. The other requests are only for the server that has the upload.
-    func redirect(
-        _ next: URLRequest, _ refusal: LoadFailure?, _ response: URLResponse, _ decide: @escaping (Bool) -> Void
-    ) {
-        guard case .creating = state.step else { return resources.loop.executeLater { decide(false) } }
-        receiver?.redirect(to: next, refusal: refusal, response: response) { [weak self] follows in
-            if follows { self?.task.resumption = nil }
-            decide(follows)
-        }
     }
 }
 
@@ -354,6 +259,7 @@ extension LoadFailure {
     fileprivate static func withoutStream(_ offset: Int64) -> LoadFailure {
         LoadFailure(
             .requestBodyStreamExhausted,
-            "the upload goes on at byte \(offset), and the delegate gave no stream from there (needNewBodyStreamFrom)")
+            "the upload continues at byte \(offset), and the delegate gave no stream from there (needNewBodyStreamFrom)"
+        )
     }
 }

@@ -170,7 +170,6 @@ struct StructuredField {
     }
 
     private mutating func skipSpaces() { rest = rest.drop { $0 == UInt8(ascii: " ") } }
-
     private mutating func skipBlanks() { rest = rest.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") } }
 }
 

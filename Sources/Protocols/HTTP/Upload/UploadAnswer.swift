@@ -4,29 +4,26 @@ import LoadingKitPrimitives
 
 /// The values of a response that concern a resumable upload (draft-ietf-httpbis-resumable-upload, "Upload Resource").
 struct UploadAnswer: Equatable {
-    /// The resource at which the upload continues.
     enum Location: Equatable {
         case resource(URL)
-        /// The resource has another origin. This client does not use it, because, unlike for a redirect, the program
-        /// cannot decide about it.
+        /// The resource has another origin, and is not used: unlike for a redirect, the program cannot decide about it.
         case elsewhere
     }
 
     let status: Int
     var location: Location?
-    /// The number of body bytes that the server has.
     var offset: Int64?
     var length: Int64?
     var isComplete: Bool?
     var limits: UploadLimits?
-    /// The delay in seconds.
+    /// In seconds.
     var retryAfter: Double?
     /// The version of the draft that the server has used; nil if the response names none, as in the final version.
     var interopVersion: Int64?
 
     init(status: Int) { self.status = status }
 
-    /// - Parameter request: the request of the response.
+    /// - Parameter request: the response's request.
     init(_ response: HTTPURLResponse, to request: URLRequest) {
         let fields = response.fields
         status = response.statusCode
@@ -60,7 +57,7 @@ struct UploadAnswer: Equatable {
     }
 }
 
-/// The limits of a server for uploads, in bytes.
+/// A server's limits, in bytes.
 struct UploadLimits: Equatable {
     /// The limit for the whole body.
     var maxSize: Int64?

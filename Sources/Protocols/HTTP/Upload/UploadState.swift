@@ -14,9 +14,8 @@ struct UploadState {
     /// A part of the body that is appended.
     struct Part: Equatable {
         let offset: Int64
-        /// Nil if the part extends to the end of a stream of unknown length.
+        /// Nil for a stream of unknown length, until its end has been read.
         let count: Int64?
-        /// Whether the part is the end of the body.
         let isLast: Bool
     }
 
@@ -53,15 +52,13 @@ struct UploadState {
         case discard(Action)
     }
 
-    /// The pauses before the offset is retrieved again, in seconds. If the upload has made no progress after the last
-    /// pause, it fails.
+    /// In seconds, before the offset is retrieved again. Without progress after the last one the upload fails.
     static let pauses: [Double] = [0, 0.5, 1, 2]
-    /// The longest pause that a server may require, in seconds.
     static let longestPause = 60.0
     /// The progress in bytes after which the pauses start over. Without it, a server that takes a few bytes of each
     /// request would be sent requests forever.
     static let leastProgress: Int64 = 16 * 1024
-    /// The largest number of parts of a body. If a server's limit would lead to more parts, the body is sent at once.
+    /// If a server's limit would lead to more parts, the body is sent at once.
     static let mostParts: Int64 = 10_000
 
     private(set) var step = Step.new
@@ -73,11 +70,8 @@ struct UploadState {
     private(set) var resource: URL?
     private var largestPart: Int64?
     private var failures = 0
-    /// The offset at which the pauses last started over.
     private var progress: Int64 = 0
-    /// The server's offset when it was last retrieved.
     private var lastOffset: Int64?
-    /// The error that first interrupted the upload.
     private var cause: (any Error)?
 
     init(total: Int64?, isDivisible: Bool, resumption: UploadResumption?) {
@@ -86,7 +80,6 @@ struct UploadState {
         resource = resumption?.resource
     }
 
-    /// The offset in the body of the part that is being sent.
     var offset: Int64 { if case .appending(let part) = step { part.offset } else { 0 } }
 
     // MARK: Inputs
@@ -96,7 +89,6 @@ struct UploadState {
         return resource == nil ? move(to: .creating, .create) : move(to: .retrieving, .retrieve)
     }
 
-    /// A 104 response was received.
     mutating func receive(interim answer: UploadAnswer) -> Action {
         guard answer.status == 104, step == .creating, answer.interopVersion.map({ 6...8 ~= $0 }) ?? true else {
             return .nothing
@@ -145,10 +137,10 @@ struct UploadState {
         guard resource != nil, answer.isComplete != true else { return deliver() }
         switch answer.status {
         // The program gets the server's result for the whole body. A gateway's response is no such result.
-        case 502...504: return discard(interrupt(answer))
-        case 500...599 where !isSent: return discard(interrupt(answer))
-        case 200..<300 where answer.isComplete == false: return discard(retrieve())
-        case 413 where noteLowerLimit(answer): return discard(interrupt(answer))
+        case 502...504: return .discard(interrupt(answer))
+        case 500...599 where !isSent: return .discard(interrupt(answer))
+        case 200..<300 where answer.isComplete == false: return .discard(retrieve())
+        case 413 where noteLowerLimit(answer): return .discard(interrupt(answer))
         case _: return deliver()
         }
     }
@@ -156,30 +148,30 @@ struct UploadState {
     private mutating func receiveRetrieved(_ answer: UploadAnswer) -> Verdict {
         switch answer.status {
         case 200..<300: break
-        case 408, 409, 423, 425, 429, 500...599: return discard(interrupt(answer))
-        case 401, 407: return discard(fail(LoadFailure.refused(answer.status)))
-        case _: return discard(giveUp(cause ?? LoadFailure.forgotten(answer.status)))
+        case 408, 409, 423, 425, 429, 500...599: return .discard(interrupt(answer))
+        case 401, 407: return .discard(fail(LoadFailure.refused(answer.status)))
+        case _: return .discard(giveUp(cause ?? LoadFailure.forgotten(answer.status)))
         }
         if let length = answer.length, let total, length != total {
-            return discard(giveUp(LoadFailure.wrongLength(length, total)))
+            return .discard(giveUp(LoadFailure.wrongLength(length, total)))
         }
         // The response to the body was lost.
         if answer.isComplete == true {
             guard let offset = answer.offset, let total, offset != total else { return deliver() }
-            return discard(giveUp(LoadFailure.wrongLength(offset, total)))
+            return .discard(giveUp(LoadFailure.wrongLength(offset, total)))
         }
-        guard let offset = answer.offset else { return discard(giveUp(LoadFailure.withoutOffset)) }
+        guard let offset = answer.offset else { return .discard(giveUp(LoadFailure.withoutOffset)) }
         // The number of bytes that have left this machine is unknown: bytes may have been sent without a report.
-        if let total, offset > total { return discard(giveUp(LoadFailure.ahead(offset, total))) }
-        guard offset >= lastOffset ?? 0 else { return discard(giveUp(LoadFailure.behind(offset, lastOffset ?? 0))) }
+        if let total, offset > total { return .discard(giveUp(LoadFailure.ahead(offset, total))) }
+        guard offset >= lastOffset ?? 0 else { return .discard(giveUp(LoadFailure.behind(offset, lastOffset ?? 0))) }
         if let limits = answer.limits {
             if let most = limits.maxSize, let total, total > most {
-                return discard(giveUp(LoadFailure.tooLarge(total, most)))
+                return .discard(giveUp(LoadFailure.tooLarge(total, most)))
             }
             _ = note(limits)
         }
         noteProgress(offset)
-        return discard(append(from: offset))
+        return .discard(append(from: offset))
     }
 
     private mutating func receiveAppended(_ answer: UploadAnswer, _ part: Part) -> Verdict {
@@ -188,10 +180,10 @@ struct UploadState {
         case 200..<300 where !part.isLast:
             let end = part.offset + (part.count ?? 0)
             noteProgress(end)
-            return discard(append(from: end))
+            return .discard(append(from: end))
         case 200..<300 where answer.isComplete == nil: return deliver()
-        case 413 where noteLowerLimit(answer): return discard(interrupt(answer))
-        case 200..<300, 408, 409, 423, 425, 429, 500...599: return discard(interrupt(answer))
+        case 413 where noteLowerLimit(answer): return .discard(interrupt(answer))
+        case 200..<300, 408, 409, 423, 425, 429, 500...599: return .discard(interrupt(answer))
         case _: return deliver()
         }
     }
@@ -202,8 +194,6 @@ struct UploadState {
         return .deliver
     }
 
-    private func discard(_ action: Action) -> Verdict { .discard(action) }
-
     // MARK: Actions
 
     private mutating func move(to next: Step, _ action: Action) -> Action {
@@ -213,7 +203,7 @@ struct UploadState {
 
     private mutating func fail(_ error: any Error) -> Action { move(to: .over, .fail(error)) }
 
-    /// Fails with an error after which no other task can continue the upload.
+    /// No other task can continue the upload.
     private mutating func giveUp(_ error: any Error) -> Action {
         resource = nil
         return fail(error)
@@ -250,7 +240,7 @@ struct UploadState {
 
     // MARK: Limits
 
-    /// Records the limits. Returns whether parts are limited now.
+    /// Returns whether parts are limited now.
     private mutating func note(_ limits: UploadLimits) -> Bool {
         guard isDivisible, let total, let most = limits.maxAppendSize, most > 0, total / most < Self.mostParts else {
             return false
@@ -259,7 +249,7 @@ struct UploadState {
         return true
     }
 
-    /// Records a limit by which the server has refused a part. Returns whether the limit is new.
+    /// Returns whether the limit by which the server has refused a part is new.
     private mutating func noteLowerLimit(_ answer: UploadAnswer) -> Bool {
         let old = largestPart
         guard let limits = answer.limits, note(limits), let largestPart else { return false }
@@ -270,7 +260,7 @@ struct UploadState {
 /// The reasons why an upload does not continue.
 extension LoadFailure {
     static func forgotten(_ status: Int) -> LoadFailure {
-        LoadFailure(.resourceUnavailable, "the server does not go on with the upload (status \(status))")
+        LoadFailure(.resourceUnavailable, "the server does not continue the upload (status \(status))")
     }
 
     static func interrupted(_ status: Int) -> LoadFailure {
@@ -280,7 +270,7 @@ extension LoadFailure {
     static func refused(_ status: Int) -> LoadFailure {
         LoadFailure(
             .userAuthenticationRequired,
-            "the server requires credentials to say how much it has of the upload (status \(status))")
+            "the server requires credentials to report the offset of the upload (status \(status))")
     }
 
     static func tooLarge(_ size: Int64, _ most: Int64) -> LoadFailure {
@@ -290,16 +280,16 @@ extension LoadFailure {
     }
 
     static func wrongLength(_ length: Int64, _ total: Int64) -> LoadFailure {
-        LoadFailure(.badServerResponse, "the server has an upload of \(length) bytes, where the body has \(total)")
+        LoadFailure(.badServerResponse, "the server's upload has \(length) bytes, and the body has \(total)")
     }
 
     static var withoutOffset: LoadFailure {
-        LoadFailure(.badServerResponse, "the server does not say how much it has of the upload (Upload-Offset)")
+        LoadFailure(.badServerResponse, "the server does not report the offset of the upload (Upload-Offset)")
     }
 
     static func ahead(_ offset: Int64, _ total: Int64) -> LoadFailure {
         LoadFailure(
-            .badServerResponse, "the server says that it has \(offset) bytes of the upload, and there are \(total)")
+            .badServerResponse, "the server reports \(offset) bytes of the upload, which has \(total)")
     }
 
     static func behind(_ offset: Int64, _ before: Int64) -> LoadFailure {

@@ -6,13 +6,13 @@ import LoadingKitWebSocket
 
 /// An open WebSocket connection. It moves messages between a task's link and the codec. Confined to its loop.
 final class WebSocketConnection: WebSocketChannel {
-    /// The size of a write, in bytes. Longer messages are sent in pieces of this size.
+    /// In bytes. Longer messages are sent in pieces.
     private static let pieceBytes = 128 * 1024
 
-    /// The time that the client waits for the server's close frame, in seconds.
+    /// The time for the server's close frame, in seconds.
     private static let closingTime = 5.0
 
-    /// Binary messages up to this size in bytes are copied, so that a message keeps no more memory than it needs.
+    /// Binary messages up to this size are copied, so that they keep no more memory than they need.
     private static let copiedBytes = 4096
 
     enum End {
@@ -40,9 +40,7 @@ final class WebSocketConnection: WebSocketChannel {
     private let loop: EventLoop
     private var outgoing = Deque<Outgoing>()
     private var unfinished: Unfinished?
-    /// The number of messages that end in the last output.
     private var handedOut = 0
-    /// Bytes that were received while the link is full.
     private var held: [UInt8] = []
     private var isLinkFull = false
     private var closingTimer: LoopTimer?
@@ -50,14 +48,11 @@ final class WebSocketConnection: WebSocketChannel {
     /// The task is over.
     private var isStopped = false
 
-    /// Called when there are bytes to send.
     var onOutput: () -> Void = {}
     /// Called when bytes can be received again.
     var onReady: () -> Void = {}
-    /// Called when the connection has ended.
     var onEnd: (End) -> Void = { _ in }
 
-    /// The subprotocol that the server chose from those offered.
     let subprotocol: String?
 
     init(_ agreement: WebSocketHandshake.Agreement, _ link: WebSocketLink, _ loop: EventLoop) {
@@ -73,7 +68,6 @@ final class WebSocketConnection: WebSocketChannel {
     // MARK: WebSocketChannel
 
     func send(_ message: URLSessionWebSocketTask.Message) { put(.message(message)) }
-
     func ping(_ payload: [UInt8]) { put(.ping(payload)) }
 
     func close(_ code: WebSocketCloseCode, reason: String) {
@@ -81,8 +75,7 @@ final class WebSocketConnection: WebSocketChannel {
         awaitAnswer()
     }
 
-    /// Starts the time limit for the server's close frame. Each write restarts it, as the server is still reading
-    /// earlier bytes.
+    /// The time limit for the server's close frame. Each write restarts it, as the server still reads earlier bytes.
     private func awaitAnswer() {
         closingTimer?.cancel()
         closingTimer = loop.schedule(at: loop.now.advanced(bySeconds: Self.closingTime)) { [weak self] in
@@ -107,7 +100,7 @@ final class WebSocketConnection: WebSocketChannel {
 
     // MARK: Receiving
 
-    /// Takes bytes that were received. Bytes for which the link has no room are held.
+    /// Bytes for which the link has no room are held.
     func receive(_ bytes: UnsafeRawBufferPointer) -> Flow {
         if isOver { return .more }
         guard !isLinkFull, held.isEmpty else {
@@ -119,7 +112,6 @@ final class WebSocketConnection: WebSocketChannel {
         return isLinkFull ? .wait : .more
     }
 
-    /// Processes the held bytes.
     func proceed() {
         guard !held.isEmpty, !isLinkFull, !isOver else { return }
         let bytes = held

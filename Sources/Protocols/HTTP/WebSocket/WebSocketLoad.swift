@@ -2,7 +2,6 @@ import Foundation
 import LoadingKitCore
 import LoadingKitHTTP1
 import LoadingKitPrimitives
-import LoadingKitTransport
 import LoadingKitWebSocket
 
 /// Opens a WebSocket connection with an HTTP exchange, whose stream carries messages afterwards.
@@ -15,7 +14,7 @@ final class WebSocketLoad: LoopHandler, @unchecked Sendable {  // confined to `r
     private var handshake: WebSocketHandshake
     private var exchange: HTTPExchange?
     private var connection: WebSocketConnection?
-    private var receiver: (any LoadReceiver)?
+    private(set) var receiver: (any LoadReceiver)?
     private var isCollected = false
     /// Whether the receiver takes no bytes, for example because the task is suspended.
     private var isReceiverBusy = false
@@ -52,7 +51,8 @@ final class WebSocketLoad: LoopHandler, @unchecked Sendable {  // confined to `r
                 LoadFailure(.unsupportedURL, "ws: and wss: URLs are for WebSocket tasks: use webSocketTask(with:)"))
         }
         self.receiver = receiver
-        let exchange = HTTPExchange(handshakeRequest, resources, upgrade: self)
+        let exchange = HTTPExchange(
+            handshakeRequest, resources, HTTPSession.of(resources.core), upgrade: self)
         self.exchange = exchange
         exchange.begin(self)
     }
@@ -78,27 +78,17 @@ final class WebSocketLoad: LoopHandler, @unchecked Sendable {  // confined to `r
     }
 
     /// Continues reading, unless the task is suspended or its link is full.
-    private func readOn() {
-        if !isReceiverBusy, connection?.isWaiting != true { exchange?.receiverDidBecomeReady() }
-    }
+    private func readOn() { if !isReceiverBusy, connection?.isWaiting != true { exchange?.receiverDidBecomeReady() } }
 
     // MARK: The end
 
-    /// Both sides have closed the connection.
-    private func finishClosed() {
-        collectOpen()
-        receiver?.finish()
-    }
-
-    private func failOpen(_ error: any Error, _ code: WebSocketCloseCode) {
-        link?.connectionDidBreak(code)
-        collectOpen()
-        receiver?.fail(error)
-    }
-
-    private func collectOpen() {
-        guard let exchange else { return }
-        exchange.upgradeDidEnd()
+    private func connectionDidEnd(_ end: WebSocketConnection.End) {
+        if case .failed(_, let code) = end { link?.connectionDidBreak(code) }
+        exchange?.upgradeDidEnd()
+        switch end {
+        case .closed: receiver?.finish()
+        case .failed(let error, _): receiver?.fail(error)
+        }
     }
 }
 
@@ -123,23 +113,17 @@ extension WebSocketLoad: HTTPUpgrade {
         let connection = WebSocketConnection(agreement, link, resources.loop)
         connection.onOutput = { [weak self] in self?.exchange?.outputDidBecomeReady() }
         connection.onReady = { [weak self] in self?.readOn() }
-        connection.onEnd = { [weak self] end in
-            switch end {
-            case .closed: self?.finishClosed()
-            case .failed(let error, let code): self?.failOpen(error, code)
-            }
-        }
+        connection.onEnd = { [weak self] end in self?.connectionDidEnd(end) }
         self.connection = connection
     }
 
     func takeOutput(_ buffer: inout [UInt8]) { connection?.takeOutput(&buffer) }
-
     func takeLastOutput(_ buffer: inout [UInt8]) { connection?.takeLastOutput(&buffer) }
 }
 
 // MARK: - LoadReceiver
 
-extension WebSocketLoad: LoadReceiver {
+extension WebSocketLoad: ForwardingReceiver {
     func receive(_ response: URLResponse) -> Flow {
         guard let receiver else { return .wait }
         let flow = receiver.receive((response as? HTTPURLResponse).map(translated) ?? response)
@@ -164,7 +148,6 @@ extension WebSocketLoad: LoadReceiver {
     func receive(informational response: HTTPURLResponse) { receiver?.receive(informational: translated(response)) }
     func receive(_ data: Data) -> Flow { data.withUnsafeBytes { receive($0) } }
     func bodyBuffer(atMost count: Int) -> UnsafeMutableRawBufferPointer? { nil }
-    func bodyBufferFilled(_ count: Int) -> Flow { .more }
 
     func redirect(
         to request: URLRequest, refusal: LoadFailure?, response: URLResponse, decide: @escaping (Bool) -> Void
@@ -173,25 +156,9 @@ extension WebSocketLoad: LoadReceiver {
         receiver?.redirect(to: translated(request), refusal: refusal, response: response, decide: decide)
     }
 
-    var answersChallenges: Bool { receiver?.answersChallenges ?? false }
-
-    var challengeDelegate: AnyObject? { receiver?.challengeDelegate }
-
-    func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision) {
-        receiver?.challenge(challenge, decide: decide)
-    }
-
-    func withdraw(_ challenge: URLAuthenticationChallenge) { receiver?.withdraw(challenge) }
-    func requestNewBodyStream(_ give: @escaping (InputStream?) -> Void) { give(nil) }
-    func requestNewBodyStream(from offset: Int64, _ give: @escaping (InputStream?) -> Void) { give(nil) }
-    func willCache(_ response: CachedURLResponse, decide: @escaping @Sendable (CachedURLResponse?) -> Void) {
-        decide(nil)
-    }
+    /// Frames are not a request's body.
     func didSendBody(_ count: Int, expected: Int64) {}
-
     func bodyWillBeSentAgain(_ count: Int64) {}
-    func noteActivity() { receiver?.noteActivity() }
-    func queueStateDidChange(isQueued: Bool) { receiver?.queueStateDidChange(isQueued: isQueued) }
 
     /// An open connection's transaction is collected when the connection ends. Both the exchange and the connection may
     /// report it.
@@ -203,10 +170,7 @@ extension WebSocketLoad: LoadReceiver {
 
     /// The connection has ended. Before the connection is open, this event is the end of a refusal's body and is
     /// ignored.
-    func finish() {
-        guard let connection else { return }
-        connection.connectionDidEnd(with: nil)
-    }
+    func finish() { connection?.connectionDidEnd(with: nil) }
 
     func fail(_ error: any Error) {
         if let connection { connection.connectionDidEnd(with: error) } else { receiver?.fail(error) }

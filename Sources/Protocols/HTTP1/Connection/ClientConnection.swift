@@ -58,7 +58,7 @@ public struct ClientConnection: Sendable {
         parser = ResponseParser(limits: limits)
     }
 
-    /// Whether ``sendRequest(method:target:fields:framing:into:)`` is allowed: no request is on its way, and the
+    /// Whether `sendRequest` is allowed: no request is on its way, and the
     /// version, `Connection` and framing of the last messages keep the connection open.
     @inlinable
     public var canCarryAnotherRequest: Bool {

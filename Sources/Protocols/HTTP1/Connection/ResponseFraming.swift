@@ -3,7 +3,7 @@ import LoadingKitPrimitives
 /// The framing of a response's body, and the messages that may follow it (RFC 9112 §6.3, §9.3).
 struct ResponseFraming {
     var body: BodyFraming
-    var sequel: MessageReader.Sequel
+    var sequel: MessageReader.NextMessage
     var allowsReuse: Bool { sequel == .message }
 
     /// The framing of a final response whose framing fields contain at most a length and `keep-alive`, as in most
@@ -25,7 +25,7 @@ struct ResponseFraming {
         }
     }
 
-    private init(body: BodyFraming, sequel: MessageReader.Sequel) {
+    private init(body: BodyFraming, sequel: MessageReader.NextMessage) {
         self.body = body
         self.sequel = sequel
     }

@@ -17,7 +17,7 @@ struct MessageReader: Sendable {
     }
 
     /// The kind of bytes that may follow a message.
-    enum Sequel: Sendable { case message, anotherProtocol, nothing }
+    enum NextMessage: Sendable { case message, anotherProtocol, nothing }
 
     @usableFromInline
     enum State: Sendable {
@@ -43,7 +43,7 @@ struct MessageReader: Sendable {
     @usableFromInline var state = State.head
     /// The decoder is not in the state, because it would then be copied for each chunk.
     @usableFromInline var decoder: ChunkDecoder
-    private var sequel = Sequel.message
+    private var sequel = NextMessage.message
     private var headSize = SectionSize()
     private var trailers = HTTPFields()
     /// The error is not in the state, whose other cases are distinguished faster without it.
@@ -236,7 +236,7 @@ extension MessageReader {
     }
 
     /// Sets the framing of the body after the head that was read, and the kind of bytes that may follow the message.
-    mutating func beginBody(_ framing: BodyFraming, then sequel: Sequel) {
+    mutating func beginBody(_ framing: BodyFraming, then sequel: NextMessage) {
         self.sequel = sequel
         switch framing {
         case .none, .length(0): state = .ending

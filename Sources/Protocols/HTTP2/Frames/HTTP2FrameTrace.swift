@@ -28,25 +28,15 @@ public struct HTTP2FrameTrace: Sendable {
         return lines
     }
 
-    private static func line(_ frame: FrameHeader) -> String {
-        let flags = flags(of: frame).map { " \($0)" }.joined()
-        return "\(name(of: frame)) stream \(frame.stream), \(frame.length) bytes\(flags)"
-    }
+    private static let names = [
+        "DATA", "HEADERS", "PRIORITY", "RST_STREAM", "SETTINGS", "PUSH_PROMISE", "PING", "GOAWAY", "WINDOW_UPDATE",
+        "CONTINUATION",
+    ]
 
-    private static func name(of frame: FrameHeader) -> String {
-        switch FrameType(rawValue: frame.type) {
-        case .data: "DATA"
-        case .headers: "HEADERS"
-        case .priority: "PRIORITY"
-        case .resetStream: "RST_STREAM"
-        case .settings: "SETTINGS"
-        case .pushPromise: "PUSH_PROMISE"
-        case .ping: "PING"
-        case .goAway: "GOAWAY"
-        case .windowUpdate: "WINDOW_UPDATE"
-        case .continuation: "CONTINUATION"
-        case nil: "type \(frame.type)"
-        }
+    private static func line(_ frame: FrameHeader) -> String {
+        let name = Int(frame.type) < names.count ? names[Int(frame.type)] : "type \(frame.type)"
+        let flags = flags(of: frame).map { " \($0)" }.joined()
+        return "\(name) stream \(frame.stream), \(frame.length) bytes\(flags)"
     }
 
     private static func flags(of frame: FrameHeader) -> [String] {

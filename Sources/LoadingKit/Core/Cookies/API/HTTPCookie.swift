@@ -72,7 +72,7 @@ open class HTTPCookie: NSObject, @unchecked Sendable {  // only `let`s
 
     /// The request's cookie field: `Cookie` with its value (RFC 6265bis §5.8.3). Empty for no cookies.
     ///
-    /// It has all the cookies, in the given order. ``HTTPCookieStorage/cookies(for:)`` returns the cookies of a request
+    /// It has all the cookies, in the given order. `HTTPCookieStorage.cookies(for:)` returns the cookies of a request
     /// in the correct order.
     open class func requestHeaderFields(with cookies: [HTTPCookie]) -> [String: String] {
         cookies.isEmpty ? [:] : ["Cookie": cookies.map { "\($0.name)=\($0.value)" }.joined(separator: "; ")]

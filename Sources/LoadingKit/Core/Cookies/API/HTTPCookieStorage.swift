@@ -144,7 +144,7 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {  // all state is i
     }
 
     /// Passes the cookies for a task's current request to `completionHandler`; nil when there is no request. Override
-    /// this method, or ``cookies(for:)``, to separate tasks' cookies. This method calls the handler before it returns;
+    /// this method, or `cookies(for:)`, to separate tasks' cookies. This method calls the handler before it returns;
     /// an override may call it later.
     open func getCookiesFor(
         _ task: URLSessionTask, completionHandler: @escaping @Sendable ([HTTPCookie]?) -> Void

@@ -1,5 +1,5 @@
 import Foundation
-import HeapModule
+import LoadingKitPrimitives
 
 /// Cookies in memory, by site. The time of a look-up depends on the number of the site's cookies, not on the total
 /// number.
@@ -9,14 +9,25 @@ struct CookieJar: Sendable {
         /// Increases with each new cookie. Of two cookies with the same time of creation, the smaller number is the
         /// older one.
         let serial: UInt64
-        /// Increases with each use of any cookie.
         var lastUse: UInt64
     }
 
-    /// The place of a cookie in the jar.
     private struct Place: Hashable, Sendable {
         let site: String
         let identity: CookieRecord.Identity
+    }
+
+    private struct End: Sendable {
+        let place: Place
+        let time: Date
+    }
+
+    private struct EndOrder: IndexedHeapOrder, Sendable {
+        var indices: [Place: Int] = [:]
+
+        static func precedes(_ a: End, _ b: End) -> Bool { a.time < b.time }
+
+        mutating func store(_ index: Int, of end: End) { indices[end.place] = index < 0 ? nil : index }
     }
 
     private let limits: CookieLimits
@@ -25,8 +36,10 @@ struct CookieJar: Sendable {
     private var uses: LeastRecentlyUsedStore<Place, Place>
     private var serial: UInt64 = 0
     private var clock: UInt64 = 0
-    /// The expiry times of cookies. It may contain cookies that were replaced or removed meanwhile.
-    private var ends = EarliestFirst<Date, Place>()
+    /// The expiry times of cookies, the earliest first.
+    private var ends = IndexedHeap<EndOrder>()
+    /// The number of cookies with an expiry time.
+    var endCount: Int { ends.count }
 
     init(limits: CookieLimits = CookieLimits()) {
         self.limits = limits
@@ -34,7 +47,6 @@ struct CookieJar: Sendable {
     }
 
     var count: Int { uses.count }
-    var endCount: Int { ends.count }
 
     /// The cookies that have not expired, the oldest first.
     func records(at now: Date) -> [CookieRecord] {
@@ -93,20 +105,13 @@ struct CookieJar: Sendable {
             changes.append(.stored(record, replacing: nil))
             changes += uses.insert(place, for: place, cost: 1).compactMap { take($0) }.map { .removed($0) }
         }
-        if let end = record.expires { noteEnd(end, of: place) }
+        setEnd(record.expires, of: place)
         return changes + shrink(place.site)
     }
 
-    private mutating func noteEnd(_ end: Date, of place: Place) {
-        ends.insert(place, at: end)
-        // More than half of the entries belong to cookies that were replaced: rebuild the list.
-        guard ends.count > 2 * count + 64 else { return }
-        let current = sites.flatMap { site, entries in
-            entries.compactMap { entry in
-                entry.record.expires.map { (key: Place(site: site, identity: entry.record.identity), time: $0) }
-            }
-        }
-        ends.replaceAll(with: current)
+    private mutating func setEnd(_ end: Date?, of place: Place) {
+        if let index = ends.order.indices[place] { _ = ends.remove(at: index) }
+        if let end { ends.insert(End(place: place, time: end)) }
     }
 
     private mutating func replace(at index: Int, of place: Place, with record: CookieRecord) -> [CookieChange] {
@@ -130,8 +135,9 @@ struct CookieJar: Sendable {
         sites.values.joined().map(\.record).filter(isRemoved).flatMap { remove($0.identity) }
     }
 
-    /// Removes a cookie from its site. The caller has removed it from ``uses``.
+    /// Removes a cookie from its site and from ``ends``. The caller has removed it from ``uses``.
     private mutating func take(_ place: Place) -> CookieRecord? {
+        setEnd(nil, of: place)
         guard let index = sites[place.site]?.firstIndex(where: { $0.record.identity == place.identity }) else {
             return nil
         }
@@ -144,9 +150,9 @@ struct CookieJar: Sendable {
 
     private mutating func removeExpired(at now: Date) -> [CookieChange] {
         var changes: [CookieChange] = []
-        while let (place, end) = ends.popDue(now) {
-            let entry = sites[place.site]?.first { $0.record.identity == place.identity }
-            if entry?.record.expires == end { changes += remove(place.identity) }
+        while let end = ends.first, end.time <= now {
+            _ = ends.remove(at: 0)
+            changes += remove(end.place.identity)
         }
         return changes
     }
@@ -168,38 +174,7 @@ struct CookieJar: Sendable {
     }
 }
 
-/// One change of the cookies of a jar.
 enum CookieChange: Sendable {
     case stored(CookieRecord, replacing: CookieRecord?)
     case removed(CookieRecord)
-}
-
-/// Keys with their due times, the earliest first. Each operation takes O(log n). A key may have several entries: the
-/// caller checks whether the returned time is still the key's due time.
-struct EarliestFirst<Time: Comparable & Sendable, Key: Sendable>: Sendable {
-    private struct Entry: Comparable, Sendable {
-        let time: Time
-        let key: Key
-
-        static func < (a: Entry, b: Entry) -> Bool { a.time < b.time }
-        static func == (a: Entry, b: Entry) -> Bool { a.time == b.time }
-    }
-
-    private var entries = Heap<Entry>()
-
-    var count: Int { entries.count }
-
-    mutating func insert(_ key: Key, at time: Time) { entries.insert(Entry(time: time, key: key)) }
-
-    /// Removes the earliest key, if its time has come.
-    mutating func popDue(_ now: Time) -> (key: Key, time: Time)? {
-        guard let first = entries.min, first.time <= now else { return nil }
-        entries.removeMin()
-        return (first.key, first.time)
-    }
-
-    /// Replaces all keys.
-    mutating func replaceAll(with others: some Sequence<(key: Key, time: Time)>) {
-        entries = Heap(others.map { Entry(time: $0.time, key: $0.key) })
-    }
 }

@@ -17,7 +17,6 @@ extension CookiePersistence {
     package var identity: String? { nil }
 }
 
-/// Changes that are written together.
 package enum CookieBatch: Sendable, Equatable {
     /// The changes since the last batch, in order.
     case edits([CookieEdit])

@@ -34,7 +34,6 @@ package struct CookieRecord: Hashable, Sendable {
     package var sameSite = SameSite.unspecified
     /// The time at which a cookie of this identity was first stored; an update keeps it.
     package var creation: Date
-    /// The time at which this value was stored.
     package var stored: Date
     /// Properties of RFC 2965, which only programs set.
     package var legacy: Legacy?
@@ -125,7 +124,6 @@ extension CookieRecord {
         return age.map { end(after: $0, from: now) } ?? properties.date(.expires)
     }
 
-    /// The domain in the form that programs see.
     var domainProperty: String { identity.isHostOnly ? identity.domain : "." + identity.domain }
 
     /// The dictionary from which this cookie can be made again. Flags that are not set are omitted, as on Apple's

@@ -65,7 +65,6 @@ struct SetCookieLine: Equatable {
 }
 
 extension CookieRecord.SameSite {
-    /// The policy of the attribute's value. An unknown value means the same as a missing attribute.
     init(attribute: String) {
         self = Self(rawValue: attribute.asciiLowercased) ?? .unspecified
     }

@@ -56,11 +56,9 @@ extension CookieRecord {
 /// The limits of a storage. They are larger than servers need (RFC 6265bis §6.1), but a single site cannot fill the
 /// storage.
 package struct CookieLimits: Hashable, Sendable {
-    /// Octets of a cookie's name and value together.
     package var cookieBytes = 4096
     /// Cookies of a site: a registrable domain with all its subdomains.
     package var siteCount = 180
-    /// Cookies in total.
     package var totalCount = 3000
 
     package init() {}

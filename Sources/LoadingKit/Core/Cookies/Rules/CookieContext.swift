@@ -45,7 +45,6 @@ package struct CookieContext: Sendable {
         policy == .none || isSameSite || isTopLevelNavigation
     }
 
-    /// Whether an accept policy permits the response to set cookies.
     func isAccepted(by policy: HTTPCookie.AcceptPolicy) -> Bool {
         switch policy {
         case .always: true

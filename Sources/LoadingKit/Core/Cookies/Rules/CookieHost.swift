@@ -33,7 +33,6 @@ enum CookieHost {
         return host.utf8[dot] == UInt8(ascii: ".") && !isAddress(host)
     }
 
-    /// Whether the host is an IP address.
     static func isAddress(_ host: String) -> Bool { IPAddress(withoutZone: host) != nil }
 }
 
@@ -92,7 +91,6 @@ enum PublicSuffixes {
 
 /// Paths in the form in which cookies compare them (RFC 6265bis §5.1.4): percent-encoded characters are not decoded.
 enum CookiePath {
-    /// A URL's path; `/` where it has none.
     static func path(of url: URL) -> String {
         let path = url.absoluteURL.path(percentEncoded: true)
         return path.utf8.first == UInt8(ascii: "/") ? path : "/"

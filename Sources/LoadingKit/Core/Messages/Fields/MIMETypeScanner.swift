@@ -37,7 +37,6 @@ struct MIMETypeScanner {
         return Self.lowercasedToken(subtype)
     }
 
-    /// The next parameter; nil at the end of the text.
     mutating func takeParameter() -> Parameter? {
         while rest.popFirst() != nil {  // the semicolon
             _ = take(while: \.isHTTPWhitespace)

@@ -21,7 +21,7 @@ open class NSMutableURLRequest: NSURLRequest, @unchecked Sendable {  // used by 
 
     package override init(request: URLRequest) { super.init(request: request) }
 
-    /// Decodes the result of ``encode(with:)``; nil when the archive is not keyed, or lacks a required value.
+    /// Decodes the result of `encode(with:)`; nil when the archive is not keyed, or lacks a required value.
     public required init?(coder aDecoder: NSCoder) { super.init(coder: aDecoder) }
 
     /// An immutable request with the same content.
@@ -100,8 +100,7 @@ open class NSMutableURLRequest: NSURLRequest, @unchecked Sendable {  // used by 
         set { request.httpShouldHandleCookies = newValue }
     }
 
-    /// Whether the request may be sent on an HTTP/1.1 connection before earlier requests are answered:
-    /// ``URLRequest/httpShouldUsePipelining``.
+    /// Whether the request may be pipelined: ``URLRequest/httpShouldUsePipelining``.
     open override var httpShouldUsePipelining: Bool {
         get { request.httpShouldUsePipelining }
         set { request.httpShouldUsePipelining = newValue }
@@ -125,43 +124,37 @@ open class NSMutableURLRequest: NSURLRequest, @unchecked Sendable {  // used by 
         set { request.allowsExpensiveNetworkAccess = newValue }
     }
 
-    /// Whether a network with very little capacity may be used, such as a satellite network; true unless set. It has no
-    /// effect, because Linux has no such setting for interfaces.
+    /// See ``URLRequest/allowsUltraConstrainedNetworkAccess``, which has no effect on Linux.
     open override var allowsUltraConstrainedNetworkAccess: Bool {
         get { request.allowsUltraConstrainedNetworkAccess }
         set { request.allowsUltraConstrainedNetworkAccess = newValue }
     }
 
-    /// Whether addresses from an earlier lookup may be used while the name is looked up; false unless set. It has no
-    /// effect, because no addresses are stored on disk.
+    /// See ``URLRequest/allowsPersistentDNS``, which has no effect.
     open override var allowsPersistentDNS: Bool {
         get { request.allowsPersistentDNS }
         set { request.allowsPersistentDNS = newValue }
     }
 
-    /// The site in whose pages partitioned cookies are used; nil unless set. It has no effect, because cookies are not
-    /// partitioned: a session may have its own cookie storage.
+    /// See ``URLRequest/cookiePartitionIdentifier``, which has no effect.
     open override var cookiePartitionIdentifier: String? {
         get { request.cookiePartitionIdentifier }
         set { request.cookiePartitionIdentifier = newValue }
     }
 
-    /// Whether the server is known to support HTTP/3; false unless set. It has no effect, because LoadingKit has no
-    /// HTTP/3.
+    /// See ``URLRequest/assumesHTTP3Capable``, which has no effect.
     open override var assumesHTTP3Capable: Bool {
         get { request.assumesHTTP3Capable }
         set { request.assumesHTTP3Capable = newValue }
     }
 
-    /// Whether the host's name must be validated by DNSSEC; false unless set. If true, a request whose host is a name
-    /// fails: see ``URLSessionConfiguration/requiresDNSSECValidation``.
+    /// Whether the host's name must be validated by DNSSEC: ``URLRequest/requiresDNSSECValidation``.
     open override var requiresDNSSECValidation: Bool {
         get { request.requiresDNSSECValidation }
         set { request.requiresDNSSECValidation = newValue }
     }
 
-    /// Whether the program itself or its user makes the request; the developer unless set. It has no effect: it serves
-    /// the privacy reports of Apple's systems.
+    /// See ``URLRequest/attribution``, which has no effect.
     open override var attribution: Attribution {
         get { request.attribution }
         set { request.attribution = newValue }

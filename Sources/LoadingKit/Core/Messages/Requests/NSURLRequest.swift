@@ -100,8 +100,7 @@ open class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying, 
     /// Whether cookies are sent and stored.
     open var httpShouldHandleCookies: Bool { request.httpShouldHandleCookies }
 
-    /// Whether the request may be sent on an HTTP/1.1 connection before earlier requests are answered:
-    /// ``URLRequest/httpShouldUsePipelining``.
+    /// Whether the request may be pipelined: ``URLRequest/httpShouldUsePipelining``.
     open var httpShouldUsePipelining: Bool { request.httpShouldUsePipelining }
 
     /// Whether a cellular network may be used.
@@ -113,27 +112,22 @@ open class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying, 
     /// Whether an expensive network may be used.
     open var allowsExpensiveNetworkAccess: Bool { request.allowsExpensiveNetworkAccess }
 
-    /// Whether a network with very little capacity may be used, such as a satellite network; true unless set. It has no
-    /// effect, because Linux has no such setting for interfaces.
+    /// See ``URLRequest/allowsUltraConstrainedNetworkAccess``, which has no effect on Linux.
     open var allowsUltraConstrainedNetworkAccess: Bool { request.allowsUltraConstrainedNetworkAccess }
 
-    /// Whether addresses from an earlier lookup may be used while the name is looked up; false unless set. It has no
-    /// effect, because no addresses are stored on disk.
+    /// See ``URLRequest/allowsPersistentDNS``, which has no effect.
     open var allowsPersistentDNS: Bool { request.allowsPersistentDNS }
 
-    /// The site in whose pages partitioned cookies are used; nil unless set. It has no effect, because cookies are not
-    /// partitioned: a session may have its own cookie storage.
+    /// See ``URLRequest/cookiePartitionIdentifier``, which has no effect.
     open var cookiePartitionIdentifier: String? { request.cookiePartitionIdentifier }
 
-    /// Whether the server is known to support HTTP/3. It has no effect, because LoadingKit has no HTTP/3.
+    /// See ``URLRequest/assumesHTTP3Capable``, which has no effect.
     open var assumesHTTP3Capable: Bool { request.assumesHTTP3Capable }
 
-    /// Whether the host's name must be validated by DNSSEC. If true, a request whose host is a name fails: see
-    /// ``URLSessionConfiguration/requiresDNSSECValidation``.
+    /// Whether the host's name must be validated by DNSSEC: ``URLRequest/requiresDNSSECValidation``.
     open var requiresDNSSECValidation: Bool { request.requiresDNSSECValidation }
 
-    /// Whether the program itself or its user makes the request. It has no effect: it serves the privacy reports of
-    /// Apple's systems.
+    /// See ``URLRequest/attribution``, which has no effect.
     open var attribution: Attribution { request.attribution }
 }
 

@@ -16,6 +16,7 @@ package struct RequestRules: Codable, Hashable, Sendable {
     package var allowsExpensiveAccess: Bool
     package var requiresDNSSEC: Bool?
     package var keepsContentCodings: Bool?
+    package var followsRedirects: Bool?
 
     package init(_ request: URLRequest) {
         mainDocumentURL = request.mainDocumentURL?.absoluteString
@@ -28,6 +29,7 @@ package struct RequestRules: Codable, Hashable, Sendable {
         allowsExpensiveAccess = request.allowsExpensiveNetworkAccess
         requiresDNSSEC = request.requiresDNSSECValidation ? true : nil
         keepsContentCodings = request.keepsContentCodings ? true : nil
+        followsRedirects = request.followsRedirects ? nil : false
     }
 
     package func apply(to request: inout URLRequest) {
@@ -41,6 +43,7 @@ package struct RequestRules: Codable, Hashable, Sendable {
         request.allowsExpensiveNetworkAccess = allowsExpensiveAccess
         request.requiresDNSSECValidation = requiresDNSSEC == true
         request.keepsContentCodings = keepsContentCodings == true
+        request.followsRedirects = followsRedirects != false
     }
 }
 
@@ -54,8 +57,12 @@ extension RequestRules {
         mainDocumentURL = request.mainDocumentURL?.withoutCredentials.absoluteString
     }
 
-    /// Nil where the property list contains no rules.
-    init?(propertyList: Any) {
+    /// The rules in resume data: the usual ones where it is of an earlier version and has none. Nil where they are malformed.
+    init?(propertyList: Any?) {
+        guard let propertyList else {
+            self = .usual
+            return
+        }
         guard
             let data = try? PropertyListSerialization.data(fromPropertyList: propertyList, format: .binary, options: 0),
             let rules = try? PropertyListDecoder().decode(RequestRules.self, from: data)

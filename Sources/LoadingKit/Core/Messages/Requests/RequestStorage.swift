@@ -3,7 +3,6 @@ import LoadingKitPrimitives
 
 /// The content of a `URLRequest`: one allocation, shared by its copies until one of them changes.
 final class RequestStorage: @unchecked Sendable {  // changed only while a single URLRequest refers to it
-    /// A request's body; it has at most one.
     enum Body {
         case none
         case data(Data)
@@ -37,9 +36,9 @@ final class RequestStorage: @unchecked Sendable {  // changed only while a singl
         var assumesHTTP3Capable = false
         var requiresDNSSECValidation = false
         var keepsContentCodings = false
+        var followsRedirects = true
         /// Whether fields were ever set: until then `allHTTPHeaderFields` is nil.
         var hasSetFields = false
-        /// Whether the program has set the timeout.
         var hasExplicitTimeout = false
     }
 

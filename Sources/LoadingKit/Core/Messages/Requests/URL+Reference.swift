@@ -1,5 +1,5 @@
 import Foundation
-import LoadingKitPrimitives
+@_spi(LoadingKitPlugins) import LoadingKitPrimitives
 
 extension URL {
     /// The URL that a reference names, as servers and users write it: in `Location`, `Content-Location`, `Link`, or on
@@ -128,7 +128,7 @@ private struct URLParts {
                 byte == UInt8(ascii: "%")
                 ? isEscape(bytes[index...])
                 : ASCII.isLetterOrDigit(byte) || "-._~!$&'()*+,;=".utf8.contains(byte) || others.utf8.contains(byte)
-            text += isKept ? [byte] : [UInt8(ascii: "%"), hexDigit(byte >> 4), hexDigit(byte & 15)]
+            if isKept { text.append(byte) } else { text += PercentCoding.encoded([byte], keeping: "").utf8 }
         }
         return String(decoding: text, as: UTF8.self)
     }
@@ -137,8 +137,6 @@ private struct URLParts {
         let digits = bytes.dropFirst().prefix(2)
         return digits.count == 2 && digits.allSatisfy(ASCII.isHexDigit)
     }
-
-    private static func hexDigit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x37 + value }
 }
 
 extension HTTPFields {

@@ -1,7 +1,6 @@
 import Foundation
 import LoadingKitPrimitives
 
-/// Keyed archiving, for ``NSURLRequest``.
 extension URLRequest {
     private enum CodingKey {
         static let url = "url"
@@ -17,6 +16,7 @@ extension URLRequest {
         static let flags = "flags"
         static let deniesUltraConstrained = "deniesUltraConstrainedNetworkAccess"
         static let allowsPersistentDNS = "allowsPersistentDNS"
+        static let refusesRedirects = "refusesRedirects"
         static let cookiePartition = "cookiePartitionIdentifier"
     }
 
@@ -46,6 +46,7 @@ extension URLRequest {
         coder.encode(
             NSNumber(value: !allowsUltraConstrainedNetworkAccess), forKey: CodingKey.deniesUltraConstrained)
         coder.encode(NSNumber(value: allowsPersistentDNS), forKey: CodingKey.allowsPersistentDNS)
+        coder.encode(NSNumber(value: !followsRedirects), forKey: CodingKey.refusesRedirects)
         coder.encodeString(cookiePartitionIdentifier, forKey: CodingKey.cookiePartition)
     }
 
@@ -70,6 +71,7 @@ extension URLRequest {
         allowsUltraConstrainedNetworkAccess =
             coder.decodeNumber(forKey: CodingKey.deniesUltraConstrained)?.boolValue != true
         allowsPersistentDNS = coder.decodeNumber(forKey: CodingKey.allowsPersistentDNS)?.boolValue == true
+        followsRedirects = coder.decodeNumber(forKey: CodingKey.refusesRedirects)?.boolValue != true
         cookiePartitionIdentifier = coder.decodeString(forKey: CodingKey.cookiePartition)
         if let decoded = HTTPFields(coder: coder, key: CodingKey.fields) {
             fields = decoded
@@ -85,7 +87,6 @@ extension NSCoder {
         containsValue(forKey: key) ? decodeObject(of: type, forKey: key) : nil
     }
 
-    /// The number encoded under `key`, or nil.
     func decodeNumber(forKey key: String) -> NSNumber? { decodeIfPresent(NSNumber.self, forKey: key) }
 
     /// The enumeration case with the number encoded under `key`, or nil.
@@ -93,24 +94,20 @@ extension NSCoder {
         decodeNumber(forKey: key).flatMap { T(rawValue: $0.uintValue) }
     }
 
-    /// Encodes a string that may be nil.
     func encodeString(_ string: String?, forKey key: String) {
         guard let string else { return }
         encode(NSString(string: string), forKey: key)
     }
 
-    /// The string encoded under `key`, or nil.
     func decodeString(forKey key: String) -> String? {
         decodeIfPresent(NSString.self, forKey: key).map { String($0) }
     }
 
-    /// Encodes a URL that may be nil.
     func encodeURL(_ url: URL?, forKey key: String) {
         guard let url else { return }
         encode(url as NSURL, forKey: key)
     }
 
-    /// The URL encoded under `key`, or nil.
     func decodeURL(forKey key: String) -> URL? { decodeIfPresent(NSURL.self, forKey: key) as URL? }
 
     /// The array encoded under `key`; nil when there is none, or an array with objects of another class.

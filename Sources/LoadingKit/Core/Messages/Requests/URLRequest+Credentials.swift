@@ -29,16 +29,6 @@ extension URLRequest {
     }
 }
 
-extension SessionSettings {
-    /// Whether the session has credentials that may be sent with a request.
-    func addsCredentials(to request: URLRequest) -> Bool {
-        guard let httpAdditionalHeaders, let url = request.url, url.hasScheme("http") || url.hasScheme("https") else {
-            return false
-        }
-        return httpAdditionalHeaders.contains { URLRequest.isCredentialField($0.0) }
-    }
-}
-
 extension URL {
     /// Whether the URL has a user or a password. Most URLs have no `@`, and need not be parsed.
     fileprivate var hasUser: Bool {

@@ -101,7 +101,6 @@ public struct URLRequest: Sendable {
         set { unique.body = newValue.map { .file($0) } ?? .none }
     }
 
-    /// Whether there is a body, as data, a stream or a file.
     package var hasBody: Bool {
         switch storage.body {
         case .none: false
@@ -250,6 +249,13 @@ public struct URLRequest: Sendable {
     public var keepsContentCodings: Bool {
         get { storage.options.keepsContentCodings }
         set { unique.options.keepsContentCodings = newValue }
+    }
+
+    /// Whether redirects are followed; true unless set. If false, the redirecting response is the load's response, with its
+    /// body, and the delegate is not asked. A property of LoadingKit: on Apple's systems a delegate decides.
+    public var followsRedirects: Bool {
+        get { storage.options.followsRedirects }
+        set { unique.options.followsRedirects = newValue }
     }
 
     /// Whether the host's name must be validated by DNSSEC; false unless set. If true, a request whose host is a name

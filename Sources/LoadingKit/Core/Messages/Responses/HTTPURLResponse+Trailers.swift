@@ -35,9 +35,7 @@ extension HTTPURLResponse {
     ///
     /// - Parameter fields: all fields. Fields without a name are left out.
     public func replacingHeaderFields(by fields: [(name: String, value: String)]) -> HTTPURLResponse {
-        HTTPURLResponse(
-            url: url ?? URL(fileURLWithPath: "/"), statusCode: statusCode, httpVersion: httpVersion,
-            fields: HTTPFields(list: fields), expectedContentLength: expectedContentLength, origin: self)
+        copy(fields: HTTPFields(list: fields), origin: self)
     }
 
     package var trailers: HTTPFields? {
@@ -46,10 +44,5 @@ extension HTTPURLResponse {
     }
 
     /// The response to store for other requests.
-    package var withoutTrailers: HTTPURLResponse {
-        guard trailers != nil else { return self }
-        return HTTPURLResponse(
-            url: url ?? URL(fileURLWithPath: "/"), statusCode: statusCode, httpVersion: httpVersion, fields: fields,
-            expectedContentLength: expectedContentLength)
-    }
+    package var withoutTrailers: HTTPURLResponse { trailers == nil ? self : copy(origin: nil) }
 }

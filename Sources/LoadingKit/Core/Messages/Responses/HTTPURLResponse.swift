@@ -9,10 +9,8 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {  // `let`s, and a
     /// The status code (RFC 9110 §15).
     public let statusCode: Int
 
-    /// The fields as they were received.
     package let fields: HTTPFields
 
-    /// The protocol version, for example `HTTP/1.1`.
     package let httpVersion: String
 
     /// The values that are made, or received, after the response was made.
@@ -59,10 +57,13 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {  // `let`s, and a
 
     /// The same response with another URL: for handlers that load a URL by loading another one. It receives the same
     /// trailer fields as this response.
-    public func replacingURL(by url: URL) -> HTTPURLResponse {
+    public func replacingURL(by url: URL) -> HTTPURLResponse { copy(url: url, origin: self) }
+
+    /// - Parameter origin: the response whose trailer fields the copy receives.
+    func copy(url: URL? = nil, fields: HTTPFields? = nil, origin: HTTPURLResponse?) -> HTTPURLResponse {
         HTTPURLResponse(
-            url: url, statusCode: statusCode, httpVersion: httpVersion, fields: fields,
-            expectedContentLength: expectedContentLength, origin: self)
+            url: url ?? self.url ?? URL(fileURLWithPath: "/"), statusCode: statusCode, httpVersion: httpVersion,
+            fields: fields ?? self.fields, expectedContentLength: expectedContentLength, origin: origin)
     }
 
     /// The fields' names and values, both strings.

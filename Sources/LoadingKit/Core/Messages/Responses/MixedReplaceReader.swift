@@ -37,7 +37,6 @@ struct MixedReplaceReader {
     private var fields: [String: String] = [:]
     private var headBytes = 0
     private var isComplete = false
-
     /// The number of bytes scanned up to now.
     private(set) var scannedBytes = 0
 
@@ -64,7 +63,6 @@ struct MixedReplaceReader {
     /// the part.
     mutating func finish() { isComplete = true }
 
-    /// The next event; nil when it requires more bytes.
     mutating func next() throws -> Event? {
         while true {
             switch state {
@@ -93,9 +91,7 @@ struct MixedReplaceReader {
 
     /// Searches for a delimiter, and moves to its end.
     private mutating func passDelimiter() -> Bool {
-        var scanner = delimiter
-        let (count, isFound) = buffer[scanned...].withUnsafeBytes { scanner.scan($0) }
-        delimiter = scanner
+        let (count, isFound) = buffer[scanned...].withUnsafeBytes { delimiter.scan($0) }
         scanned += count
         scannedBytes += count
         guard isFound else { return false }
@@ -161,7 +157,6 @@ struct MixedReplaceReader {
         return Data(buffer[first..<end])
     }
 
-    /// The end of the range, without a final line break.
     private func withoutLineBreak(_ range: Range<Int>) -> Int {
         var end = range.upperBound
         if end > range.lowerBound, buffer[end - 1] == 0x0A { end -= 1 }

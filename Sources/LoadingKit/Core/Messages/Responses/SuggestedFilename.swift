@@ -3,7 +3,6 @@ import LoadingKitPrimitives
 
 /// Determines a name for a file with a response's content. The name is safe to use, whatever the server has sent.
 struct SuggestedFilename {
-    /// The longest name that file systems allow, in bytes.
     private static let maximumBytes = 255
     private static let unknown = "Unknown"
 

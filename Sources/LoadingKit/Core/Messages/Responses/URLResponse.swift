@@ -6,7 +6,6 @@ import LoadingKitPrimitives
 /// Follows Apple's `URLResponse`. Instances are immutable, except for the trailer fields of an ``HTTPURLResponse``.
 /// Derived properties are computed at their first use.
 open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {  // `let`s, and a Guarded
-    /// The content's type and its text encoding.
     struct ContentType: Sendable {
         var mimeType: String?
         var textEncodingName: String?
@@ -58,7 +57,6 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
 
     // MARK: For HTTPURLResponse
 
-    /// The value of the Content-Disposition field, or nil.
     var contentDisposition: String? { nil }
 
     /// Makes the content's type. Called when the type is first used, possibly on several threads at once.

@@ -16,7 +16,7 @@ extension TaskEngine {
         if let delegates { reportMetrics(error, delegates, recipient) }
         last(response)
         // Otherwise after the last report, on the delegate queue.
-        if delegates == nil, recipient != .handler { task.letGo() }
+        if delegates == nil, recipient != .handler { task.releaseResources() }
         core.finished(task)
     }
 
@@ -24,7 +24,7 @@ extension TaskEngine {
         core.mailbox.postEnd(of: task, isFirst: recipient == .delegate) { [session, task, metrics] in
             task.settle(error, heedsCancellation: true)
             delegates.didCollect(metrics, session, task)
-            if recipient == .caller { task.letGo() }
+            if recipient == .caller { task.releaseResources() }
         }
     }
 
@@ -33,7 +33,7 @@ extension TaskEngine {
         guard let delegates else { return }
         core.mailbox.postEnd(of: task) { [session, task] in
             delegates.didComplete(task.settle(error, heedsCancellation: true), session, task)
-            task.letGo()
+            task.releaseResources()
         }
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import LoadingKitTransport
 
 /// A task's calls to its delegate that require an answer during the load: redirects, challenges, and new bodies.
 extension TaskEngine {
@@ -25,6 +26,12 @@ extension TaskEngine {
                 task.currentRequest = request
                 reload(request)
             }
+        }
+        guard task.currentRequest?.followsRedirects != false else {
+            hold(for: .undecided)
+            // Later, as a delegate's answer comes: the handler is delivering the response.
+            let answer = LoopTransfer(settle)
+            return loop.execute { answer.value(nil) }
         }
         guard let delegates, let response = response as? HTTPURLResponse else { return settle(request) }
         hold(for: .undecided)

@@ -293,7 +293,7 @@ final class TaskEngine: LoopDeadline, TaskRunner, @unchecked Sendable {  // conf
         self.sink = self.sink.replaced(by: sink)
         core.mailbox.postEnd(of: successor) { [delegates, session] in
             if let delegates { report(delegates, session) }
-            old.letGo()
+            old.releaseResources()
         }
     }
 

@@ -5,7 +5,7 @@
 ///
 /// Suspensions are counted, as on Apple's systems: a task suspended twice is resumed by the second `resume()`.
 struct TaskLifecycle {
-    private enum Phase {
+    enum Phase {
         case suspended(count: Int, hasStarted: Bool)
         case running
         case canceling
@@ -25,29 +25,9 @@ struct TaskLifecycle {
 
     /// Whether the program has cancelled the task before its end.
     private(set) var wasCancelled = false
-    private var phase = Phase.suspended(count: 1, hasStarted: false)
+    private(set) var phase: Phase
 
-    init() {}
-
-    /// The lifecycle of a task that an earlier run of the program has started.
-    init(begunAs state: URLSessionTask.State) {
-        phase =
-            switch state {
-            case .suspended: .suspended(count: 1, hasStarted: true)
-            case .running: .running
-            case .canceling: .canceling
-            case .completed: .completed
-            }
-    }
-
-    var state: URLSessionTask.State {
-        switch phase {
-        case .suspended: .suspended
-        case .running: .running
-        case .canceling: .canceling
-        case .completed: .completed
-        }
-    }
+    init(_ phase: Phase = .suspended(count: 1, hasStarted: false)) { self.phase = phase }
 
     var hasStarted: Bool {
         if case .suspended(_, hasStarted: false) = phase { false } else { true }

@@ -76,7 +76,7 @@ final class CollectingSink: TaskSink {
                 let data = error == nil ? collector.take() : nil
                 engine.core.mailbox.post {
                     handler(data, response, error)
-                    task.letGo()
+                    task.releaseResources()
                 }
             }
         case .continuation(let continuation):

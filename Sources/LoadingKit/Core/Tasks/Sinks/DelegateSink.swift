@@ -89,7 +89,8 @@ final class DelegateSink: PieceSink, @unchecked Sendable {  // confined to the t
         if let connection {
             engine.become(stream, self, report)
             engine.stop()
-            stream.engine = StreamEngine(stream, continuing: engine, on: StreamConnection(connection))
+            stream.engine = StreamEngine(
+                stream, continuing: engine, on: StreamConnection(connection.stream, early: connection.rest))
         } else {
             let body = StreamBody(engine)
             engine.become(stream, body, report)

@@ -77,7 +77,7 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
         if let resuming = resuming.take() {
             let answer = response as? HTTPURLResponse
             if let answer, resuming.data.isContinued(by: answer, from: resuming.offset) {
-                if !engine.core.settings.keepsContentCodings(of: resuming.whole) { coding = resuming.data.coding }
+                if !engine.core.keepsContentCodings(of: resuming.whole) { coding = resuming.data.coding }
                 goOn(from: resuming.offset, answer, engine)
                 return .proceed
             }
@@ -97,7 +97,7 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
     /// Starts to store the content in its content codings, where the download could be resumed from them.
     private func keepCoded(_ response: URLResponse, _ engine: TaskEngine) {
         dropCoded()
-        guard let request = task.currentRequest, !engine.core.settings.keepsContentCodings(of: request),
+        guard let request = task.currentRequest, !engine.core.keepsContentCodings(of: request),
             ResumeData(request, response, firstURL: nil, fileName: "", count: 1, isCoded: true) != nil
         else { return }
         let spool = DownloadSpool(engine.loop, DownloadFile())
@@ -207,7 +207,7 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
 
     /// Whether the file has the content in its content codings, where it has any.
     private func keepsCodings(_ engine: TaskEngine) -> Bool {
-        coding != nil || task.currentRequest.map { engine.core.settings.keepsContentCodings(of: $0) } == true
+        coding != nil || task.currentRequest.map { engine.core.keepsContentCodings(of: $0) } == true
     }
 
     private func settle(
@@ -257,7 +257,7 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
                 engine.core.mailbox.post { [task] in
                     handler(location, response, error)
                     if let location { Self.remove(location) }
-                    task.letGo()
+                    task.releaseResources()
                 }
             }
         case .continuation(let continuation):

@@ -1,6 +1,12 @@
 import Foundation
 import LoadingKitPrimitives
 
+extension TaskSink {
+    func split(_ response: URLResponse, by reader: MixedReplaceReader) -> any TaskSink {
+        MixedReplaceSink(self, response, reader)
+    }
+}
+
 /// Divides a response of the type `multipart/x-mixed-replace` into parts, for another sink: each part has its own
 /// response, and replaces the part before it.
 final class MixedReplaceSink: TaskSink {

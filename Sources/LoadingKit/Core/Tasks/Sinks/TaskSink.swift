@@ -115,10 +115,6 @@ extension TaskSink {
 
     func prepare(_ request: URLRequest, for engine: TaskEngine) { engine.load(prepared: request) }
 
-    func split(_ response: URLResponse, by reader: MixedReplaceReader) -> any TaskSink {
-        MixedReplaceSink(self, response, reader)
-    }
-
     func receive(coded bytes: UnsafeRawBufferPointer) {}
 
     func partDidEnd(for engine: TaskEngine) -> SinkAction { flush(for: engine) }

@@ -60,7 +60,7 @@ int lk_reserve(int descriptor, int64_t offset, int64_t count);
 // does not support this.
 int lk_clone_file(int target, int source);
 
-// Says when a file was last written to. -1 and errno.
+// Sets the time of a file's last modification. -1 with errno.
 int lk_set_modification_time(int descriptor, int64_t seconds, int64_t nanoseconds);
 
 #include "checksum.h"

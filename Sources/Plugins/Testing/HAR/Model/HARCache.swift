@@ -12,22 +12,11 @@ public struct HARCache: HARPart, Sendable, Hashable {
     /// Makes a cache with unknown states.
     public init() {}
 
-    static let partName = "cache"
+    static var blank: HARCache { HARCache() }
 
-    init(_ object: inout HARObject) throws(HARError) {
-        beforeRequest = try object.object("beforeRequest", HARCacheState.init)
-        afterRequest = try object.object("afterRequest", HARCacheState.init)
-        comment = try object.string("comment")
-        others = object.rest
-    }
-
-    var json: JSONValue {
-        var members = HARMembers(others)
-        members.set("beforeRequest", beforeRequest)
-        members.set("afterRequest", afterRequest)
-        members.set("comment", comment)
-        return members.value
-    }
+    static let members: [HARMember<HARCache>] = [
+        .init("beforeRequest", \.beforeRequest), .init("afterRequest", \.afterRequest),
+    ]
 }
 
 /// A cache's entry.
@@ -52,24 +41,10 @@ public struct HARCacheState: HARPart, Sendable, Hashable {
         self.hitCount = hitCount
     }
 
-    static let partName = "cacheState"
+    static var blank: HARCacheState { HARCacheState(lastAccess: "", eTag: "", hitCount: 0) }
 
-    init(_ object: inout HARObject) throws(HARError) {
-        expires = try object.string("expires")
-        lastAccess = try object.string("lastAccess") ?? ""
-        eTag = try object.string("eTag") ?? ""
-        hitCount = try object.integer("hitCount") ?? 0
-        comment = try object.string("comment")
-        others = object.rest
-    }
-
-    var json: JSONValue {
-        var members = HARMembers(others)
-        members.set("expires", expires)
-        members.set("lastAccess", lastAccess)
-        members.set("eTag", eTag)
-        members.set("hitCount", hitCount)
-        members.set("comment", comment)
-        return members.value
-    }
+    static let members: [HARMember<HARCacheState>] = [
+        .init("expires", \.expires), .init("lastAccess", \.lastAccess), .init("eTag", \.eTag),
+        .init("hitCount", \.hitCount),
+    ]
 }

@@ -90,3 +90,18 @@ public struct HARDate: Sendable, Hashable, CustomStringConvertible {
         }
     }
 }
+
+extension HARDate: HARValue {
+    /// Replaces a missing date: 1970.
+    static let unknown = HARDate(Date(timeIntervalSince1970: 0))
+
+    init(_ json: JSONValue, at place: String) throws(HARError) {
+        let text = try String(json, at: place)
+        guard let date = text.isEmpty ? .unknown : HARDate(text) else {
+            throw HARError("\(place): \"\(text.prefix(60))\" is no ISO 8601 date with a time")
+        }
+        self = date
+    }
+
+    var json: JSONValue? { .string(description) }
+}

@@ -1,5 +1,3 @@
-import Foundation
-
 /// A request and its response.
 public struct HAREntry: HARPart, Sendable, Hashable {
     /// The page to which it belongs.
@@ -38,36 +36,14 @@ public struct HAREntry: HARPart, Sendable, Hashable {
         cache = HARCache()
     }
 
-    static let partName = "entry"
+    static var blank: HAREntry { HAREntry(startedDateTime: .unknown, request: .blank, response: .blank) }
 
-    init(_ object: inout HARObject) throws(HARError) {
-        pageref = try object.string("pageref")
-        startedDateTime = try object.date("startedDateTime") ?? .unknown
-        request = try object.requiredObject("request", HARRequest.init)
-        response = try object.requiredObject("response", HARResponse.init)
-        cache = try object.object("cache", HARCache.init) ?? HARCache()
-        timings = try object.object("timings", HARTimings.init) ?? HARTimings()
-        time = try object.number("time") ?? timings.total
-        serverIPAddress = try object.string("serverIPAddress")
-        connection = try object.string("connection")
-        comment = try object.string("comment")
-        others = object.rest
-    }
-
-    var json: JSONValue {
-        var members = HARMembers(others)
-        members.set("pageref", pageref)
-        members.set("startedDateTime", startedDateTime)
-        members.set("time", time)
-        members.set("request", request)
-        members.set("response", response)
-        members.set("cache", cache)
-        members.set("timings", timings)
-        members.set("serverIPAddress", serverIPAddress)
-        members.set("connection", connection)
-        members.set("comment", comment)
-        return members.value
-    }
+    static let members: [HARMember<HAREntry>] = [
+        .init("pageref", \.pageref), .init("startedDateTime", \.startedDateTime),
+        .init("request", \.request, isRequired: true), .init("response", \.response, isRequired: true),
+        .init("cache", \.cache), .init("timings", \.timings), .init("time", \.time, missing: { $0.timings.total }),
+        .init("serverIPAddress", \.serverIPAddress), .init("connection", \.connection),
+    ]
 }
 
 /// The timings of an entry, in milliseconds; -1 where a timing is not known or does not apply.
@@ -97,35 +73,10 @@ public struct HARTimings: HARPart, Sendable, Hashable {
     /// The sum of the known timings, without ``ssl``.
     public var total: Double { [blocked, dns, connect, send, wait, receive].filter { $0 > 0 }.reduce(0, +) }
 
-    static let partName = "timings"
+    static var blank: HARTimings { HARTimings() }
 
-    init(_ object: inout HARObject) throws(HARError) {
-        blocked = try object.number("blocked") ?? -1
-        dns = try object.number("dns") ?? -1
-        connect = try object.number("connect") ?? -1
-        send = try object.number("send") ?? 0
-        wait = try object.number("wait") ?? 0
-        receive = try object.number("receive") ?? 0
-        ssl = try object.number("ssl") ?? -1
-        comment = try object.string("comment")
-        others = object.rest
-    }
-
-    var json: JSONValue {
-        var members = HARMembers(others)
-        members.set("blocked", blocked)
-        members.set("dns", dns)
-        members.set("connect", connect)
-        members.set("send", send)
-        members.set("wait", wait)
-        members.set("receive", receive)
-        members.set("ssl", ssl)
-        members.set("comment", comment)
-        return members.value
-    }
-}
-
-extension HARDate {
-    /// Replaces a missing date: 1970.
-    static let unknown = HARDate(Date(timeIntervalSince1970: 0))
+    static let members: [HARMember<HARTimings>] = [
+        .init("blocked", \.blocked), .init("dns", \.dns), .init("connect", \.connect), .init("send", \.send),
+        .init("wait", \.wait), .init("receive", \.receive), .init("ssl", \.ssl),
+    ]
 }

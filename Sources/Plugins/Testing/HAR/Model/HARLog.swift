@@ -5,7 +5,7 @@ import Foundation
 ///
 /// Members that the specification does not define (`_initiator`, `_priority` …) are kept in each object's `others`, and
 /// written again. `Codable` reads and writes the object of the whole file, whose only member is `log`.
-public struct HARLog: Sendable, Hashable {
+public struct HARLog: HARPart, Sendable, Hashable {
     /// The version of the format.
     public var version = "1.2"
     /// The program that made the recording.
@@ -83,45 +83,29 @@ public struct HARLog: Sendable, Hashable {
     }
 
     private init(file: JSONValue) throws(HARError) {
-        var file = try HARObject(file, "the file")
-        self = try file.requiredObject("log") { (object) throws(HARError) in try HARLog(&object) }
+        guard let members = file.object else { throw HARError("the file: an object is expected, not \(file.kind)") }
+        guard let log = members["log"], log != .null else { throw HARError("log: is missing") }
+        try self.init(log, at: "log")
     }
 
-    private var file: JSONValue { .object(["log": json]) }
-}
+    private var file: JSONValue { ["log": json ?? .null] }
 
-extension HARLog: Codable {
     /// Decodes the object of the whole file.
     public init(from decoder: any Decoder) throws { try self.init(file: JSONValue(from: decoder)) }
 
     /// Encodes the object of the whole file.
     public func encode(to encoder: any Encoder) throws { try file.encode(to: encoder) }
-}
 
-extension HARLog {
-    init(_ object: inout HARObject) throws(HARError) {
-        version = try object.string("version") ?? "1.1"
-        creator = try object.object("creator", HARCreator.init) ?? HARCreator(name: "unknown", version: "")
-        browser = try object.object("browser", HARCreator.init)
-        pages = try object.list("pages", HARPage.init) ?? []
-        guard let entries = try object.list("entries", HAREntry.init) else {
-            throw HARError("log.entries: is missing")
-        }
-        self.entries = entries
-        comment = try object.string("comment")
-        others = object.rest
+    static var blank: HARLog {
+        var log = HARLog(creator: HARCreator(name: "unknown", version: ""))
+        log.version = "1.1"
+        return log
     }
 
-    var json: JSONValue {
-        var members = HARMembers(others)
-        members.set("version", version)
-        members.set("creator", creator)
-        members.set("browser", browser)
-        members.set("pages", pages)
-        members.set("entries", entries)
-        members.set("comment", comment)
-        return members.value
-    }
+    static let members: [HARMember<HARLog>] = [
+        .init("version", \.version), .init("creator", \.creator), .init("browser", \.browser), .init("pages", \.pages),
+        .init("entries", \.entries, isRequired: true),
+    ]
 }
 
 /// A program that made a recording: `creator`, and `browser`.
@@ -144,20 +128,9 @@ public struct HARCreator: HARPart, Sendable, Hashable {
         self.version = version
     }
 
-    static let partName = "creator"
+    static var blank: HARCreator { HARCreator(name: "", version: "") }
 
-    init(_ object: inout HARObject) throws(HARError) {
-        name = try object.string("name") ?? ""
-        version = try object.string("version") ?? ""
-        comment = try object.string("comment")
-        others = object.rest
-    }
-
-    var json: JSONValue {
-        var members = HARMembers(others)
-        members.set("name", name)
-        members.set("version", version)
-        members.set("comment", comment)
-        return members.value
-    }
+    static let members: [HARMember<HARCreator>] = [
+        .init("name", \.name), .init("version", \.version),
+    ]
 }

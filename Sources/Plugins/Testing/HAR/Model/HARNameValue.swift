@@ -15,22 +15,11 @@ public struct HARNameValue: HARPart, Sendable, Hashable {
         self.value = value
     }
 
-    static let partName = "header"
+    static var blank: HARNameValue { HARNameValue(name: "", value: "") }
 
-    init(_ object: inout HARObject) throws(HARError) {
-        name = try object.string("name") ?? ""
-        value = try object.string("value") ?? ""
-        comment = try object.string("comment")
-        others = object.rest
-    }
-
-    var json: JSONValue {
-        var members = HARMembers(others)
-        members.set("name", name)
-        members.set("value", value)
-        members.set("comment", comment)
-        return members.value
-    }
+    static let members: [HARMember<HARNameValue>] = [
+        .init("name", \.name), .init("value", \.value),
+    ]
 }
 
 /// A cookie of a request or a response.
@@ -60,30 +49,10 @@ public struct HARCookie: HARPart, Sendable, Hashable {
         self.value = value
     }
 
-    static let partName = "cookie"
+    static var blank: HARCookie { HARCookie(name: "", value: "") }
 
-    init(_ object: inout HARObject) throws(HARError) {
-        name = try object.string("name") ?? ""
-        value = try object.string("value") ?? ""
-        path = try object.string("path")
-        domain = try object.string("domain")
-        expires = try object.string("expires")
-        httpOnly = try object.bool("httpOnly")
-        secure = try object.bool("secure")
-        comment = try object.string("comment")
-        others = object.rest
-    }
-
-    var json: JSONValue {
-        var members = HARMembers(others)
-        members.set("name", name)
-        members.set("value", value)
-        members.set("path", path)
-        members.set("domain", domain)
-        members.set("expires", expires)
-        members.set("httpOnly", httpOnly)
-        members.set("secure", secure)
-        members.set("comment", comment)
-        return members.value
-    }
+    static let members: [HARMember<HARCookie>] = [
+        .init("name", \.name), .init("value", \.value), .init("path", \.path), .init("domain", \.domain),
+        .init("expires", \.expires), .init("httpOnly", \.httpOnly), .init("secure", \.secure),
+    ]
 }

@@ -21,26 +21,12 @@ public struct HARPage: HARPart, Sendable, Hashable {
         pageTimings = HARPageTimings()
     }
 
-    static let partName = "page"
+    static var blank: HARPage { HARPage(id: "", title: "", startedDateTime: .unknown) }
 
-    init(_ object: inout HARObject) throws(HARError) {
-        startedDateTime = try object.date("startedDateTime") ?? .unknown
-        id = try object.string("id") ?? ""
-        title = try object.string("title") ?? ""
-        pageTimings = try object.object("pageTimings", HARPageTimings.init) ?? HARPageTimings()
-        comment = try object.string("comment")
-        others = object.rest
-    }
-
-    var json: JSONValue {
-        var members = HARMembers(others)
-        members.set("startedDateTime", startedDateTime)
-        members.set("id", id)
-        members.set("title", title)
-        members.set("pageTimings", pageTimings)
-        members.set("comment", comment)
-        return members.value
-    }
+    static let members: [HARMember<HARPage>] = [
+        .init("startedDateTime", \.startedDateTime), .init("id", \.id), .init("title", \.title),
+        .init("pageTimings", \.pageTimings),
+    ]
 }
 
 /// Milliseconds from a page's start; nil and -1 mean unknown.
@@ -57,20 +43,9 @@ public struct HARPageTimings: HARPart, Sendable, Hashable {
     /// Makes unknown timings.
     public init() {}
 
-    static let partName = "pageTimings"
+    static var blank: HARPageTimings { HARPageTimings() }
 
-    init(_ object: inout HARObject) throws(HARError) {
-        onContentLoad = try object.number("onContentLoad")
-        onLoad = try object.number("onLoad")
-        comment = try object.string("comment")
-        others = object.rest
-    }
-
-    var json: JSONValue {
-        var members = HARMembers(others)
-        members.set("onContentLoad", onContentLoad)
-        members.set("onLoad", onLoad)
-        members.set("comment", comment)
-        return members.value
-    }
+    static let members: [HARMember<HARPageTimings>] = [
+        .init("onContentLoad", \.onContentLoad), .init("onLoad", \.onLoad),
+    ]
 }

@@ -41,36 +41,14 @@ public struct HARRequest: HARPart, Sendable, Hashable {
         bodySize = postData == nil ? 0 : -1
     }
 
-    static let partName = "request"
+    static var blank: HARRequest { HARRequest(method: "", url: "") }
 
-    init(_ object: inout HARObject) throws(HARError) {
-        method = try object.requiredString("method")
-        url = try object.requiredString("url")
-        httpVersion = try object.string("httpVersion") ?? ""
-        cookies = try object.list("cookies", HARCookie.init) ?? []
-        headers = try object.list("headers", HARNameValue.init) ?? []
-        queryString = try object.list("queryString", HARNameValue.init) ?? []
-        postData = try object.object("postData", HARPostData.init)
-        headersSize = try object.integer("headersSize") ?? -1
-        bodySize = try object.integer("bodySize") ?? -1
-        comment = try object.string("comment")
-        others = object.rest
-    }
-
-    var json: JSONValue {
-        var members = HARMembers(others)
-        members.set("method", method)
-        members.set("url", url)
-        members.set("httpVersion", httpVersion)
-        members.set("cookies", cookies)
-        members.set("headers", headers)
-        members.set("queryString", queryString)
-        members.set("postData", postData)
-        members.set("headersSize", headersSize)
-        members.set("bodySize", bodySize)
-        members.set("comment", comment)
-        return members.value
-    }
+    static let members: [HARMember<HARRequest>] = [
+        .init("method", \.method, isRequired: true), .init("url", \.url, isRequired: true),
+        .init("httpVersion", \.httpVersion), .init("cookies", \.cookies), .init("headers", \.headers),
+        .init("queryString", \.queryString), .init("postData", \.postData), .init("headersSize", \.headersSize),
+        .init("bodySize", \.bodySize, missing: { _ in -1 }),
+    ]
 }
 
 /// A request's body.
@@ -95,27 +73,12 @@ public struct HARPostData: HARPart, Sendable, Hashable {
         self.params = params
     }
 
-    static let partName = "postData"
+    static var blank: HARPostData { HARPostData(mimeType: "", text: "") }
 
-    init(_ object: inout HARObject) throws(HARError) {
-        mimeType = try object.string("mimeType") ?? ""
-        params = try object.list("params", HARParameter.init) ?? []
-        text = try object.string("text") ?? ""
-        let own = try object.string("_encoding")
-        encoding = try object.string("encoding") ?? own
-        comment = try object.string("comment")
-        others = object.rest
-    }
-
-    var json: JSONValue {
-        var members = HARMembers(others)
-        members.set("mimeType", mimeType)
-        members.set("params", params)
-        members.set("text", text)
-        members.set("_encoding", encoding)
-        members.set("comment", comment)
-        return members.value
-    }
+    static let members: [HARMember<HARPostData>] = [
+        .init("mimeType", \.mimeType), .init("params", \.params), .init("text", \.text),
+        .init("_encoding", \.encoding), .init("encoding", \.encoding, isWritten: false),
+    ]
 
     /// The body's bytes: in a recording with only a form's fields, these as `application/x-www-form-urlencoded`. Nil
     /// where the text is marked as base64 and is not valid.
@@ -149,24 +112,10 @@ public struct HARParameter: HARPart, Sendable, Hashable {
         self.contentType = contentType
     }
 
-    static let partName = "param"
+    static var blank: HARParameter { HARParameter(name: "", value: nil) }
 
-    init(_ object: inout HARObject) throws(HARError) {
-        name = try object.string("name") ?? ""
-        value = try object.string("value")
-        fileName = try object.string("fileName")
-        contentType = try object.string("contentType")
-        comment = try object.string("comment")
-        others = object.rest
-    }
-
-    var json: JSONValue {
-        var members = HARMembers(others)
-        members.set("name", name)
-        members.set("value", value)
-        members.set("fileName", fileName)
-        members.set("contentType", contentType)
-        members.set("comment", comment)
-        return members.value
-    }
+    static let members: [HARMember<HARParameter>] = [
+        .init("name", \.name), .init("value", \.value), .init("fileName", \.fileName),
+        .init("contentType", \.contentType),
+    ]
 }

@@ -41,36 +41,14 @@ public struct HARResponse: HARPart, Sendable, Hashable {
         bodySize = -1
     }
 
-    static let partName = "response"
+    static var blank: HARResponse { HARResponse(status: 0) }
 
-    init(_ object: inout HARObject) throws(HARError) {
-        status = try object.requiredInteger("status")
-        statusText = try object.string("statusText") ?? ""
-        httpVersion = try object.string("httpVersion") ?? ""
-        cookies = try object.list("cookies", HARCookie.init) ?? []
-        headers = try object.list("headers", HARNameValue.init) ?? []
-        content = try object.object("content", HARContent.init) ?? HARContent()
-        redirectURL = try object.string("redirectURL") ?? ""
-        headersSize = try object.integer("headersSize") ?? -1
-        bodySize = try object.integer("bodySize") ?? -1
-        comment = try object.string("comment")
-        others = object.rest
-    }
-
-    var json: JSONValue {
-        var members = HARMembers(others)
-        members.set("status", status)
-        members.set("statusText", statusText)
-        members.set("httpVersion", httpVersion)
-        members.set("cookies", cookies)
-        members.set("headers", headers)
-        members.set("content", content)
-        members.set("redirectURL", redirectURL)
-        members.set("headersSize", headersSize)
-        members.set("bodySize", bodySize)
-        members.set("comment", comment)
-        return members.value
-    }
+    static let members: [HARMember<HARResponse>] = [
+        .init("status", \.status, isRequired: true), .init("statusText", \.statusText),
+        .init("httpVersion", \.httpVersion), .init("cookies", \.cookies), .init("headers", \.headers),
+        .init("content", \.content), .init("redirectURL", \.redirectURL), .init("headersSize", \.headersSize),
+        .init("bodySize", \.bodySize),
+    ]
 }
 
 /// A response's body, after content decoding.
@@ -98,28 +76,12 @@ public struct HARContent: HARPart, Sendable, Hashable {
         self.encoding = encoding
     }
 
-    static let partName = "content"
+    static var blank: HARContent { HARContent(size: -1, mimeType: "") }
 
-    init(_ object: inout HARObject) throws(HARError) {
-        size = try object.integer("size") ?? -1
-        compression = try object.integer("compression")
-        mimeType = try object.string("mimeType") ?? ""
-        text = try object.string("text")
-        encoding = try object.string("encoding")
-        comment = try object.string("comment")
-        others = object.rest
-    }
-
-    var json: JSONValue {
-        var members = HARMembers(others)
-        members.set("size", size)
-        members.set("compression", compression)
-        members.set("mimeType", mimeType)
-        members.set("text", text)
-        members.set("encoding", encoding)
-        members.set("comment", comment)
-        return members.value
-    }
+    static let members: [HARMember<HARContent>] = [
+        .init("size", \.size), .init("compression", \.compression), .init("mimeType", \.mimeType),
+        .init("text", \.text), .init("encoding", \.encoding),
+    ]
 
     /// The body's bytes; nil where they were not recorded, or the text is marked as base64 and is not valid.
     public var data: Data? {

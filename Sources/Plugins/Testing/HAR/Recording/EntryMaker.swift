@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKit
+@_spi(LoadingKitPlugins) import LoadingKitPrimitives
 
 /// Makes the entry of a recorded request. It contains no secrets.
 struct EntryMaker {
@@ -44,13 +45,9 @@ struct EntryMaker {
             method: request.httpMethod ?? "GET", url: redactor.url(request.url?.absoluteString ?? ""),
             headers: request.headerFields.map { HARNameValue(name: $0.name, value: redactor.field($0.name, $0.value)) })
         if let cookies = request.value(forHTTPHeaderField: "Cookie") {
-            made.cookies = redactor.field("Cookie", cookies).split(separator: ";").map { pair in
-                let pair = pair.trimmingCharacters(in: .whitespaces)
-                let name = pair.prefix { $0 != "=" }
-                return HARCookie(name: String(name), value: String(pair.dropFirst(name.count + 1)))
-            }
+            made.cookies = redactor.field("Cookie", cookies).split(separator: ";").map { HARCookie(pair: $0) }
         }
-        if let body = slot.body.value {
+        if let body = slot.body {
             made.bodySize = body.size
             if body.size > 0 { made.postData = postData(body, request.value(forHTTPHeaderField: "Content-Type")) }
         }
@@ -127,39 +124,33 @@ struct EntryMaker {
 }
 
 extension HARCookie {
-    /// Makes a cookie from a `Set-Cookie` line.
-    init(line: String) {
-        let pieces = line.split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces) }
-        let pair = pieces.first ?? ""
+    /// Makes a cookie from the text `name=value`.
+    init(pair: some StringProtocol) {
+        let pair = pair.trimmingCharacters(in: .whitespaces)
         let name = pair.prefix { $0 != "=" }
         self.init(name: String(name), value: String(pair.dropFirst(name.count + 1)))
+    }
+
+    /// Makes a cookie from a `Set-Cookie` line.
+    init(line: String) {
+        let pieces = line.split(separator: ";")
+        self.init(pair: pieces.first ?? "")
         (httpOnly, secure) = (false, false)
-        for piece in pieces.dropFirst() {
-            let key = piece.prefix { $0 != "=" }
-            let value = String(piece.dropFirst(key.count + 1))
-            switch key.lowercased() {
+        for attribute in pieces.dropFirst().map({ HARCookie(pair: $0) }) {
+            let value = attribute.value
+            switch attribute.name.lowercased() {
             case "path": path = value
             case "domain": domain = value
             case "httponly": httpOnly = true
             case "secure": secure = true
-            case "expires": expires = CookieDateText.iso8601(value)
+            case "expires":
+                // Old servers send `21-Oct-2037`.
+                let text = value.replacing("-", with: " ")
+                let seconds = HTTPDate.parse(text, now: Date().timeIntervalSince1970)
+                expires = seconds.map { HARDate(Date(timeIntervalSince1970: Double($0))).description }
             case "samesite": others["sameSite"] = .string(value)
             default: break
             }
         }
-    }
-}
-
-/// The date of a cookie's `Expires`, in HAR's format.
-private enum CookieDateText {
-    /// Nil where the text is not a date.
-    static func iso8601(_ text: String) -> String? {
-        let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
-        let words = text.split { " ,-".contains($0) }.map(String.init)
-        guard words.count >= 5, let month = months.firstIndex(of: words[2].lowercased()), words[1].count <= 2 else {
-            return nil
-        }
-        func padded(_ text: String) -> String { text.count == 1 ? "0\(text)" : text }
-        return HARDate("\(words[3])-\(padded("\(month + 1)"))-\(padded(words[1]))T\(words[4])Z")?.description
     }
 }

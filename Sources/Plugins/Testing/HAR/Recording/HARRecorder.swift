@@ -37,11 +37,7 @@ public final class HARRecorder: Sendable {
 
     let options: Options
     let redactor: Redactor
-    private let state = Mutex(State())
-
-    private struct State {
-        var slots: [RecordingSlot] = []
-    }
+    private let slots = Mutex<[RecordingSlot]>([])
 
     /// Makes an empty recorder.
     public init(options: Options = Options()) {
@@ -61,28 +57,34 @@ public final class HARRecorder: Sendable {
 
     /// The recording up to now: the ended loads, in the order in which they were started.
     public var log: HARLog {
-        HARLog(creator: options.creator, entries: state.withLock { $0.slots }.compactMap(\.entry))
+        HARLog(creator: options.creator, entries: slots.withLock { $0 }.compactMap(\.entry))
     }
 
     /// Writes the recording up to now atomically. Only the file's owner can read it.
     public func write(to url: URL) throws(HARError) { try log.write(to: url) }
 
     /// Removes all recorded requests.
-    public func removeAll() { state.withLock { $0 = State() } }
+    public func removeAll() { slots.withLock { $0 = [] } }
 
     // MARK: Called by its interceptor
 
     /// Starts an entry. Where the task's last load was redirected to this request, that load has now ended.
     func begin(_ request: URLRequest, _ task: URLSessionTask) -> RecordingSlot {
         let slot = RecordingSlot(request, task, start: options.now())
-        let earlier = state.withLock { state in
-            let earlier = state.slots.last { $0.isOf(task) }
-            state.slots.append(slot)
-            let excess = state.slots.count - max(options.maximumEntries, 1)
-            if excess > 0 { state.slots.removeFirst(excess) }
-            return earlier
+        let earlier = slots.withLock { slots in
+            defer { slots.append(slot, keepingLast: options.maximumEntries) }
+            return slots.last { $0.isOf(task) }
         }
         earlier?.finishRedirect()
         return slot
+    }
+}
+
+extension Array {
+    /// Appends an element, and removes the first ones where there are more than `limit`, which is at least 1.
+    mutating func append(_ element: Element, keepingLast limit: Int) {
+        append(element)
+        let excess = count - Swift.max(limit, 1)
+        if excess > 0 { removeFirst(excess) }
     }
 }

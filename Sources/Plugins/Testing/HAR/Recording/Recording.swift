@@ -54,7 +54,7 @@ struct Recording: LoadInterceptor {
         var request = load.request
         guard !load.body.isEmpty else { return request }
         let body = RecordedBody(limit: recorder.options.maximumBodySize)
-        slot.body.value = body
+        slot.body = body
         guard let stream = request.httpBodyStream else {
             try await read(load.body, into: body)
             return request

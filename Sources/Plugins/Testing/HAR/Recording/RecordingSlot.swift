@@ -7,6 +7,7 @@ final class RecordingSlot: Sendable {
     private struct State {
         weak var task: URLSessionTask?
         var progress = Progress.loading
+        var body: RecordedBody?
     }
 
     private enum Progress {
@@ -20,8 +21,6 @@ final class RecordingSlot: Sendable {
     let start: Date
     /// The request without its body.
     let request: URLRequest
-    /// The part of the body that was read.
-    let body: RecordedBodyReference
     private let state: Mutex<State>
 
     init(_ request: URLRequest, _ task: URLSessionTask, start: Date) {
@@ -29,8 +28,13 @@ final class RecordingSlot: Sendable {
         head.httpBody = nil
         self.request = head
         self.start = start
-        body = RecordedBodyReference()
         state = Mutex(State(task: task))
+    }
+
+    /// The part of the request's body that was read; nil where the request has no body, and after the load.
+    var body: RecordedBody? {
+        get { state.withLock { $0.body } }
+        set { state.withLock { $0.body = newValue } }
     }
 
     /// Nil while the request is being loaded.
@@ -57,13 +61,11 @@ final class RecordingSlot: Sendable {
     }
 
     func didRedirect(_ entry: HAREntry, _ loaded: LoadedResponse) {
-        state.withLock { $0.progress = .redirects(entry, loaded) }
-        body.value = nil
+        state.withLock { ($0.progress, $0.body) = (.redirects(entry, loaded), nil) }
     }
 
     func finish(_ entry: HAREntry) {
-        state.withLock { $0.progress = .over(entry) }
-        body.value = nil
+        state.withLock { ($0.progress, $0.body) = (.over(entry), nil) }
     }
 
     /// The load of a redirect has ended, so that its metrics are known.
@@ -73,16 +75,5 @@ final class RecordingSlot: Sendable {
             entry.add(loaded.transactionMetrics)
             state.progress = .over(entry)
         }
-    }
-}
-
-/// Gives access to the body of a request once its load has started.
-final class RecordedBodyReference: Sendable {
-    private let body = Mutex<RecordedBody?>(nil)
-
-    /// Nil where the request has no body.
-    var value: RecordedBody? {
-        get { body.withLock { $0 } }
-        set { body.withLock { $0 = newValue } }
     }
 }

@@ -58,7 +58,7 @@ struct JSONRedaction {
         }
     }
 
-    /// Moves behind the closing quote, or to the end.
+    /// Moves past the closing quote, or to the end.
     private mutating func skipString() {
         position += 1
         while position < bytes.count {

@@ -1,5 +1,5 @@
 import Foundation
-import LoadingKitForms
+@_spi(LoadingKitPlugins) import LoadingKitForms
 
 /// Applies a redaction, with its names in their canonical form.
 struct Redactor: Sendable {
@@ -52,16 +52,7 @@ struct Redactor: Sendable {
     }
 
     /// `application/x-www-form-urlencoded`: a query, or a body.
-    func form(_ text: String) -> String {
-        text.split(separator: "&", omittingEmptySubsequences: false).map { pair in
-            guard let equals = pair.firstIndex(of: "="),
-                isSecret(FormURLEncoded(parsing: pair[..<equals]).pairs.first?.name ?? "")
-            else {
-                return String(pair)
-            }
-            return "\(pair[...equals])\(Self.marker)"
-        }.joined(separator: "&")
-    }
+    func form(_ text: String) -> String { SecretNames.hidden(text, by: Self.marker, isSecret) }
 
     // MARK: Fields
 

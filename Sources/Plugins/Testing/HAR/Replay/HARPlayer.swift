@@ -112,11 +112,7 @@ public final class HARPlayer: Sendable {
         switch found {
         case .success(let index): return matches[index].entry
         case .failure(let error):
-            state.withLock { state in
-                state.unexpected.append(error)
-                let excess = state.unexpected.count - max(options.maximumUnexpected, 1)
-                if excess > 0 { state.unexpected.removeFirst(excess) }
-            }
+            state.withLock { $0.unexpected.append(error, keepingLast: options.maximumUnexpected) }
             onFailure(error.description)
             throw error
         }
@@ -162,16 +158,13 @@ public final class HARPlayer: Sendable {
 
     private static func error(_ request: ReceivedRequest, _ remark: String) -> UnexpectedRequestError {
         UnexpectedRequestError(
-            request: "\(request.method) \(request.url.absoluteString)",
-            description: "Unexpected request: \(request.method) \(request.url.absoluteString)\n  \(remark)")
+            request: request.name, description: "Unexpected request: \(request.name)\n  \(remark)")
     }
 
     private static func error(
         _ request: ReceivedRequest, kind: String, _ candidates: [NearestMatch]
     ) -> UnexpectedRequestError {
-        UnexpectedRequestError(
-            request: "\(request.method) \(request.url.absoluteString)",
-            description: NearestMatch.text(request, kind: kind, candidates))
+        UnexpectedRequestError(request: request.name, description: NearestMatch.text(request, kind: kind, candidates))
     }
 }
 

@@ -57,7 +57,7 @@ public enum StubFault: Sendable, Hashable {
         case .secureConnectionFailed: "the TLS exchange failed"
         case .untrustedCertificate: "the certificate was not issued by a trusted authority"
         case .malformedResponse: "the response is malformed"
-        case .truncatedBody(let count): "the connection was closed behind \(max(count, 0)) bytes of the body"
+        case .truncatedBody(let count): "the connection was closed after \(max(count, 0)) bytes of the body"
         case .error(let code): "error \(code.rawValue)"
         }
     }

@@ -41,7 +41,7 @@ private struct JSONParser {
     mutating func parse() throws(JSONSyntaxError) -> JSONValue {
         let value = try value(depth: 0)
         skipSpace()
-        guard position == bytes.count else { throw error("there is more behind the value") }
+        guard position == bytes.count else { throw error("there is text after the value") }
         return value
     }
 
@@ -93,7 +93,7 @@ private struct JSONParser {
             guard next == UInt8(ascii: "\"") else { throw error("the name of a member is expected") }
             let name = try string()
             skipSpace()
-            guard take(UInt8(ascii: ":")) else { throw error("a colon is expected behind the name \"\(name)\"") }
+            guard take(UInt8(ascii: ":")) else { throw error("a colon is expected after the name \"\(name)\"") }
             members[name] = try value(depth: depth + 1)
             skipSpace()
             if take(UInt8(ascii: "}")) { return .object(members) }
@@ -181,7 +181,7 @@ private struct JSONParser {
         guard whole == 1 || whole > 1 && bytes[position - whole] != UInt8(ascii: "0") else {
             throw error("a number is expected")
         }
-        if take(UInt8(ascii: ".")), digits() == 0 { throw error("digits are expected behind the point") }
+        if take(UInt8(ascii: ".")), digits() == 0 { throw error("digits are expected after the point") }
         if take(UInt8(ascii: "e")) || take(UInt8(ascii: "E")) {
             if !take(UInt8(ascii: "+")) { _ = take(UInt8(ascii: "-")) }
             if digits() == 0 { throw error("digits are expected in the exponent") }

@@ -21,7 +21,8 @@ extension RequestMatcher {
             .differing("field \(name)") { request in
                 let actual = request.value(forField: name)
                 return isMatch(actual)
-                    ? nil : RequestMismatch("field \(name)", expected: "what a closure accepts", actual: actual)
+                    ? nil
+                    : RequestMismatch("field \(name)", expected: "a value that the closure accepts", actual: actual)
             })
     }
 
@@ -92,14 +93,7 @@ extension RequestMatcher {
     ///
     /// - Parameter value: decoded; nil for any.
     public static func formField(_ name: String, _ value: String? = nil) -> RequestMatcher {
-        RequestMatcher(
-            .differing("form field \(name)") { request in
-                let found = request.form.filter { $0.name == name }.map(\.value)
-                if value.map(found.contains) ?? !found.isEmpty { return nil }
-                return RequestMismatch(
-                    "form field \(name)", expected: value ?? "(any)",
-                    actual: found.isEmpty ? nil : found.joined(separator: ", "))
-            })
+        item("form field", named: name, value, shown: "form field \(name)") { $0.form }
     }
 
     /// A body that a closure accepts.
@@ -108,7 +102,8 @@ extension RequestMatcher {
             .differing("body") { request in
                 isMatch(request.body)
                     ? nil
-                    : RequestMismatch("body", expected: "what a closure accepts", actual: request.body.excerpt)
+                    : RequestMismatch(
+                        "body", expected: "a value that the closure accepts", actual: request.body.excerpt)
             })
     }
 }

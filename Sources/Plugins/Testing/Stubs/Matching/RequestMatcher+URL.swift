@@ -13,16 +13,10 @@ extension RequestMatcher {
         let hasScheme = pattern.contains("://")
         let glob = GlobPattern(isPath ? pattern : URLText(hasScheme ? pattern : "*://\(pattern)").text)
         let hasQuery = pattern.contains("?")
-        return RequestMatcher(
-            Check("URL \(pattern)") { request in
-                let url = URLText(request.url)
-                let path = (isPath ? "" : url.scheme + "://" + url.authority) + url.path
-                let text = hasQuery ? path + (url.query.map { "?\($0)" } ?? "") : path
-                guard let found = glob.match(text) else {
-                    return Result(mismatches: [RequestMismatch("URL", expected: pattern, actual: text)])
-                }
-                return Result(parameters: found.mapValues { $0.removingPercentEncoding ?? $0 })
-            })
+        return glob.matcher("URL", pattern) { url in
+            let path = (isPath ? "" : url.scheme + "://" + url.authority) + url.path
+            return hasQuery ? path + (url.query.map { "?\($0)" } ?? "") : path
+        }
     }
 
     /// Exactly this URL with its query, without patterns.
@@ -54,42 +48,34 @@ extension RequestMatcher {
             })
     }
 
-    /// A host, regardless of case; `*` and `**` as in ``url(_:)``: `*.example.com`.
+    /// A host, regardless of case; `*` and `**` as in `url(_:)`: `*.example.com`.
     public static func host(_ pattern: String) -> RequestMatcher {
-        let glob = GlobPattern(pattern.lowercased())
-        return RequestMatcher(
-            Check("host \(pattern)") { request in
-                let host = URLText(request.url).host
-                guard let found = glob.match(host) else {
-                    return Result(mismatches: [RequestMismatch("host", expected: pattern, actual: host)])
-                }
-                return Result(parameters: found)
-            })
+        GlobPattern(pattern.lowercased()).matcher("host", pattern) { $0.host }
     }
 
-    /// A path, with its percent escapes, that matches a pattern as in ``url(_:)``.
+    /// A path, with its percent escapes, that matches a pattern as in `url(_:)`.
     public static func path(_ pattern: String) -> RequestMatcher {
-        let glob = GlobPattern(pattern)
-        return RequestMatcher(
-            Check("path \(pattern)") { request in
-                let path = URLText(request.url).path
-                guard let found = glob.match(path) else {
-                    return Result(mismatches: [RequestMismatch("path", expected: pattern, actual: path)])
-                }
-                return Result(parameters: found.mapValues { $0.removingPercentEncoding ?? $0 })
-            })
+        GlobPattern(pattern).matcher("path", pattern) { $0.path }
     }
 
     /// A query that has an item with this name and value, among any others.
     ///
     /// - Parameter value: decoded; nil for any.
     public static func query(_ name: String, _ value: String? = nil) -> RequestMatcher {
+        item("query item", named: name, value, shown: "query \(name)=\(value ?? "*")") { $0.query }
+    }
+
+    /// An item of a query or a form with this name and value, among any others.
+    static func item(
+        _ subject: String, named name: String, _ value: String?, shown description: String,
+        in items: @escaping @Sendable (ReceivedRequest) -> [NamedValue]
+    ) -> RequestMatcher {
         RequestMatcher(
-            .differing("query \(name)=\(value ?? "*")") { request in
-                let found = request.query.filter { $0.name == name }.map(\.value)
+            .differing(description) { request in
+                let found = items(request).filter { $0.name == name }.map(\.value)
                 if value.map(found.contains) ?? !found.isEmpty { return nil }
                 return RequestMismatch(
-                    "query item \(name)", expected: value ?? "(any)",
+                    "\(subject) \(name)", expected: value ?? "(any)",
                     actual: found.isEmpty ? nil : found.joined(separator: ", "))
             })
     }
@@ -126,6 +112,22 @@ extension RequestMatcher {
             }
             return found
         }
+    }
+}
+
+extension GlobPattern {
+    /// A matcher for a part of a URL. The pattern's parameters become those of the request, decoded.
+    fileprivate func matcher(
+        _ subject: String, _ pattern: String, of part: @escaping @Sendable (URLText) -> String
+    ) -> RequestMatcher {
+        RequestMatcher(
+            RequestMatcher.Check("\(subject) \(pattern)") { request in
+                let text = part(URLText(request.url))
+                guard let found = match(text) else {
+                    return .init(mismatches: [RequestMismatch(subject, expected: pattern, actual: text)])
+                }
+                return .init(parameters: found.mapValues { $0.removingPercentEncoding ?? $0 })
+            })
     }
 }
 

@@ -73,24 +73,24 @@ public struct RequestMatcher: Sendable {
             })
     }
 
-    /// `GET`, and a pattern for the URL: see ``url(_:)``.
+    /// `GET`, and a pattern for the URL: see `url(_:)`.
     public static func get(_ pattern: String) -> RequestMatcher { RequestMatcher(all: .method("GET"), .url(pattern)) }
 
-    /// `HEAD`, and a pattern for the URL: see ``url(_:)``.
+    /// `HEAD`, and a pattern for the URL: see `url(_:)`.
     public static func head(_ pattern: String) -> RequestMatcher { RequestMatcher(all: .method("HEAD"), .url(pattern)) }
 
-    /// `POST`, and a pattern for the URL: see ``url(_:)``.
+    /// `POST`, and a pattern for the URL: see `url(_:)`.
     public static func post(_ pattern: String) -> RequestMatcher { RequestMatcher(all: .method("POST"), .url(pattern)) }
 
-    /// `PUT`, and a pattern for the URL: see ``url(_:)``.
+    /// `PUT`, and a pattern for the URL: see `url(_:)`.
     public static func put(_ pattern: String) -> RequestMatcher { RequestMatcher(all: .method("PUT"), .url(pattern)) }
 
-    /// `PATCH`, and a pattern for the URL: see ``url(_:)``.
+    /// `PATCH`, and a pattern for the URL: see `url(_:)`.
     public static func patch(_ pattern: String) -> RequestMatcher {
         RequestMatcher(all: .method("PATCH"), .url(pattern))
     }
 
-    /// `DELETE`, and a pattern for the URL: see ``url(_:)``.
+    /// `DELETE`, and a pattern for the URL: see `url(_:)`.
     public static func delete(_ pattern: String) -> RequestMatcher {
         RequestMatcher(all: .method("DELETE"), .url(pattern))
     }

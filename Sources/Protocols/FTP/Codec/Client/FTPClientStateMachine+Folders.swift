@@ -15,15 +15,15 @@ extension FTPClientStateMachine {
         let isDone = kind == .completion
         switch step {
         case .form:
-            guard isDone else { return fail(.notImplemented, reply, "TYPE") }
+            guard isDone else { return fail(.notImplemented, reply) }
             form = work.transfer.form
             return enterFolders(work)
         case .home:
-            guard let path = reply.quotedPath else { return close(.unexpectedReply, reply, "PWD") }
+            guard let path = reply.quotedPath else { return close(.unexpectedReply, reply) }
             home = path
             return goHome(work)
         case .goingHome:
-            guard isDone else { return close(.unexpectedReply, reply, "CWD") }
+            guard isDone else { return close(.unexpectedReply, reply) }
             folders = []
             return enterFolder(work, 0)
         case .folder(let index):
@@ -34,7 +34,7 @@ extension FTPClientStateMachine {
             // Another client may have made the folder in the meantime: the reply to CWD decides.
             guard let command = try? FTPCommand("CWD", work.transfer.folders[index]),
                 isDone || reply.code == 550 || reply.code == 521
-            else { return fail(.cannotWrite, reply, "MKD") }
+            else { return fail(.cannotWrite, reply) }
             return send(command, .folder(.folder(index), work))
         }
     }
@@ -45,7 +45,7 @@ extension FTPClientStateMachine {
     ) -> Action {
         guard kind == .permanentFailure, work.transfer.makesFolders, work.madeFolder != index,
             let command = try? FTPCommand("MKD", work.transfer.folders[index])
-        else { return fail(kind == .permanentFailure ? .noSuchFile : .notImplemented, reply, "CWD") }
+        else { return fail(kind == .permanentFailure ? .noSuchFile : .notImplemented, reply) }
         var work = work
         work.madeFolder = index
         return send(command, .folder(.makingFolder(index), work))
@@ -67,7 +67,7 @@ extension FTPClientStateMachine {
     private mutating func goHome(_ work: Work) -> Action {
         guard !folders.isEmpty else { return enterFolder(work, 0) }
         guard let home, let command = try? FTPCommand("CWD", home) else {
-            return close(.unexpectedReply, nil, "PWD")
+            return close(.unexpectedReply, nil, to: "PWD")
         }
         return send(command, .folder(.goingHome, work))
     }
@@ -75,7 +75,7 @@ extension FTPClientStateMachine {
     private mutating func enterFolder(_ work: Work, _ index: Int) -> Action {
         let wanted = work.transfer.folders
         guard index < wanted.count else { return arrive(work) }
-        guard let command = try? FTPCommand("CWD", wanted[index]) else { return fail(.noSuchFile, nil, "CWD") }
+        guard let command = try? FTPCommand("CWD", wanted[index]) else { return fail(.noSuchFile, nil, to: "CWD") }
         return send(command, .folder(.folder(index), work))
     }
 }

@@ -18,16 +18,16 @@ extension FTPClientStateMachine {
     mutating func loginReply(_ reply: FTPReply, _ kind: FTPReply.Kind, _ step: LoginStep) -> Action {
         let isDone = kind == .completion
         switch step {
-        case .greeting: return isDone ? greet() : close(.serviceUnavailable, reply, "")
+        case .greeting: return isDone ? greet() : close(.serviceUnavailable, reply)
         case .auth:
             // 234. Some servers send 334, which RFC 2228 defines for other mechanisms.
-            guard isDone || reply.code == 334 else { return close(.security, reply, "AUTH TLS") }
-            state = .login(.securing)
+            guard isDone || reply.code == 334 else { return close(.security, reply) }
+            pause(.login(.securing))
             return .startTLS
         case .bufferSize:
             // PBSZ has no meaning for TLS, but must be sent before PROT (RFC 4217 §9). The reply to PROT decides.
-            return send(.known("PROT", "P"), .login(.protection))
-        case .protection: return isDone ? awaitUser() : close(.security, reply, "PROT P")
+            return send(.known("PROT", "P"), .login(.protection), as: "PROT P")
+        case .protection: return isDone ? awaitUser() : close(.security, reply)
         case .user(let password): return userReply(reply, kind, password)
         case .password: return passwordReply(reply, kind)
         case .features:
@@ -43,7 +43,7 @@ extension FTPClientStateMachine {
     private mutating func greet() -> Action {
         switch security {
         case .none: awaitUser()
-        case .explicit: send(.known("AUTH", "TLS"), .login(.auth))
+        case .explicit: send(.known("AUTH", "TLS"), .login(.auth), as: "AUTH TLS")
         case .implicit: send(.known("PBSZ", "0"), .login(.bufferSize))
         }
     }
@@ -53,38 +53,37 @@ extension FTPClientStateMachine {
         case .completion: return askFeatures()
         case .intermediate where reply.code == 331:
             guard let password else {
-                state = .login(.anonymous)
+                pause(.login(.anonymous))
                 return .tell(.givePassword)
             }
-            guard let command = try? FTPCommand("PASS", password) else { return close(.login, reply, "USER") }
+            guard let command = try? FTPCommand("PASS", password) else { return close(.login, reply) }
             return send(command, .login(.password))
-        case .intermediate: return close(.account, reply, "USER")
-        case .preliminary, .transientFailure, .permanentFailure: return refuseLogin(reply, "USER")
+        case .intermediate: return close(.account, reply)
+        case .preliminary, .transientFailure, .permanentFailure: return refuseLogin(reply)
         }
     }
 
     private mutating func passwordReply(_ reply: FTPReply, _ kind: FTPReply.Kind) -> Action {
         switch kind {
         case .completion: askFeatures()
-        case .intermediate: close(.account, reply, "PASS")
-        case .preliminary, .transientFailure, .permanentFailure: refuseLogin(reply, "PASS")
+        case .intermediate: close(.account, reply)
+        case .preliminary, .transientFailure, .permanentFailure: refuseLogin(reply)
         }
     }
 
-    private mutating func awaitUser() -> Action {
-        state = .login(.anonymous)
-        return .tell(.logIn(nil))
+    private mutating func awaitUser(after refusal: FTPRefusal? = nil) -> Action {
+        pause(.login(.anonymous))
+        return .tell(.logIn(refusal))
     }
 
-    private mutating func refuseLogin(_ reply: FTPReply, _ command: String) -> Action {
-        state = .login(.anonymous)
-        return .tell(.logIn(FTPRefusal(.login, reply, to: command)))
+    private mutating func refuseLogin(_ reply: FTPReply) -> Action {
+        awaitUser(after: FTPRefusal(.login, reply, to: command))
     }
 
     private mutating func askFeatures() -> Action { send(.known("FEAT"), .login(.features)) }
 
     private mutating func becomeReady() -> Action {
-        state = .idle
+        pause(.idle)
         return .tell(.ready)
     }
 }

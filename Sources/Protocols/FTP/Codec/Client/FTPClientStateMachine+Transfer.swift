@@ -15,13 +15,13 @@ extension FTPClientStateMachine {
     public mutating func dataDidOpen() -> Action {
         guard case .transfer(.opening, let work) = state else { return .wait }
         guard work.offset > 0 else { return sendCommand(work) }
-        return send(.decimal("REST", work.offset), .transfer(.restart, work))
+        return send(.known("REST", work.offset), .transfer(.restart, work))
     }
 
     /// Records that the data connection could not be opened. After `EPSV`, tries `PASV` if that may be used.
     public mutating func dataDidFail() -> Action {
         guard case .transfer(.opening(let isExtended), let work) = state else { return .wait }
-        guard isExtended, allowsPlainPassive else { return close(.dataConnection, nil, "EPSV") }
+        guard isExtended, allowsPlainPassive else { return close(.dataConnection, nil, to: "EPSV") }
         isExtendedPassiveRefused = true
         return send(.known("PASV"), .transfer(.passive, work))
     }
@@ -44,11 +44,11 @@ extension FTPClientStateMachine {
         case .time: return timeReply(reply, kind, work)
         case .extendedPassive:
             if let port = reply.extendedPassivePort { return open(port, work, isExtended: true) }
-            guard allowsPlainPassive else { return fail(.dataConnection, reply, "EPSV") }
+            guard allowsPlainPassive else { return fail(.dataConnection, reply) }
             isExtendedPassiveRefused = true
             return send(.known("PASV"), .transfer(.passive, work))
         case .passive:
-            guard let port = reply.passiveAddress?.port else { return fail(.dataConnection, reply, "PASV") }
+            guard let port = reply.passivePort else { return fail(.dataConnection, reply) }
             return open(port, work, isExtended: false)
         case .restart: return restartReply(reply, kind, work)
         case .command: return commandReply(work, reply, kind)
@@ -60,7 +60,7 @@ extension FTPClientStateMachine {
             return .wait
         case .ending: return kind == .preliminary ? .wait : end(work, reply)
         case .probing(let refusal): return probeReply(kind, refusal, work)
-        case .making: return kind == .completion ? finish(work) : fail(reply.writeRefusal, reply, "MKD")
+        case .making: return kind == .completion ? finish(work) : fail(reply.writeRefusal, reply)
         case .reported, .opening, .transferring: return unexpected(reply)
         }
     }
@@ -82,7 +82,7 @@ extension FTPClientStateMachine {
         if isDone { work.facts.modificationTime = reply.modificationTime }
         guard work.transfer.operation == .inspect else { return report(work) }
         if let refusal = work.sizeRefusal, !isDone {
-            return fail(refusal.isOfUnknownCommand ? .notImplemented : .noSuchFile, refusal, "SIZE")
+            return fail(refusal.isOfUnknownCommand ? .notImplemented : .noSuchFile, refusal, to: "SIZE")
         }
         return finish(work)
     }
@@ -91,7 +91,7 @@ extension FTPClientStateMachine {
         var work = work
         if kind != .intermediate {
             isRestartRefused = true
-            guard work.transfer.operation == .retrieve else { return close(.notImplemented, reply, "REST") }
+            guard work.transfer.operation == .retrieve else { return close(.notImplemented, reply) }
             work.offset = 0
         }
         return sendCommand(work)
@@ -99,21 +99,20 @@ extension FTPClientStateMachine {
 
     private mutating func commandReply(_ work: Work, _ reply: FTPReply, _ kind: FTPReply.Kind) -> Action {
         switch kind {
-        case .preliminary:
-            state = .transfer(.transferring(reply: nil), work)
-            return .tell(.begin(beginning(work, reply)))
-        case .completion:
+        case .preliminary, .completion:
             // Some servers send only the last reply, without a preliminary one, for a short file.
-            state = .transfer(.transferring(reply: reply), work)
-            return .tell(.begin(beginning(work, reply)))
+            state = .transfer(.transferring(reply: kind == .completion ? reply : nil), work)
+            let isMachineListing = work.transfer.operation == .list && !work.usesPlainListing
+            return .tell(
+                .begin(
+                    Beginning(
+                        offset: work.offset, announcedSize: reply.announcedSize, isMachineListing: isMachineListing)))
         case .intermediate: return unexpected(reply)
-        case .transientFailure, .permanentFailure:
-            return refuseCommand(work, reply)
+        case .transientFailure, .permanentFailure: return refuseCommand(work, reply)
         }
     }
 
     private mutating func refuseCommand(_ work: Work, _ reply: FTPReply) -> Action {
-        let name = work.commandName
         switch work.transfer.operation {
         case .list:
             if !work.usesPlainListing, reply.isOfUnknownCommand {
@@ -123,26 +122,26 @@ extension FTPClientStateMachine {
                 isMachineListingRefused = true
                 return sendCommand(work)
             }
-            return fail(reply.dataRefusal ?? .noSuchFile, reply, name)
+            return fail(reply.dataRefusal ?? .noSuchFile, reply)
         case .retrieve:
-            if let kind = reply.dataRefusal { return fail(kind, reply, name) }
+            if let kind = reply.dataRefusal { return fail(kind, reply) }
             let kind = reply.readRefusal(exists: work.facts.size != nil)
-            let refusal = FTPRefusal(kind, reply, to: name)
+            let refusal = FTPRefusal(kind, reply, to: command)
             // A CWD with the whole path shows whether the path names a folder. From another folder, a relative path
             // would not lead to it.
             guard reply.code == 550, work.facts.size == nil, folders.isEmpty, work.transfer.folders.isEmpty,
                 let command = try? FTPCommand("CWD", work.transfer.path.whole)
             else { return failed(refusal) }
             return send(command, .transfer(.probing(refusal), work))
-        case .store, .append: return fail(reply.dataRefusal ?? reply.writeRefusal, reply, name)
-        case .inspect, .makeDirectory: return close(.unexpectedReply, reply, name)
+        case .store, .append: return fail(reply.dataRefusal ?? reply.writeRefusal, reply)
+        case .inspect, .makeDirectory: return close(.unexpectedReply, reply)
         }
     }
 
     private mutating func probeReply(_ kind: FTPReply.Kind, _ refusal: FTPRefusal, _ work: Work) -> Action {
         guard kind == .completion else { return failed(refusal) }
         // If the path of the home folder is not known, the connection cannot be used for other paths.
-        guard home != nil else { return close(.isDirectory, refusal.reply, refusal.command) }
+        guard home != nil else { return close(.isDirectory, refusal.reply, to: refusal.command) }
         folders = [work.transfer.path.whole]
         return failed(FTPRefusal(.isDirectory, refusal.reply, to: refusal.command))
     }
@@ -158,14 +157,14 @@ extension FTPClientStateMachine {
         case .list: return openPassive(work)
         case .store, .append: return report(work)
         case .makeDirectory:
-            guard let command = argumentCommand("MKD", work) else { return fail(.cannotWrite, nil, "MKD") }
+            guard let command = argumentCommand("MKD", work) else { return fail(.cannotWrite, nil, to: "MKD") }
             return send(command, .transfer(.making, work))
         }
     }
 
     private mutating func report(_ work: Work) -> Action {
         guard work.transfer.operation != .inspect else { return finish(work) }
-        state = .transfer(.reported, work)
+        pause(.transfer(.reported, work))
         return .tell(.report(work.facts))
     }
 
@@ -175,7 +174,7 @@ extension FTPClientStateMachine {
     }
 
     private mutating func open(_ port: UInt16, _ work: Work, isExtended: Bool) -> Action {
-        state = .transfer(.opening(isExtended: isExtended), work)
+        pause(.transfer(.opening(isExtended: isExtended), work))
         return .openData(port: port)
     }
 
@@ -185,8 +184,8 @@ extension FTPClientStateMachine {
             if isMachineListingRefused || !features.hasMachineListings { work.usesPlainListing = true }
             return send(work.usesPlainListing ? .known("LIST") : .known("MLSD"), .transfer(.command, work))
         }
-        guard let command = argumentCommand(work.transfer.command, work) else {
-            return close(.unexpectedReply, nil, work.transfer.command)
+        guard let command = argumentCommand(work.transfer.operation.rawValue, work) else {
+            return close(.unexpectedReply, nil, to: work.transfer.operation.rawValue)
         }
         return send(command, .transfer(.command, work))
     }
@@ -196,16 +195,10 @@ extension FTPClientStateMachine {
         return try? FTPCommand(name, argument)
     }
 
-    private func beginning(_ work: Work, _ reply: FTPReply) -> Beginning {
-        Beginning(
-            offset: work.offset, announcedSize: reply.announcedSize,
-            isMachineListing: work.transfer.operation == .list && !work.usesPlainListing)
-    }
-
     private mutating func end(_ work: Work, _ reply: FTPReply) -> Action {
         guard reply.kind == .completion else {
             let kind: FTPRefusal.Kind = reply.code == 452 || reply.code == 552 ? .noSpace : .interrupted
-            return fail(kind, reply, work.commandName)
+            return fail(kind, reply)
         }
         return finish(work)
     }

@@ -11,6 +11,8 @@ public struct FTPClientStateMachine: Sendable {
     let security: Security
     private let limits: FTPLimits
     var state = State.login(.greeting)
+    /// The name of the command whose reply is expected; empty if there is none.
+    private(set) var command = ""
     private var preliminaryReplies = 0
     /// The features that the server lists; known once the connection is ready.
     public internal(set) var features = FTPFeatures.none
@@ -38,12 +40,6 @@ public struct FTPClientStateMachine: Sendable {
     /// Whether a transfer can begin.
     public var isReady: Bool { if case .idle = state { true } else { false } }
 
-    /// Whether a transfer may begin at an offset within a file: the server has not refused `REST`.
-    public var mayRestart: Bool { !isRestartRefused }
-
-    /// The name of the state, for messages and tables.
-    public var stateName: String { state.name }
-
     /// Records that either side has closed the connection.
     public mutating func connectionDidClose() { state = .closed }
 
@@ -55,7 +51,7 @@ public struct FTPClientStateMachine: Sendable {
     public mutating func receive(_ reply: FTPReply) throws(FTPError) -> Action {
         if case .closed = state { return .wait }
         // A server may send 421 in any state before it closes the connection (RFC 959 §4.2.2).
-        if reply.code == 421 { return close(.serviceUnavailable, reply, state.commandName) }
+        if reply.code == 421 { return close(.serviceUnavailable, reply) }
         guard let kind = reply.kind else { return unexpected(reply) }
         if kind == .preliminary {
             preliminaryReplies += 1
@@ -64,7 +60,7 @@ public struct FTPClientStateMachine: Sendable {
                 throw .tooManyPreliminaryReplies(limit: limits.preliminaryReplies)
             }
             // The command takes time. If no reply is expected, a preliminary reply is an error.
-            guard isTransferBeginning else { return state.isWaitingForReply ? .wait : unexpected(reply) }
+            guard isTransferBeginning else { return isWaitingForReply ? .wait : unexpected(reply) }
         }
         switch state {
         case .login(let step): return loginReply(reply, kind, step)
@@ -81,43 +77,42 @@ public struct FTPClientStateMachine: Sendable {
         if case .transfer(.command, _) = state { true } else { false }
     }
 
+    private var isWaitingForReply: Bool {
+        if case .login(.greeting) = state { true } else { !command.isEmpty }
+    }
+
     // MARK: Steps
 
-    mutating func send(_ command: FTPCommand, _ next: State) -> Action {
+    /// - Parameter name: the command's name in messages, if it is not only the command's first word.
+    mutating func send(_ command: FTPCommand, _ next: State, as name: String? = nil) -> Action {
         preliminaryReplies = 0
         state = next
+        self.command = name ?? command.name
         return .send(command)
     }
 
+    /// Moves to a state in which no reply is expected.
+    mutating func pause(_ next: State) { (state, command) = (next, "") }
+
     mutating func finish(_ work: Work) -> Action {
-        state = .idle
+        pause(.idle)
         return .tell(.finish(work.facts))
     }
 
-    mutating func fail(_ kind: FTPRefusal.Kind, _ reply: FTPReply?, _ command: String) -> Action {
-        failed(FTPRefusal(kind, reply, to: command))
+    mutating func fail(_ kind: FTPRefusal.Kind, _ reply: FTPReply?, to command: String? = nil) -> Action {
+        failed(FTPRefusal(kind, reply, to: command ?? self.command))
     }
 
     mutating func failed(_ refusal: FTPRefusal) -> Action {
-        state = .idle
+        pause(.idle)
         return .tell(.fail(refusal))
     }
 
-    mutating func close(_ kind: FTPRefusal.Kind, _ reply: FTPReply?, _ command: String) -> Action {
+    mutating func close(_ kind: FTPRefusal.Kind, _ reply: FTPReply?, to command: String? = nil) -> Action {
         state = .closed
-        return .close(FTPRefusal(kind, reply, to: command))
+        return .close(FTPRefusal(kind, reply, to: command ?? self.command))
     }
 
     /// Closes the connection: the server sent a reply that no command waits for, or that is invalid in this state.
-    mutating func unexpected(_ reply: FTPReply) -> Action { close(.unexpectedReply, reply, state.commandName) }
-}
-
-extension FTPCommand {
-    static func known(_ name: StaticString, _ argument: StaticString? = nil) -> FTPCommand {
-        FTPCommand(known: name, argument)
-    }
-
-    static func decimal(_ name: StaticString, _ number: Int64) -> FTPCommand {
-        FTPCommand(known: name, digits: number)
-    }
+    mutating func unexpected(_ reply: FTPReply) -> Action { close(.unexpectedReply, reply) }
 }

@@ -1,19 +1,19 @@
 /// One operation on a file or a folder of a server.
 public struct FTPTransfer: Sendable, Hashable {
-    /// The kind of a transfer's operation.
-    public enum Operation: Sendable, Hashable {
-        /// Read a file (`RETR`).
-        case retrieve
+    /// The kind of a transfer's operation, with the name of its main command.
+    public enum Operation: String, Sendable {
+        /// Read a file.
+        case retrieve = "RETR"
         /// List a folder: with `MLSD` if the server has it, otherwise with `LIST`.
-        case list
+        case list = "MLSD"
         /// Request the size and time of a file only.
-        case inspect
-        /// Write a file (`STOR`).
-        case store
-        /// Append bytes to a file (`APPE`).
-        case append
-        /// Make a folder (`MKD`).
-        case makeDirectory
+        case inspect = "SIZE"
+        /// Write a file.
+        case store = "STOR"
+        /// Append bytes to a file.
+        case append = "APPE"
+        /// Make a folder.
+        case makeDirectory = "MKD"
     }
 
     /// The operation.
@@ -50,18 +50,6 @@ public struct FTPTransfer: Sendable, Hashable {
     var argument: [UInt8]? {
         if operation == .list { return nil }
         return folders.isEmpty ? path.whole : path.segments.last ?? []
-    }
-
-    /// The name of the operation's main command.
-    var command: String {
-        switch operation {
-        case .retrieve: "RETR"
-        case .list: "MLSD"
-        case .inspect: "SIZE"
-        case .store: "STOR"
-        case .append: "APPE"
-        case .makeDirectory: "MKD"
-        }
     }
 }
 

@@ -31,21 +31,21 @@ public struct FTPListingParser: Sendable {
     /// format is not known.
     public private(set) var unreadableLineCount = 0
 
-    private let limits: FTPListingLimits
+    private let limits: FTPLimits
     private var line: [UInt8] = []
-    private var failure: FTPListingError?
+    private var failure: FTPError?
 
     /// A parser for one listing.
-    public init(format: Format, limits: FTPListingLimits = .init()) {
+    public init(format: Format, limits: FTPLimits = FTPLimits()) {
         self.format = format
         self.limits = limits
     }
 
     /// Parses the next bytes, of any number, and returns the entries that they complete.
     ///
-    /// - Throws: ``FTPListingError``, after the entries before the error were returned, and again from each further
-    ///   call.
-    public mutating func receive(_ bytes: some Sequence<UInt8>) throws(FTPListingError) -> [FTPEntry] {
+    /// - Throws: ``FTPError/lineTooLong(limit:)``, after the entries before the error were returned, and again from
+    ///   each further call.
+    public mutating func receive(_ bytes: some Sequence<UInt8>) throws(FTPError) -> [FTPEntry] {
         var entries: [FTPEntry] = []
         if failure == nil {
             for byte in bytes {
@@ -54,7 +54,7 @@ public struct FTPListingParser: Sendable {
                 } else if hasRoom(for: byte) {
                     line.append(byte)
                 } else {
-                    failure = .lineTooLong(limit: limits.lineLength)
+                    failure = .lineTooLong(limit: limits.listingLineLength)
                     break
                 }
             }
@@ -66,7 +66,7 @@ public struct FTPListingParser: Sendable {
     /// Ends the listing, whose last line may lack a line end, and returns the remaining entries.
     ///
     /// - Throws: the error that ``receive(_:)`` has not thrown yet because it returned entries.
-    public mutating func finish() throws(FTPListingError) -> [FTPEntry] {
+    public mutating func finish() throws(FTPError) -> [FTPEntry] {
         if let failure { throw failure }
         var entries: [FTPEntry] = []
         if !line.isEmpty { endLine(&entries) }
@@ -75,7 +75,7 @@ public struct FTPListingParser: Sendable {
 
     /// Whether the line may have one more byte. The limit does not include the CR of the line end.
     private func hasRoom(for byte: UInt8) -> Bool {
-        line.count < limits.lineLength || line.count == limits.lineLength && byte == ASCII.carriageReturn
+        line.count < limits.listingLineLength || line.count == limits.listingLineLength && byte == ASCII.carriageReturn
     }
 
     private mutating func endLine(_ entries: inout [FTPEntry]) {

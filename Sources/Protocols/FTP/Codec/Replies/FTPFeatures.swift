@@ -31,7 +31,4 @@ public struct FTPFeatures: Sendable, Hashable {
 
     /// Whether `MLSD` can list directories (RFC 3659 §7): the feature `MLST` stands for both commands.
     public var hasMachineListings: Bool { contains("MLST") || contains("MLSD") }
-
-    /// Whether a transfer can begin at an offset within a file (RFC 3659 §5).
-    public var hasRestart: Bool { contains("REST STREAM") }
 }

@@ -18,25 +18,19 @@ extension FTPReply {
         return nil
     }
 
-    /// The address and the port in a reply to `PASV` (RFC 959 §4.1.2): six numbers with commas, at any position of the
-    /// text. Nil if there are none, or if the port is 0.
-    ///
-    /// Do not connect to this address: a server might name another host. Use the control connection's remote address.
-    public var passiveAddress: (address: [UInt8], port: UInt16)? {
+    /// The port in a reply to `PASV` (RFC 959 §4.1.2): the last two of six numbers with commas, at any position of the
+    /// text. Nil if there are none, or if the port is 0. The address before the port is ignored: a server might name
+    /// another host.
+    public var passivePort: UInt16? {
         guard code == 227 else { return nil }
         for line in lines {
-            var rest = line[...]
-            while let digit = rest.firstIndex(where: ASCII.isDigit) {
-                rest = rest[digit...]
-                let text = rest.prefix { ASCII.isDigit($0) || $0 == ASCII.comma }
-                let numbers = text.split(separator: ASCII.comma, omittingEmptySubsequences: false).map { number in
-                    number.count <= 3 ? number.decimal.flatMap { UInt8(exactly: $0) } : nil
-                }
-                if numbers.count >= 6, case let values = numbers.prefix(6).compactMap({ $0 }), values.count == 6 {
-                    let port = UInt16(values[4]) << 8 | UInt16(values[5])
-                    return port > 0 ? (Array(values[..<4]), port) : nil
-                }
-                rest = rest[text.endIndex...]
+            for text in line.split(whereSeparator: { !ASCII.isDigit($0) && $0 != ASCII.comma }) {
+                let numbers = text.drop { $0 == ASCII.comma }.split(
+                    separator: ASCII.comma, omittingEmptySubsequences: false
+                ).prefix(6).compactMap { $0.count <= 3 ? $0.decimal.flatMap { UInt8(exactly: $0) } : nil }
+                guard numbers.count == 6 else { continue }
+                let port = UInt16(numbers[4]) << 8 | UInt16(numbers[5])
+                return port > 0 ? port : nil
             }
         }
         return nil

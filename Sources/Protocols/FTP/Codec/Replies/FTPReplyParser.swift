@@ -27,21 +27,11 @@ public struct FTPReplyParser: Sendable {
     public init(limits: FTPLimits = FTPLimits()) { self.limits = limits }
 
     /// Whether no part of an incomplete reply has been received.
-    public var isBetweenReplies: Bool {
-        switch state {
-        case .betweenReplies: line.isEmpty
-        case .inReply, .failed: false
-        }
-    }
+    public var isBetweenReplies: Bool { if case .betweenReplies = state { line.isEmpty } else { false } }
 
     /// The error that ended the parsing, or nil. ``receive(_:)`` returns complete replies that precede the error in the
     /// same bytes before it throws the error.
-    public var failure: FTPError? {
-        switch state {
-        case .failed(let error): error
-        case .betweenReplies, .inReply: nil
-        }
-    }
+    public var failure: FTPError? { if case .failed(let error) = state { error } else { nil } }
 
     /// Parses bytes, and returns the replies that they complete. After the call, ``failure`` is not nil if invalid
     /// bytes follow these replies. After an error every call throws the same error.

@@ -26,6 +26,7 @@ struct MemHandler: Sendable {
     }
 
     private func read(_ name: String, _ load: LoadContext) async throws {
+        if store.folder != nil, store[name] == nil { try await load.offLoop { try store.restore(name) } }
         guard let entry = store[name] else { return try await load.answer(404) }
         let fields = [
             "Accept-Ranges": "bytes",

@@ -14,9 +14,14 @@ public final class MemStore: Sendable {
 
     /// How many bytes all entries may have together.
     public let capacity: Int
+    /// A folder whose files become entries when they are first read.
+    let folder: URL?
     private let entries = Mutex<[String: Entry]>([:])
 
-    public init(capacity: Int = 64 << 20) { self.capacity = capacity }
+    public init(capacity: Int = 64 << 20, folder: URL? = nil) {
+        self.capacity = capacity
+        self.folder = folder
+    }
 
     /// The entry of a name; nil where there is none.
     public subscript(name: String) -> Entry? { entries.withLock { $0[name] } }

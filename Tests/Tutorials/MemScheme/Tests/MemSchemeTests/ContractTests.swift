@@ -9,7 +9,8 @@ import Testing
     var upload = URLRequest(url: try url("mem:upload"))
     upload.httpMethod = "PUT"
     let samples: [ConformanceSample] = [
-        .resource(try url("mem:long")), .resource(try url("mem:nothing")), .upload(upload), .failure(try url("mem:?")),
+        .resource(try url("mem:long")), .ranged(try url("mem:long")), .resource(try url("mem:nothing")),
+        .upload(upload), .failure(try url("mem:?"), expecting: MemError.nameMissing(try url("mem:?"))),
     ]
     let long = Data(repeating: 7, count: 300_000)
     let report = await HandlerConformance(samples) { configuration in

@@ -1,3 +1,5 @@
+@_spi(LoadingKitPlugins) import LoadingKitPrimitives
+
 /// A directory as JSON (RFC 8259): an object whose `entries` array has an object for each entry.
 ///
 ///     {"entries":[{"name":"a b","encodedName":"a%20b","type":"file","size":531,"modified":"2026-01-31T23:05:09Z"},
@@ -29,7 +31,7 @@ public struct FTPListingJSON: Sendable, FTPListingDocument {
     public mutating func row(for entry: FTPEntry) -> [UInt8] {
         var members: [(String, [UInt8])] = [
             ("name", Self.string(entry.name)),
-            ("encodedName", Self.string(FTPListingLink.encoded(entry.name))),
+            ("encodedName", Self.encoded(entry.name)),
             ("type", Self.string(Array(entry.kind.rawValue.utf8))),
         ]
         if let size = entry.size { members.append(("size", Array(String(size).utf8))) }
@@ -39,7 +41,7 @@ public struct FTPListingJSON: Sendable, FTPListingDocument {
         }
         if let target = entry.target {
             members.append(("target", Self.string(target)))
-            members.append(("encodedTarget", Self.string(FTPListingLink.encoded(target))))
+            members.append(("encodedTarget", Self.encoded(target)))
         }
         if !entry.facts.isEmpty { members.append(("facts", Self.object(entry.facts))) }
         defer { isFirst = false }
@@ -62,6 +64,8 @@ public struct FTPListingJSON: Sendable, FTPListingDocument {
         let members = members.map { string(Array($0.0.utf8)) + Array(":".utf8) + $0.1 }
         return Array("{".utf8) + Array(members.joined(separator: ",".utf8)) + Array("}".utf8)
     }
+
+    private static func encoded(_ bytes: [UInt8]) -> [UInt8] { string(Array(PercentCoding.encoded(bytes).utf8)) }
 
     private static func string(_ bytes: [UInt8]) -> [UInt8] {
         var result = Array("\"".utf8)

@@ -1,4 +1,4 @@
-import LoadingKitPrimitives
+@_spi(LoadingKitPlugins) import LoadingKitPrimitives
 
 /// A document that shows a directory's entries.
 package protocol FTPListingDocument {
@@ -31,7 +31,7 @@ public struct FTPListingPage: Sendable, FTPListingDocument {
         let slash = [UInt8(ascii: "/")]
         self.path = segments.isEmpty ? slash : slash + Array(segments.joined(separator: slash)) + slash
         prefix =
-            if !endsInSlash, let segment = segments.last.flatMap({ FTPListingLink.segment(Array($0)) }) {
+            if !endsInSlash, let segment = segments.last.flatMap({ Self.segment(Array($0)) }) {
                 Array("./".utf8) + segment + slash
             } else {
                 Array("./".utf8)
@@ -66,7 +66,7 @@ public struct FTPListingPage: Sendable, FTPListingDocument {
         let slash = entry.kind == .directory ? "/" : ""
         let name = Array("<bdi>".utf8) + Self.escaped(entry.name) + Array("\(slash)</bdi>".utf8)
         var row = Array("<tr><td>".utf8)
-        if let segment = FTPListingLink.segment(entry.name) {
+        if let segment = Self.segment(entry.name) {
             row += "<a href=\"".utf8 + prefix + segment + "\(slash)\">".utf8 + name + "</a>".utf8
         } else {
             row += name
@@ -88,6 +88,15 @@ public struct FTPListingPage: Sendable, FTPListingDocument {
     }
 
     // MARK: Parts
+
+    /// A name as one segment of a relative reference (RFC 3986 §4.2). All bytes but letters, digits, `-`, `.`, `_` and
+    /// `~` are percent-encoded, so that a name cannot be a scheme, a host, a path of several segments, a query, a
+    /// fragment or FTP's `;type=`. Nil for an empty name, and for `.` and `..`, which browsers interpret as steps of a
+    /// path in any encoding.
+    private static func segment(_ name: [UInt8]) -> [UInt8]? {
+        if name.isEmpty || name.elementsEqual(".".utf8) || name.elementsEqual("..".utf8) { return nil }
+        return Array(PercentCoding.encoded(name).utf8)
+    }
 
     static let style = "body{font-family:sans-serif}th,td{text-align:left;padding-right:2em;white-space:pre-wrap}"
 

@@ -1,75 +1,43 @@
 import LoadingKitPrimitives
 
-/// A date as `ls -l` writes it, of one to four words.
-///
-///     Jan 29 03:26       29 Jan 03:26       Jan 29  2024       Jan 29 03:26:15 2024
-///     09-26 13:45        09-26 2024         2024-01-29         2024-01-29 03:26:15.000 +0100
+/// A date as `ls -l` writes it, of one to three words: `Jan 29 03:26`, `29 Jan 03:26`, `Jan 29  2024`, `2024-01-29`,
+/// `2024-01-29 03:26`. After a time with seconds another word follows, the year or the time zone, which would be taken for
+/// the name's beginning: such a line is not read.
 struct ListingDate {
     let time: FTPTimestamp
     let wordCount: Int
 
     /// Parses the date that begins at the word with this index.
-    static func read(_ line: ListingLine, at index: Int, now: Int64) -> ListingDate? {
-        let first = line.word(index)
-        let second = line.word(index + 1)
-        if let month = month(first), let day = day(second) {
-            return readRest(line, at: index + 2, month, day, now)?.following(2)
-        }
-        if let day = day(first), let month = month(second) {
-            return readRest(line, at: index + 2, month, day, now)?.following(2)
-        }
-        let parts = first.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false).map(\.datePart)
-        if parts.count == 2, let month = parts[0], let day = parts[1], 1...12 ~= month, 1...31 ~= day {
-            return readRest(line, at: index + 1, month, day, now)?.following(1)
-        }
-        if parts.count == 3, let year = parts[0], year >= 1900, let month = parts[1], let day = parts[2] {
-            return readISO(line, at: index, year, month, day)
-        }
-        return nil
-    }
-
-    /// Parses the words after the month and the day: a time, a year, or both.
-    private static func readRest(
-        _ line: ListingLine, at index: Int, _ month: Int, _ day: Int, _ now: Int64
-    ) -> ListingDate? {
-        let word = line.word(index)
-        if let year = year(word) {
-            return make(FTPTimestamp(year: year, month: month, day: day, precision: .day, isUTC: false), 1)
-        }
-        guard let clock = Clock(word) else { return nil }
-        // `ls -T` writes a time and a year.
-        if clock.precision == .second, let year = year(line.word(index + 1)) {
-            return make(clock.on(year, month, day), 2)
-        }
-        return make(clock.onLatest(month, day, before: now), 1)
-    }
-
-    /// The same time, with `count` more words before it.
-    private func following(_ count: Int) -> ListingDate {
-        ListingDate(time: time, wordCount: wordCount + count)
-    }
-
-    private static func readISO(
-        _ line: ListingLine, at index: Int, _ year: Int, _ month: Int, _ day: Int
-    ) -> ListingDate? {
-        guard let clock = Clock(line.word(index + 1)) else {
-            return make(FTPTimestamp(year: year, month: month, day: day, precision: .day, isUTC: false), 1)
-        }
-        // `ls --full-time` writes the time zone.
-        let zone = line.word(index + 2)
-        if clock.precision == .second, zone.count == 5, let hours = zone.dropFirst().prefix(2).datePart,
-            let minutes = zone.dropFirst(3).datePart, let sign = zone.first,
-            sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-")
+    init?(_ line: ListingLine, at index: Int, now: Int64) {
+        let (first, second, third) = (line.word(index), line.word(index + 1), line.word(index + 2))
+        let time: FTPTimestamp?
+        if let month = Self.month(first) ?? Self.month(second),
+            let day = Self.day(Self.month(first) == nil ? first : second)
         {
-            let offset = Int64(hours * 3600 + minutes * 60) * (sign == UInt8(ascii: "-") ? -1 : 1)
-            let local = clock.on(year, month, day)
-            return make(local.flatMap { FTPTimestamp(secondsSince1970: $0.secondsSince1970 - offset) }, 3)
+            wordCount = 3
+            time =
+                if let year = Self.year(third) {
+                    FTPTimestamp(year: year, month: month, day: day, precision: .day, isUTC: false)
+                } else if let clock = Clock(third), clock.precision == .minute {
+                    clock.onLatest(month, day, before: now)
+                } else {
+                    nil
+                }
+        } else {
+            let parts = first.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+            let numbers = parts.compactMap(\.datePart)
+            guard numbers.count == 3, parts.count == 3, numbers[0] >= 1900 else { return nil }
+            let clock = Clock(second)
+            wordCount = clock == nil ? 1 : 2
+            time =
+                if let clock {
+                    clock.precision == .minute ? clock.on(numbers[0], numbers[1], numbers[2]) : nil
+                } else {
+                    FTPTimestamp(year: numbers[0], month: numbers[1], day: numbers[2], precision: .day, isUTC: false)
+                }
         }
-        return make(clock.on(year, month, day), 2)
-    }
-
-    private static func make(_ time: FTPTimestamp?, _ wordCount: Int) -> ListingDate? {
-        time.map { ListingDate(time: $0, wordCount: wordCount) }
+        guard let time else { return nil }
+        self.time = time
     }
 
     /// The month from 1 to 12: `Jan` or `January`, in any letter case.

@@ -30,11 +30,6 @@ struct ListingLine: Equatable {
     /// A word as text.
     func text(_ index: Int) -> String { String(decoding: word(index), as: UTF8.self) }
 
-    /// The rest of the line, from the beginning of the word.
-    func rest(from index: Int) -> ArraySlice<UInt8> {
-        words.indices.contains(index) ? bytes[words[index].lowerBound...] : []
-    }
-
     /// The rest of the line after the word and one space. A name may itself begin with spaces.
     func rest(afterWord index: Int) -> ArraySlice<UInt8> {
         words.indices.contains(index) ? bytes[words[index].upperBound...].dropFirst() : []
@@ -43,18 +38,7 @@ struct ListingLine: Equatable {
 
 extension Collection<UInt8> {
     /// The number, if all bytes are decimal digits; nil otherwise, and if the number exceeds 64 bits.
-    var decimal: UInt64? {
-        guard !isEmpty else { return nil }
-        var number: UInt64 = 0
-        for byte in self {
-            guard let digit = ASCII.digit(byte) else { return nil }
-            let (product, overflow) = number.multipliedReportingOverflow(by: 10)
-            let (sum, carry) = product.addingReportingOverflow(UInt64(digit))
-            guard !overflow, !carry else { return nil }
-            number = sum
-        }
-        return number
-    }
+    var decimal: UInt64? { ASCII.decimal(self) }
 
     /// The number, if all bytes are decimal digits and there are at most four, as in a part of a date.
     var datePart: Int? { count <= 4 ? decimal.map { Int($0) } : nil }

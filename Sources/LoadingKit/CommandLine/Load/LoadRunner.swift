@@ -1,0 +1,81 @@
+#if CommandLineTool
+    import Foundation
+    import LoadingKit
+
+    /// Runs a plan's loads in one session, with a limit for simultaneous loads.
+    struct LoadRunner {
+        let plan: LoadPlan
+        let console: Console
+
+        /// The last failure's status; success when all loads succeeded.
+        func run() async -> ToolStatus {
+            let queue = DelegateQueue()
+            let session = URLSession(
+                configuration: plan.configuration, delegate: ChallengeAnswers(plan), delegateQueue: queue.operations)
+            let waiting = plan.loads.indices.filter { plan.usesStandardOutput(plan.loads[$0]) }
+            let outlets = Outlets(
+                console: console, queue: queue.dispatch, output: OrderedOutput(STDOUT_FILENO, waiting),
+                progress: ProgressDisplay(console, queue.dispatch, isShown: showsProgress), display: plan.display)
+            let status = await runAll(in: session, outlets)
+            let cookies = session.configuration.httpCookieStorage?.cookies ?? []
+            session.finishTasksAndInvalidate()
+            return save(cookies) ?? status
+        }
+
+        /// Writes the files of `-c` and `--hsts`; nil where nothing went wrong.
+        private func save(_ cookies: [HTTPCookie]) -> ToolStatus? {
+            do throws(ToolFailure) {
+                try plan.hsts?.write()
+                if let path = plan.cookies.jar { try write(Data(CookieFile.text(cookies).utf8), to: path) }
+                return nil
+            } catch {
+                if plan.display.showsErrors { console.write(error.line) }
+                return error.status
+            }
+        }
+
+        private func write(_ bytes: Data, to path: String) throws(ToolFailure) {
+            guard path == "-" else {
+                let file = OutputFile(path, OutputFile.Opening(isPrivate: true))
+                try file.write(bytes)
+                return try file.finish()
+            }
+            if let code = DescriptorWriter(STDOUT_FILENO).write(bytes) { throw .writing("standard output", code) }
+        }
+
+        /// A progress line would disturb the displayed lines of a body.
+        private var showsProgress: Bool {
+            plan.display.showsProgress && console.terminal.isTerminal
+                && (isatty(STDOUT_FILENO) == 0 || !plan.loads.contains(where: plan.usesStandardOutput))
+        }
+
+        private func runAll(in session: URLSession, _ outlets: Outlets) async -> ToolStatus {
+            await withTaskGroup(of: ToolFailure?.self, returning: ToolStatus.self) { group in
+                var waiting = plan.loads.indices.makeIterator()
+                func addNext() {
+                    guard let index = waiting.next() else { return }
+                    let load = RepeatedLoad(index: index, plan: plan, outlets: outlets)
+                    group.addTask { await load.run(in: session) }
+                }
+                for _ in 0..<min(plan.jobs, plan.loads.count) { addNext() }
+                var status = ToolStatus.success
+                for await failure in group {
+                    if let failure {
+                        status = failure.status
+                        if plan.display.showsErrors { console.write(failure.line) }
+                    }
+                    addNext()
+                }
+                return status
+            }
+        }
+    }
+
+    extension LoadPlan {
+        /// Whether anything of a load goes to standard output.
+        func usesStandardOutput(_ load: PlannedLoad) -> Bool {
+            load.destination == .standardOutput || display.writeOut != nil || display.headFile == "-"
+                || display.traceFile == "-"
+        }
+    }
+#endif

@@ -1,0 +1,136 @@
+#if CommandLineTool
+    import Foundation
+    import LoadingKit
+    import LoadingKitCore
+    import LoadingKitTransport
+
+    /// The proxies of a run, in the form of the environment's variables.
+    struct ProxyPlan: Sendable {
+        private let isOff: Bool
+        private let variables: [String: String]
+
+        init(_ options: ConnectionOptions) throws {
+            let socks = [
+                ("socks5", options.socks5), ("socks5h", options.socks5Hostname), ("socks4", options.socks4),
+                ("socks4a", options.socks4a),
+            ].compactMap { scheme, host in host.map { "\(scheme)://\($0)" } }
+            let named = [options.proxy].compactMap { $0 } + socks
+            guard named.count <= 1 else { throw ToolFailure(.usage, "more than one proxy is given") }
+            isOff = named.first == "" || options.noproxy == "*"
+            var variables = ProcessInfo.processInfo.environment
+            if let proxy = named.first {
+                for name in ["http_proxy", "https_proxy", "ftp_proxy"] {
+                    variables[name] = nil
+                    variables[name.uppercased()] = nil
+                }
+                variables["all_proxy"] = Self.with(options.proxyUser, proxy)
+                // The environment's list is for the environment's proxies.
+                (variables["no_proxy"], variables["NO_PROXY"]) = (nil, nil)
+            }
+            if let hosts = options.noproxy { variables["no_proxy"] = hosts }
+            self.variables = variables
+        }
+
+        private static func with(_ user: String?, _ proxy: String) -> String {
+            let whole = proxy.contains("://") ? proxy : "http://\(proxy)"
+            guard let user, let start = whole.range(of: "://")?.upperBound, !whole.contains("@") else { return whole }
+            let parts = user.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map {
+                $0.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+            }
+            return whole[..<start] + parts.joined(separator: ":") + "@" + whole[start...]
+        }
+
+        func apply(to configuration: URLSessionConfiguration) {
+            if isOff { configuration.connectionProxyDictionary = [:] }
+            configuration.settings.proxyEnvironment = ProxyEnvironment(variables)
+        }
+    }
+
+    extension ConnectSubstitution {
+        /// The destinations by `--resolve`, `--connect-to`, `-4` and `-6`; nil without these options.
+        init?(_ options: ConnectionOptions) throws {
+            let rules =
+                try options.connectTo.map { try Rule(connectTo: $0) } + options.resolve.map { try Rule(resolve: $0) }
+            guard !rules.isEmpty || options.family != nil else { return nil }
+            let family = options.family
+            self.init(
+                resolver: family.map { family in
+                    Resolver(lookup: { name, asked in
+                        guard asked.isOf(family) else { return .failure(.notFound("no address of \(family)")) }
+                        return Resolver.systemLookup(name, asked)
+                    })
+                }
+            ) { endpoint in
+                guard case .tcp(let host, let port) = endpoint else { return endpoint }
+                let (newHost, newPort) = rules.lazy.compactMap { $0.apply(host, port) }.first ?? (host, port)
+                // A name that needs no lookup.
+                let isLocal = newHost.lowercased() == "localhost"
+                return .tcp(
+                    host: isLocal && family != nil ? (family == .ipv4 ? "127.0.0.1" : "::1") : newHost, port: newPort)
+            }
+        }
+
+        private struct Rule: Sendable {
+            /// Empty for every host; nil for every port.
+            var host: String
+            var port: UInt16?
+            /// Empty for the same host; nil for the same port.
+            var newHost: String
+            var newPort: UInt16?
+
+            /// `HOST1:PORT1:HOST2:PORT2`, each of which may be empty.
+            init(connectTo text: String) throws {
+                let parts = Self.split(text)
+                guard parts.count == 4 else {
+                    throw ToolFailure(.usage, "--connect-to needs HOST1:PORT1:HOST2:PORT2, not '\(text)'")
+                }
+                (host, newHost) = (parts[0].lowercased(), parts[2])
+                (port, newPort) = (try Self.port(parts[1], text), try Self.port(parts[3], text))
+            }
+
+            /// `HOST:PORT:ADDRESS`; of several addresses, the first.
+            init(resolve text: String) throws {
+                let parts = Self.split(text.hasPrefix("+") ? String(text.dropFirst()) : text)
+                guard parts.count >= 3, let address = parts[2].split(separator: ",").first else {
+                    throw ToolFailure(.usage, "--resolve needs HOST:PORT:ADDRESS, not '\(text)'")
+                }
+                host = parts[0] == "*" ? "" : parts[0].lowercased()
+                port = try Self.port(parts[1], text)
+                newHost = address.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
+            }
+
+            /// The parts between colons. Those in brackets, which lose them, have colons of their own.
+            private static func split(_ text: String) -> [String] {
+                var parts = [""]
+                var isAddress = false
+                for character in text {
+                    switch character {
+                    case "[", "]": isAddress = character == "["
+                    case ":" where !isAddress: parts.append("")
+                    case _: parts[parts.count - 1].append(character)
+                    }
+                }
+                return parts
+            }
+
+            private static func port(_ text: String, _ argument: String) throws -> UInt16? {
+                if text.isEmpty || text == "*" { return nil }
+                guard let port = UInt16(text) else {
+                    throw ToolFailure(.usage, "'\(text)' is not a port in '\(argument)'")
+                }
+                return port
+            }
+
+            func apply(_ host: String, _ port: UInt16) -> (String, UInt16)? {
+                guard self.host.isEmpty || self.host == host.lowercased(), self.port == nil || self.port == port else {
+                    return nil
+                }
+                return (newHost.isEmpty ? host : newHost, newPort ?? port)
+            }
+        }
+    }
+
+    extension IPAddress.Family {
+        fileprivate func isOf(_ family: AddressFamily) -> Bool { (self == .v4) == (family == .ipv4) }
+    }
+#endif

@@ -1,0 +1,160 @@
+#if CommandLineTool
+    import Foundation
+    import LoadingKit
+    import LoadingKitCore
+    import Logging
+
+    /// The plan that follows from the arguments: the loads, and how they are run and displayed.
+    struct LoadPlan {
+        /// The output in addition to the body.
+        struct Display: Sendable, Hashable {
+            /// The responses' heads precede the body: `-i`, and `-I`.
+            var showsHead = false
+            var isVerbose = false
+            /// The library's log messages: `-vv`.
+            var showsTrace = false
+            var showsTiming = false
+            var showsErrors = true
+            var showsProgress = true
+            /// The file that gets all that was sent and received: `--trace-ascii`.
+            var traceFile: String?
+            /// The file that gets the responses' heads: `-D`.
+            var headFile: String?
+            /// The text after each load: `-w`.
+            var writeOut: String?
+        }
+
+        var loads: [PlannedLoad]
+        var display: Display
+        var rules: TransferRules
+        var session: SessionPlan
+        var login: LoginPlan
+        var cookies: CookiePlan
+        var content: RequestContent
+        var files: FileRules
+        /// The names of fields that are not to be sent, in lower case.
+        var omittedFields: Set<String>
+        /// The file of `--hsts`.
+        var hsts: HSTSFile?
+        /// The number of simultaneous loads.
+        var jobs: Int
+
+        private static let parallelJobs = 50
+
+        /// - Parameters:
+        ///   - readFile: returns a file's content; `-` is standard input.
+        ///   - askPassword: returns the password of a user, whom the terminal asks.
+        /// - Throws: `ToolFailure` for arguments from which no load can be made.
+        init(
+            _ options: LoadCommand, readFile: (String) throws -> Data = InputFile.read,
+            askPassword: (String) throws -> String = { try PasswordPrompt.ask($0) }
+        ) throws {
+            try Self.check(options)
+            content = try RequestContent(options, readFile: readFile)
+            let template = try RequestTemplate(options, content, readFile: readFile)
+            omittedFields = template.omittedFields
+            login = try LoginPlan(options.login, readFile: readFile, askPassword: askPassword)
+            files = try FileRules(options.output)
+            rules = try TransferRules(options)
+            session = try SessionPlan(options, readFile: readFile)
+            cookies = try CookiePlan(options.login, readFile: readFile)
+            display = try Display(options, readFile: readFile)
+            jobs = options.transfer.jobs ?? (options.transfer.parallel ? Self.parallelJobs : 1)
+            let signature = try AWSSignature(options.login.awsSigv4)
+            hsts = options.connection.hsts.map(HSTSFile.init)
+            loads = []
+            for (argument, destination) in zip(options.urls, try Destination.assign(options)) {
+                let urls = options.arguments.globoff ? [URLPattern.URL(text: argument)] : try URLPattern(argument).urls
+                for url in urls {
+                    let target = try destination.of(url, options.output)
+                    loads.append(try PlannedLoad(url.text, to: target, template, login, files))
+                    if let signature { try loads[loads.count - 1].sign(signature, content) }
+                }
+            }
+        }
+
+        private static func check(_ options: LoadCommand) throws {
+            if options.urls.isEmpty { throw ToolFailure(.usage, "there is no URL to load; see loadkit --help") }
+            if let jobs = options.transfer.jobs, jobs < 1 {
+                throw ToolFailure(.usage, "-j needs a number of at least 1")
+            }
+            if options.request.head && !options.body.data.isEmpty && !options.request.get {
+                throw ToolFailure(.usage, "-I and -d ask for different methods: use one of them")
+            }
+            if options.transfer.noFollow && options.transfer.location {
+                throw ToolFailure(.usage, "-L and --no-follow contradict each other: use one of them")
+            }
+            if options.output.fail && options.output.failWithBody {
+                throw ToolFailure(.usage, "-f and --fail-with-body contradict each other: use one of them")
+            }
+        }
+
+        /// The settings of the session that runs the loads.
+        var configuration: URLSessionConfiguration {
+            let configuration = session.configuration(maximumTime: rules.maximumTime, jobs: jobs)
+            configuration.settings.omittedFields = omittedFields
+            if let hsts { configuration.settings.hsts = HSTSStore(persistence: hsts) }
+            cookies.fill(configuration.httpCookieStorage, for: loads.compactMap(\.request.url))
+            if display.showsTrace {
+                configuration.logger = Logger(label: "loadkit", factory: { _ in ConsoleLog(.standardError) })
+            }
+            return configuration
+        }
+    }
+
+    extension LoadPlan.Display {
+        fileprivate init(_ options: LoadCommand, readFile: (String) throws -> Data) throws {
+            self.init(
+                showsHead: options.output.include || options.request.head, isVerbose: options.display.verbose > 0,
+                showsTrace: options.display.verbose > 1, showsTiming: options.display.timing,
+                showsErrors: !options.display.silent || options.display.showError,
+                showsProgress: !options.display.silent, traceFile: options.display.traceAscii,
+                headFile: options.output.dumpHeader, writeOut: options.output.writeOut)
+            guard let writeOut, writeOut.hasPrefix("@") else { return }
+            guard let content = try? readFile(String(writeOut.dropFirst())) else {
+                throw ToolFailure(.readError, "the text of \(writeOut.dropFirst()) cannot be read")
+            }
+            self.writeOut = String(decoding: content, as: UTF8.self)
+        }
+    }
+
+    /// One URL to load, and the destination of its body.
+    struct PlannedLoad: Sendable {
+        /// The argument as it was given.
+        let argument: String
+        private(set) var request: URLRequest
+        let destination: Destination
+        /// The number of bytes that the file already has; 0 where it is written anew.
+        let offset: Int64
+        /// The credential for the server of the URL.
+        let login: Login?
+
+        init(
+            _ argument: String, to destination: Destination, _ template: RequestTemplate, _ plan: LoginPlan,
+            _ files: FileRules
+        ) throws {
+            self.argument = argument
+            self.destination = destination
+            offset = files.offset(of: destination)
+            let url = try URLArgument(argument)
+            login = plan.login(for: url.url)
+            request = try template.request(for: url, from: offset, login: plan.isBasicAtOnce ? login : nil)
+        }
+
+        mutating func sign(_ signature: AWSSignature, _ content: RequestContent) throws {
+            try signature.sign(&request, login, content)
+        }
+
+        /// The name for messages: without a password.
+        var label: String { request.url?.withoutPassword ?? argument }
+    }
+
+    /// Reads the files that arguments name.
+    enum InputFile {
+        /// Returns a file's content; `-` is standard input.
+        static func read(_ path: String) throws -> Data {
+            path == "-"
+                ? try FileHandle.standardInput.readToEnd() ?? Data() : try Data(contentsOf: URL(fileURLWithPath: path))
+        }
+    }
+#endif

@@ -1,0 +1,152 @@
+#if CommandLineTool
+    import Foundation
+    import LoadingKit
+    import LoadingKitArchives
+    import LoadingKitCore
+    import LoadingKitS3
+    import LoadingKitTransport
+    import LoadingKitUnixSockets
+
+    /// The settings of the session that runs the loads of a plan.
+    struct SessionPlan: Sendable {
+        /// The servers that TLS trusts.
+        enum Trust: Sendable, Hashable {
+            case system
+            /// The authorities of a PEM file, as the file's content.
+            case authorities(String)
+            case everyone
+        }
+
+        /// Seconds without a byte after which a load ends: curl's limit for making a connection.
+        private static let idleTimeout: TimeInterval = 300
+
+        let trust: Trust
+        let identity: ClientIdentity?
+        /// SHA-256 of the accepted servers' public keys; empty for all.
+        let pins: Set<Data>
+        private let proxies: ProxyPlan
+        private let substitution: ConnectSubstitution?
+        private let unixSocket: String?
+        private let http2: (isOffered: Bool, isAssumed: Bool)
+        private let versions: (oldest: tls_protocol_version_t, newest: tls_protocol_version_t)
+
+        init(_ options: LoadCommand, readFile: (String) throws -> Data) throws {
+            let connection = options.connection
+            trust = try Self.trust(options.tls, readFile)
+            identity = try ClientIdentity(options.tls, readFile: readFile)
+            pins = try Self.pins(options.tls.pinnedKeys)
+            proxies = try ProxyPlan(connection)
+            substitution = try ConnectSubstitution(connection)
+            unixSocket = connection.unixSocket
+            http2 = (!connection.http1, connection.priorKnowledge)
+            versions = try Self.versions(options.tls)
+        }
+
+        func configuration(maximumTime: Double?, jobs: Int) -> URLSessionConfiguration {
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.timeoutIntervalForRequest = Self.idleTimeout
+            // A URL that is given twice is loaded twice, as in curl.
+            configuration.urlCache = nil
+            configuration.attemptsResumableUploads = false
+            if let maximumTime { configuration.timeoutIntervalForResource = maximumTime }
+            configuration.httpMaximumConnectionsPerHost = max(configuration.httpMaximumConnectionsPerHost, jobs)
+            // A user who types a URL has chosen its scheme.
+            configuration.appTransportSecurity = AppTransportSecurity(allowsArbitraryLoads: true)
+            switch trust {
+            case .system: break
+            case .authorities(let pem): configuration.tlsTrustRoots = .pem(pem)
+            case .everyone: configuration.tlsVerifiesServer = false
+            }
+            configuration.tlsMinimumSupportedProtocolVersion = versions.oldest
+            configuration.tlsMaximumSupportedProtocolVersion = versions.newest
+            (configuration.allowsHTTP2, configuration.assumesCleartextHTTP2) = http2
+            proxies.apply(to: configuration)
+            configuration.settings.connectSubstitution = substitution
+            configuration.installPlugins()
+            if let unixSocket { configuration.unixSocket = { _ in UnixSocket(path: unixSocket) } }
+            return configuration
+        }
+
+        private static func trust(_ options: TLSOptions, _ readFile: (String) throws -> Data) throws -> Trust {
+            if options.insecure { return .everyone }
+            guard let path = options.cacert else { return .system }
+            guard let content = try? readFile(path) else {
+                throw ToolFailure(.badAuthorityFile, "the certificates of \(path) cannot be read")
+            }
+            let text = String(decoding: content, as: UTF8.self)
+            guard text.contains("-----BEGIN CERTIFICATE-----") || text.contains("-----BEGIN TRUSTED CERTIFICATE-----")
+            else {
+                throw ToolFailure(.badAuthorityFile, "\(path) has no certificate in PEM")
+            }
+            return .authorities(text)
+        }
+
+        private static func pins(_ text: String?) throws -> Set<Data> {
+            guard let text else { return [] }
+            return Set(
+                try text.split(separator: ";").map { pin in
+                    guard pin.hasPrefix("sha256//"), let hash = Data(base64Encoded: String(pin.dropFirst(8))),
+                        hash.count == 32
+                    else { throw ToolFailure(.usage, "--pinnedpubkey needs sha256//HASH, with a hash in base 64") }
+                    return hash
+                })
+        }
+
+        private static func versions(
+            _ options: TLSOptions
+        ) throws -> (oldest: tls_protocol_version_t, newest: tls_protocol_version_t) {
+            let oldest: tls_protocol_version_t =
+                switch options.version {
+                case .tlsv1: .TLSv10
+                case .tlsv13: .TLSv13
+                case .tlsv12, nil: .TLSv12
+                }
+            switch options.newest {
+            case nil, "1.3", "default": return (oldest, .TLSv13)
+            case "1.2" where oldest != .TLSv13: return (oldest, .TLSv12)
+            case _: throw ToolFailure(.usage, "--tls-max needs 1.2 or 1.3, not less than the oldest version")
+            }
+        }
+    }
+
+    extension URLSessionConfiguration {
+        /// Adds the schemes of the plugins that are built into the tool.
+        func installPlugins() {
+            ArchiveLoader().install(in: self)
+            S3Client().install(in: self)
+            UnixSockets().install(in: self)
+        }
+    }
+
+    extension ClientIdentity {
+        /// The one of `--cert`; nil without that option.
+        fileprivate init?(_ options: TLSOptions, readFile: (String) throws -> Data) throws {
+            guard let argument = options.cert else { return nil }
+            // A file name may have colons; the password is behind the last one, where no such file is there.
+            var (path, password) = (argument, options.pass)
+            if (try? readFile(argument)) == nil, let colon = argument.lastIndex(of: ":") {
+                path = String(argument[..<colon])
+                password = password ?? String(argument[argument.index(after: colon)...])
+            }
+            func read(_ path: String) throws -> Data {
+                guard let content = try? readFile(path) else {
+                    throw ToolFailure(.clientCertificate, "the certificate or key in \(path) cannot be read")
+                }
+                return content
+            }
+            let certificate = try read(path)
+            do {
+                if options.certType?.uppercased() == "P12" || path.hasSuffix(".p12") || path.hasSuffix(".pfx") {
+                    try self.init(pkcs12Representation: certificate, password: password ?? "")
+                } else {
+                    let key = try options.key.map(read) ?? certificate
+                    try self.init(
+                        certificatesPEM: String(decoding: certificate, as: UTF8.self),
+                        privateKeyPEM: String(decoding: key, as: UTF8.self), password: password)
+                }
+            } catch let error as ClientIdentityError {
+                throw ToolFailure(.clientCertificate, "--cert \(path): \(error.description)")
+            }
+        }
+    }
+#endif

@@ -1,0 +1,126 @@
+#if CommandLineTool
+    import Foundation
+
+    /// When a load ends early, and when it is repeated.
+    struct TransferRules: Sendable, Hashable {
+        /// The reaction to a status of 400 or above.
+        enum ErrorStatus: Sendable, Hashable {
+            case isSuccess, fails, failsWithBody
+        }
+
+        let followsRedirects: Bool
+        /// Nil for the library's limit.
+        let maximumRedirects: Int?
+        let errorStatus: ErrorStatus
+        /// Seconds; nil for no limit.
+        let maximumTime: Double?
+        let connectTimeout: Double?
+        /// Bytes; nil for no limit.
+        let maximumSize: Int64?
+        /// Bytes in a second; nil for no limit.
+        let rate: Int64?
+        let retry: RetryRule
+
+        init(_ options: LoadCommand) throws {
+            let transfer = options.transfer
+            followsRedirects = !transfer.noFollow
+            maximumRedirects = transfer.maxRedirs.flatMap { $0 < 0 ? nil : $0 }
+            errorStatus = options.output.fail ? .fails : options.output.failWithBody ? .failsWithBody : .isSuccess
+            maximumTime = try Self.seconds(transfer.maxTime, "--max-time")
+            connectTimeout = try Self.seconds(transfer.connectTimeout, "--connect-timeout")
+            maximumSize = try Self.bytes(transfer.maxFilesize, "--max-filesize")
+            rate = try Self.bytes(transfer.limitRate, "--limit-rate")
+            retry = RetryRule(
+                count: transfer.retry, afterAll: transfer.retryAllErrors, afterRefusal: transfer.retryConnrefused,
+                delay: try Self.seconds(transfer.retryDelay, "--retry-delay"),
+                maximumTime: try Self.seconds(transfer.retryMaxTime, "--retry-max-time"))
+        }
+
+        private static func seconds(_ value: Double?, _ name: String) throws -> Double? {
+            guard let value else { return nil }
+            guard value.isFinite, value >= 0 else { throw ToolFailure(.usage, "\(name) needs a number of seconds") }
+            return value == 0 ? nil : value
+        }
+
+        /// A number with or without a unit: powers of 1024, as in curl.
+        private static func bytes(_ text: String?, _ name: String) throws -> Int64? {
+            guard let text else { return nil }
+            let units: [Character: Double] = ["k": 1024, "m": 1_048_576, "g": 1_073_741_824, "b": 1]
+            let unit = text.last.flatMap { units[Character($0.lowercased())] }
+            guard let number = Double(unit == nil ? text[...] : text.dropLast()), number >= 0, number < 1e15 else {
+                throw ToolFailure(.usage, "\(name) needs a number of bytes, such as 500, 10k or 3M")
+            }
+            let bytes = Int64(min(number * (unit ?? 1), 1e18))
+            return bytes == 0 ? nil : bytes
+        }
+    }
+
+    /// When a load is repeated, and after which time.
+    struct RetryRule: Sendable, Hashable {
+        let count: Int
+        let afterAll: Bool
+        let afterRefusal: Bool
+        /// Seconds; nil for 1, 2, 4 … or `Retry-After`.
+        let delay: Double?
+        let maximumTime: Double?
+
+        private static let statuses: Set<Int> = [408, 429, 500, 502, 503, 504]
+        private static let longestDelay: Double = 600
+
+        /// The number of seconds to wait; nil where the load is not repeated.
+        ///
+        /// - Parameters:
+        ///   - attempt: the number of attempts before this one.
+        ///   - elapsed: seconds since the first attempt began.
+        func delay(
+            after failure: ToolFailure?, status: Int?, retryAfter: Double?, attempt: Int, elapsed: Double
+        ) -> Double? {
+            guard attempt < count else { return nil }
+            let isTransient =
+                status.map(Self.statuses.contains) ?? false || failure?.status == .timedOut
+                || (afterRefusal && failure?.status == .couldNotConnect) || (afterAll && failure != nil)
+            guard isTransient else { return nil }
+            let wait = min(max(retryAfter ?? delay ?? pow(2, Double(min(attempt, 20))), 0), Self.longestDelay)
+            if let maximumTime, elapsed + wait > maximumTime { return nil }
+            return wait
+        }
+    }
+
+    /// How files are written.
+    struct FileRules: Sendable, Hashable {
+        /// The byte at which loads continue.
+        enum Start: Sendable, Hashable {
+            case beginning
+            case byte(Int64)
+            case endOfFile
+        }
+
+        let start: Start
+        let makesFolders: Bool
+        let keepsTime: Bool
+
+        init(_ options: OutputOptions) throws {
+            switch options.continueAt {
+            case nil: start = .beginning
+            case "-": start = .endOfFile
+            case let text?:
+                guard let byte = Int64(text), byte >= 0 else {
+                    throw ToolFailure(.usage, "-C needs a number of bytes, or -")
+                }
+                start = .byte(byte)
+            }
+            (makesFolders, keepsTime) = (options.createDirs, options.remoteTime)
+        }
+
+        func offset(of destination: Destination) -> Int64 {
+            switch start {
+            case .beginning: return 0
+            case .byte(let byte): return byte
+            case .endOfFile:
+                guard case .file(let path) = destination else { return 0 }
+                let size = (try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? NSNumber
+                return size?.int64Value ?? 0
+            }
+        }
+    }
+#endif

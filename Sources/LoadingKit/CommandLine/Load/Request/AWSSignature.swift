@@ -1,0 +1,44 @@
+#if CommandLineTool
+    import Foundation
+    import LoadingKit
+    @_spi(LoadingKitPlugins) import LoadingKitS3
+
+    /// The signature of `--aws-sigv4`: by Amazon's rules, with the key and secret of `-u`.
+    struct AWSSignature: Sendable {
+        private let region: String?
+        private let service: String?
+
+        /// Nil without the option.
+        init?(_ argument: String?) throws {
+            guard let argument else { return nil }
+            let parts = argument.split(separator: ":", omittingEmptySubsequences: false).map { $0.lowercased() }
+            guard parts.first == "aws", parts.count < 2 || parts[1] == "amz" || parts[1] == "aws" else {
+                throw ToolFailure(.usage, "--aws-sigv4 needs aws:amz[:REGION[:SERVICE]], not '\(argument)'")
+            }
+            (region, service) = (parts.count > 2 ? parts[2] : nil, parts.count > 3 ? parts[3] : nil)
+        }
+
+        /// Without names in the option, they are the first labels of the host: `service.region.…`.
+        func sign(_ request: inout URLRequest, _ login: Login?, _ content: RequestContent) throws {
+            guard let login else { throw ToolFailure(.usage, "--aws-sigv4 needs -u KEY:SECRET") }
+            let labels = (request.url?.host() ?? "").split(separator: ".").map(String.init)
+            guard let service = service ?? labels.first, let region = region ?? labels.dropFirst().first else {
+                throw ToolFailure(.usage, "--aws-sigv4: the host names no region and service")
+            }
+            let credentials = S3Credentials(accessKeyID: login.user, secretAccessKey: login.password)
+            request.sign(credentials, region: region, service: service, body: content.bytesToSign)
+        }
+    }
+
+    extension RequestContent {
+        /// Nil where they are not known before they are sent.
+        fileprivate var bytesToSign: Data? {
+            switch self {
+            case .none, .query: Data()
+            case .data(let data): data.bytes
+            case .upload(let path?): try? Data(contentsOf: URL(fileURLWithPath: path))
+            case .upload(nil), .form: nil
+            }
+        }
+    }
+#endif

@@ -1,0 +1,62 @@
+#if CommandLineTool
+    import Foundation
+    @_spi(LoadingKitPlugins) import LoadingKitPrimitives
+
+    /// The data of `-d` and its relatives.
+    struct DataBody: Hashable {
+        let bytes: Data
+        let isJSON: Bool
+
+        /// Nil where there are no pieces. Pieces are joined with `&`, those of `--json` without it.
+        ///
+        /// - Parameter pieces: each is an option's name, a space, and the option's value.
+        init?(_ pieces: [String], readFile: (String) throws -> Data) throws {
+            guard !pieces.isEmpty else { return nil }
+            var bytes = Data()
+            var isJSON = false
+            for (index, piece) in pieces.enumerated() {
+                let (name, value) = Self.split(piece)
+                if index > 0, name != "json" { bytes.append(UInt8(ascii: "&")) }
+                if name == "json" { isJSON = true }
+                bytes += try Self.bytes(name, value, readFile)
+            }
+            self.bytes = bytes
+            self.isJSON = isJSON
+        }
+
+        static func split(_ piece: String) -> (name: Substring, value: String) {
+            let parts = piece.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+            return (parts.first ?? "", parts.count > 1 ? String(parts[1]) : "")
+        }
+
+        private static func bytes(_ name: Substring, _ value: String, _ readFile: (String) throws -> Data) throws
+            -> Data
+        {
+            switch name {
+            case "data-raw": Data(value.utf8)
+            case "data-urlencode": Data(try encoded(value, readFile).utf8)
+            case _ where !value.hasPrefix("@"): Data(value.utf8)
+            case "data-binary", "json": try content(value.dropFirst(), readFile)
+            case _: try content(value.dropFirst(), readFile).filter { $0 != 0x0a && $0 != 0x0d && $0 != 0 }
+            }
+        }
+
+        /// `TEXT`, `=TEXT`, `NAME=TEXT`, `@FILE` or `NAME@FILE`, with the text or content encoded.
+        static func encoded(_ value: String, _ readFile: (String) throws -> Data) throws -> String {
+            guard let mark = value.firstIndex(where: { $0 == "=" || $0 == "@" }) else {
+                return PercentCoding.encoded(Data(value.utf8))
+            }
+            let (name, rest) = (value[..<mark], value[value.index(after: mark)...])
+            let text = value[mark] == "=" ? Data(rest.utf8) : try content(rest, readFile)
+            return (name.isEmpty ? "" : "\(name)=") + PercentCoding.encoded(text)
+        }
+
+        private static func content(_ path: Substring, _ readFile: (String) throws -> Data) throws -> Data {
+            do {
+                return try readFile(String(path))
+            } catch {
+                throw ToolFailure(.readError, "the data of \(path) cannot be read: \(error.localizedDescription)")
+            }
+        }
+    }
+#endif

@@ -1,0 +1,113 @@
+#if CommandLineTool
+    import Foundation
+    import LoadingKit
+
+    /// A user's name and password.
+    struct Login: Sendable, Hashable {
+        var user: String
+        var password: String
+
+        /// The value of a Basic credential (RFC 7617).
+        var basic: String { "Basic \(Data("\(user):\(password)".utf8).base64EncodedString())" }
+
+        /// - Parameter persistence: none for a user in the URL, who makes no other load.
+        func credential(_ persistence: URLCredential.Persistence) -> URLCredential {
+            URLCredential(user: user, password: password, persistence: persistence)
+        }
+    }
+
+    /// The credentials of a run, and the authentication schemes that may get them.
+    struct LoginPlan: Sendable {
+        /// The one of `-u`; nil where there is none.
+        private let login: Login?
+        private let netrc: NetrcFile?
+        private let schemes: Set<LoginScheme>
+
+        /// - Parameter askPassword: returns the password of a user, whom the terminal asks.
+        init(
+            _ options: LoginOptions, readFile: (String) throws -> Data, askPassword: (String) throws -> String
+        ) throws {
+            schemes = Set(options.scheme)
+            if schemes == [.negotiate] {
+                throw ToolFailure(
+                    .notBuiltIn, "--negotiate: this build has no Kerberos (the plugin LoadingKitNegotiate)")
+            }
+            login = try options.user.map { user in
+                let parts = user.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+                return Login(user: parts[0], password: parts.count > 1 ? parts[1] : try askPassword(parts[0]))
+            }
+            netrc = try NetrcFile(options, readFile: readFile)
+        }
+
+        /// `--basic` alone: the server gets the password at once.
+        var isBasicAtOnce: Bool { schemes == [.basic] }
+
+        /// The credential for a URL's server; nil where there is none.
+        func login(for url: URL) -> Login? {
+            if let login { return login }
+            if let user = url.user(percentEncoded: false) {
+                return Login(
+                    user: user, password: url.password(percentEncoded: false) ?? netrc?.login(for: url)?.password ?? "")
+            }
+            return netrc?.login(for: url)
+        }
+
+        /// Whether the password may be sent by a scheme, by its ``URLProtectionSpace/authenticationMethod``.
+        func permits(_ method: String) -> Bool {
+            let scheme: LoginScheme? =
+                switch method {
+                case NSURLAuthenticationMethodHTTPBasic: .basic
+                case NSURLAuthenticationMethodHTTPDigest: .digest
+                case NSURLAuthenticationMethodNTLM: .ntlm
+                case NSURLAuthenticationMethodNegotiate: .negotiate
+                case _: nil
+                }
+            return schemes.isEmpty || schemes.contains(.anyauth) || scheme.map(schemes.contains) ?? true
+        }
+    }
+
+    /// A file of names and passwords by hosts (`~/.netrc`).
+    struct NetrcFile: Sendable {
+        private struct Entry {
+            /// Nil for every host.
+            var host: String?
+            var user: String?
+            var password: String?
+        }
+
+        private var entries: [Entry] = []
+
+        /// Nil where no option names a file.
+        init?(_ options: LoginOptions, readFile: (String) throws -> Data) throws {
+            guard options.netrc || options.netrcOptional || options.netrcFile != nil else { return nil }
+            let home = ProcessInfo.processInfo.environment["HOME"] ?? ""
+            let path = options.netrcFile ?? "\(home)/.netrc"
+            guard let content = try? readFile(path) else {
+                if options.netrcOptional { return }
+                throw ToolFailure(.readError, "the passwords of \(path) cannot be read")
+            }
+            parse(String(decoding: content, as: UTF8.self))
+        }
+
+        private mutating func parse(_ text: String) {
+            let lines = text.split(separator: "\n").filter { !$0.drop { $0 == " " || $0 == "\t" }.hasPrefix("#") }
+            var words = lines.joined(separator: " ").split { $0.isWhitespace }.map(String.init)[...]
+            while let word = words.popFirst() {
+                switch word {
+                case "default": entries.append(Entry())
+                case "machine": entries.append(Entry(host: words.popFirst()?.lowercased()))
+                case "login" where !entries.isEmpty: entries[entries.count - 1].user = words.popFirst()
+                case "password" where !entries.isEmpty: entries[entries.count - 1].password = words.popFirst()
+                case _: break
+                }
+            }
+        }
+
+        func login(for url: URL) -> Login? {
+            let host = url.host(percentEncoded: false)?.lowercased()
+            let user = url.user(percentEncoded: false)
+            let entry = entries.first { ($0.host == nil || $0.host == host) && (user == nil || $0.user == user) }
+            return entry.flatMap { entry in entry.user.map { Login(user: $0, password: entry.password ?? "") } }
+        }
+    }
+#endif

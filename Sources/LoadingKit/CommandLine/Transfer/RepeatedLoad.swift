@@ -1,0 +1,72 @@
+#if CommandLineTool
+    import Foundation
+    import LoadingKit
+
+    /// A load with its repetitions (`--retry`).
+    struct RepeatedLoad: Sendable {
+        let index: Int
+        let plan: LoadPlan
+        let outlets: Outlets
+
+        /// Returns when everything has ended; nil for success.
+        func run(in session: URLSession) async -> ToolFailure? {
+            let start = DispatchTime.now().uptimeNanoseconds
+            var attempt = 0
+            while true {
+                let elapsed = Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9
+                let transfer = Transfer(index, plan, outlets, attempt: attempt, elapsed: elapsed)
+                let outcome = await transfer.run(in: session)
+                guard let delay = outcome.delay else { return outcome.failure }
+                if plan.display.showsErrors {
+                    let reason = outcome.failure?.reason ?? "the server answered \(outcome.status ?? 0)"
+                    outlets.console.write(
+                        "* \(PlainText.line(reason)); again in \(TimeScale.duration(delay)), \(plan.rules.retry.count - attempt) left\n"
+                    )
+                }
+                try? await Task.sleep(nanoseconds: UInt64(delay * 1e9))
+                attempt += 1
+            }
+        }
+    }
+
+    /// The result of an attempt.
+    struct TransferOutcome: Sendable {
+        var failure: ToolFailure?
+        var status: Int?
+        /// Seconds until the next attempt; nil where this one was the last.
+        var delay: Double?
+    }
+
+    /// Where the transfers of a run write.
+    struct Outlets: Sendable {
+        let console: Console
+        /// The queue for all events of a run's transfers.
+        let queue: DispatchQueue
+        let output: OrderedOutput
+        let progress: ProgressDisplay
+        let heads: SideFile?
+        let trace: SideFile?
+
+        init(
+            console: Console, queue: DispatchQueue, output: OrderedOutput, progress: ProgressDisplay,
+            display: LoadPlan.Display
+        ) {
+            (self.console, self.queue, self.output, self.progress) = (console, queue, output, progress)
+            heads = display.headFile.map(SideFile.init)
+            trace = display.traceFile.map(SideFile.init)
+        }
+    }
+
+    /// A file beside the bodies, which all transfers of a run write; `-` is standard output.
+    final class SideFile: @unchecked Sendable {  // used only on the transfers' queue
+        let isStandardOutput: Bool
+        private let file: OutputFile
+
+        init(_ path: String) {
+            isStandardOutput = path == "-"
+            file = OutputFile(path)
+        }
+
+        func write(_ data: Data) throws(ToolFailure) { try file.write(data) }
+    }
+#endif

@@ -1,0 +1,132 @@
+import Foundation
+import LoadingKitPrimitives
+
+/// Writes the pieces of an asynchronous sequence into a bound pair, as they are read from its input stream.
+final class SequenceBody: Sendable {
+    private struct State {
+        var writer: UnsafeContinuation<Void, Never>?
+        var task: Task<Void, Never>?
+        var failure: (any Error)?
+    }
+
+    private let pipe = BoundPipe(capacity: BodyStreamReader.pieceSize)
+    private let state = Guarded(State())
+
+    /// The error that the sequence has thrown.
+    var failure: (any Error)? { state.withLock { $0.failure } }
+
+    /// The stream of the sequence's bytes. When it is closed or released, the iteration is cancelled.
+    func stream<Body: AsyncSequence & Sendable>(of body: Body) -> InputStream where Body.Element: DataProtocol {
+        pipe.observe(.writing) { [weak self] in self?.pipeDidChange() }
+        let task = Task { await write(body) }
+        state.withLock { $0.task = task }
+        // The reader may have closed the pipe before there was a task to cancel.
+        pipeDidChange()
+        return BoundInputStream(pipe)
+    }
+
+    private func write<Body: AsyncSequence>(_ body: Body) async where Body.Element: DataProtocol {
+        do {
+            for try await piece in body {
+                for region in piece.regions { region.withUnsafeBytes { pipe.put($0) } }
+                await waitForRoom()
+                if pipe.isBroken { break }
+            }
+            pipe.close(.writing)
+        } catch {
+            // An iteration that was cancelled after the load's end has not failed by itself.
+            if !pipe.isBroken { state.withLock { $0.failure = error } }
+            pipe.fail(error)
+        }
+        pipe.observe(.writing, nil)
+    }
+
+    private func waitForRoom() async {
+        guard !pipe.hasRoom else { return }
+        await withUnsafeContinuation { continuation in
+            state.withLock { $0.writer = continuation }
+            pipeDidChange()
+        }
+    }
+
+    private func pipeDidChange() {
+        let isBroken = pipe.isBroken
+        guard isBroken || pipe.hasRoom else { return }
+        let (writer, task) = state.withLock { ($0.writer.take(), $0.task) }
+        writer?.resume()
+        if isBroken { task?.cancel() }
+    }
+}
+
+extension URLRequest {
+    /// A stream of the bytes of an asynchronous sequence, for ``httpBodyStream``: for example the body of a
+    /// response that is forwarded. `URLSession.upload(for:from:length:delegate:)` sends one by itself.
+    ///
+    /// The iteration begins at once, in a task of its own, and is at most 64 KiB and one piece ahead of the reader:
+    /// while the server is slower than the sequence, the sequence waits. It is cancelled when the stream is closed or
+    /// released, as when the load ends. An error that the sequence throws fails the load with
+    /// `URLError.requestBodyStreamExhausted`.
+    ///
+    /// - Parameter body: a sequence of `Data`, or of other pieces of bytes. It is iterated once.
+    public static func bodyStream<Body: AsyncSequence & Sendable>(
+        of body: Body
+    ) -> InputStream where Body.Element: DataProtocol {
+        SequenceBody().stream(of: body)
+    }
+}
+
+extension URLSession {
+    /// Sends the pieces of an asynchronous sequence as the request's body, as they are produced, and returns the
+    /// complete response.
+    ///
+    ///     let (data, response) = try await session.upload(for: request, from: answer.chunks)
+    ///
+    /// While the server is slower than the sequence, the sequence waits; see ``URLRequest/bodyStream(of:)``. The
+    /// sequence is iterated once: where the body has to be sent again, after a redirect or a challenge, the delegate's
+    /// `needNewBodyStream` supplies it, and otherwise the upload fails with `URLError.requestBodyStreamExhausted`.
+    ///
+    /// Cancelling the calling task cancels the load, which then throws `URLError.cancelled`.
+    /// - Parameters:
+    ///   - length: the number of bytes in all pieces, which is sent as `Content-Length`. Nil, the default: it is not
+    ///     known, and the body is sent in chunks (HTTP/1.1).
+    ///   - delegate: a delegate for this load only. Methods that it lacks are called on the session's delegate.
+    /// - Throws: the sequence's own error where it has failed.
+    public func upload<Body: AsyncSequence & Sendable>(
+        for request: URLRequest, from body: Body, length: Int64? = nil, delegate: (any URLSessionTaskDelegate)? = nil
+    ) async throws -> (Data, URLResponse) where Body.Element: DataProtocol {
+        let source = SequenceBody()
+        var request = request
+        request.httpBodyStream = source.stream(of: body)
+        if let length { request.setValue(String(length), forHTTPHeaderField: "Content-Length") }
+        do {
+            return try await whole(
+                URLSessionUploadTask(self, request, identifier: newIdentifier(for: nil), consumer: nil), delegate)
+        } catch {
+            throw source.failure ?? error
+        }
+    }
+
+    /// Sends the bytes of an asynchronous sequence as the request's body; as with pieces, but in pieces of up to 16 KiB.
+    public func upload<Body: AsyncSequence & Sendable>(
+        for request: URLRequest, from body: Body, length: Int64? = nil, delegate: (any URLSessionTaskDelegate)? = nil
+    ) async throws -> (Data, URLResponse) where Body.Element == UInt8 {
+        try await upload(for: request, from: BytePieces(bytes: body), length: length, delegate: delegate)
+    }
+}
+
+/// The bytes of a sequence, in pieces.
+private struct BytePieces<Bytes: AsyncSequence & Sendable>: AsyncSequence, Sendable where Bytes.Element == UInt8 {
+    let bytes: Bytes
+
+    struct Iterator: AsyncIteratorProtocol {
+        var bytes: Bytes.AsyncIterator
+
+        mutating func next() async throws -> [UInt8]? {
+            var piece: [UInt8] = []
+            while piece.count < 16 * 1024, let byte = try await bytes.next() { piece.append(byte) }
+            return piece.isEmpty ? nil : piece
+        }
+    }
+
+    func makeAsyncIterator() -> Iterator { Iterator(bytes: bytes.makeAsyncIterator()) }
+}

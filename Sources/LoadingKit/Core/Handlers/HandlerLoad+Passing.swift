@@ -1,0 +1,40 @@
+import Foundation
+
+/// Passes a forwarded load's response to the receiver as it arrives.
+extension HandlerLoad {
+    /// Passes a response to the receiver. For a redirect the receiver decides first.
+    func pass(_ response: PassedResponse, to receiver: any LoadReceiver) {
+        guard let redirection = response.redirection else { return passNow(response) }
+        isBlocked = true
+        receiver.redirect(to: redirection.request, refusal: redirection.refusal, response: response.head) {
+            [weak self] follows in
+            if follows { return response.load.stop() }
+            self?.passNow(response)
+        }
+    }
+
+    private func passNow(_ response: PassedResponse) {
+        guard let receiver else { return }
+        passed = response
+        isBlocked = receiver.receive(response.head) == .wait
+        if passed === response { response.load.pass(response) }
+    }
+
+    /// Calls the receiver with an event of the forwarded load.
+    @discardableResult
+    func pass(_ body: (any LoadReceiver) -> Flow) -> Flow {
+        guard let receiver else { return .wait }
+        let flow = body(receiver)
+        isBlocked = flow == .wait
+        return flow
+    }
+
+    func passedBuffer(atMost count: Int) -> UnsafeMutableRawBufferPointer? { receiver?.bodyBuffer(atMost: count) }
+
+    /// The forwarded response has ended: the handler's own events follow.
+    func passingDidEnd(_ response: PassedResponse) {
+        guard passed === response else { return }
+        passed = nil
+        drain()
+    }
+}

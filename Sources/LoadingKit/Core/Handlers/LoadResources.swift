@@ -1,0 +1,29 @@
+import Foundation
+import LoadingKitTransport
+
+/// The part of its session that a load can use.
+package struct LoadResources {
+    package let core: SessionCore
+    /// The task that the load belongs to.
+    package let task: URLSessionTask
+    /// The position in the registry of the first handler after this one.
+    package let next: Int
+
+    package var loop: EventLoop { core.loop }
+}
+
+/// A handler class whose `load(_:)` never blocks, and never computes for long: it runs on the session's event loop, and
+/// does not depend on the threads of Swift's task pool.
+package protocol LoopAwareHandler: URLProtocolHandler {}
+
+/// A handler class whose instances run on the event loop themselves, and never block it.
+package protocol LoopNativeHandler: URLProtocolHandler {
+    static func makeLoad(_ request: URLRequest, _ resources: LoadResources) -> any LoopHandler
+    /// Whether the handler may have a store with a response to the request. Where it has none, a request with the
+    /// policy `returnCacheDataDontLoad` fails.
+    static func hasStore(for request: URLRequest, _ resources: LoadResources) -> Bool
+}
+
+extension LoopNativeHandler {
+    package static func hasStore(for request: URLRequest, _ resources: LoadResources) -> Bool { false }
+}

@@ -1,0 +1,310 @@
+import Foundation
+import LoadingKit
+import LoadingKitLoopbackServer
+import TestSupport
+import Testing
+
+@testable import loadkit
+
+/// Options for connections, TLS and files, and what `-v` shows of them.
+@Suite(.timeLimit(.minutes(5))) struct CurlConnectionTests {
+    // MARK: -v
+
+    /// The lines of standard error in order.
+    private static func lines(_ run: ToolRun) -> [String] {
+        run.errors.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    }
+
+    /// The connection, then each request, with its fields in the sent order, and each response, also of a redirect.
+    @Test func verbose() async throws {
+        let server = try LoopbackServer(route: CurlServer.answer)
+        defer { server.stop() }
+        let run = try await ToolRun(
+            [
+                "-v", "-H", "X-Z: 1", "-H", "X-A: 2", "--oauth2-bearer", "secret", "-d", "x", server.url("/old"), "-o",
+                "/dev/null",
+            ])
+        let lines = Self.lines(run)
+        let expected = [
+            "* connected to 127.0.0.1 port ", "> POST /old HTTP/1.1", "> Host: 127.0.0.1:", "> Connection: keep-alive",
+            "> Authorization: Bearer (not shown)", "> User-Agent: loadkit/", "> Accept: */*",
+            "> Content-Type: application/x-www-form-urlencoded", "> X-Z: 1", "> X-A: 2", "> Accept-Encoding: ",
+            "> Content-Length: 1", ">", "< HTTP/1.1 302 Found", "< Location: /echo", "< Set-Cookie: old=1; Path=/",
+            "< Content-Length: 0", "<", "* reused the connection to 127.0.0.1 port ", "> GET /echo HTTP/1.1",
+        ]
+        #expect(lines.count > expected.count)
+        for (line, start) in zip(lines, expected) { #expect(line.hasPrefix(start), "\(line), not \(start)") }
+        #expect(lines.contains("> Cookie: (not shown)") && lines.contains("< HTTP/1.1 200 OK"))
+        #expect(!run.errors.contains("secret"))
+    }
+
+    /// The response that asks for a password is shown; the password is not.
+    @Test func verboseChallenge() async throws {
+        let server = try LoopbackServer(route: CurlServer.answer)
+        defer { server.stop() }
+        for url in [server.url("/digest"), server.url("/digest").replacingOccurrences(of: "//", with: "//joe:hidden@")]
+        {
+            let run = try await ToolRun(["-v", "--timing", "-u", "joe:hidden", url])
+            let heads = Self.lines(run).filter {
+                $0.hasPrefix("< HTTP") || $0.hasPrefix("> Auth") || $0.hasPrefix("> GET")
+            }
+            #expect(
+                heads == [
+                    "> GET /digest HTTP/1.1", "< HTTP/1.1 401 Unauthorized", "> GET /digest HTTP/1.1",
+                    "> Authorization: Digest (not shown)", "< HTTP/1.1 200 OK",
+                ])
+            #expect(run.text == "Digest accepted\n" && !run.errors.contains("hidden"))
+        }
+        let failed = try await ToolRun(["-v", "http://joe:hidden@127.0.0.1:1/"])
+        #expect(failed.status == 7 && !failed.errors.contains("hidden"))
+    }
+
+    @Test func verboseHTTP2() async throws {
+        var options = LoopbackServer.Options()
+        options.speaksHTTP2 = true
+        let server = try LoopbackServer(options, route: CurlServer.answer)
+        defer { server.stop() }
+        let run = try await ToolRun(["-v", "--http2-prior-knowledge", "-H", "X-A: 1", server.url("/digits")])
+        #expect(run.text == CurlServer.digits)
+        let sent = Self.lines(run).filter { $0.hasPrefix("> ") }
+        #expect(sent.prefix(2) == ["> :method: GET", "> :scheme: http"])
+        #expect(sent.contains("> :path: /digits") && sent.contains("> x-a: 1") && !run.errors.contains("Host:"))
+        #expect(run.errors.contains("< HTTP/2 200\n< content-type: "))
+    }
+
+    // MARK: The way
+
+    @Test func unixSocket() async throws {
+        let folder = try TemporaryFolder()
+        let server = try LoopbackServer(.init(.unix(path: folder.file("s").path)), route: CurlServer.answer)
+        defer { server.stop() }
+        let run = try await ToolRun(["--unix-socket", "s", "http://name.example/echo"], folder: folder)
+        #expect(run.text.contains("GET /echo\nHost: name.example\n"))
+        // The scheme of the plugin is there, too.
+        let path = folder.file("s").path.replacingOccurrences(of: "/", with: "%2F")
+        let other = try await ToolRun(["http+unix://\(path)/digits"])
+        #expect(other.text == CurlServer.digits, "\(other.errors)")
+    }
+
+    @Test func socksProxies() async throws {
+        let server = try LoopbackServer(route: CurlServer.answer)
+        defer { server.stop() }
+        let url = server.url("/digits", host: "name.example")
+        for (kind, options) in [
+            (RelayProxy.Kind.socks5, ["--socks5-hostname"]), (.socks5, ["-x"]), (.socks4, ["--socks4a"]),
+        ] {
+            let proxy = try RelayProxy(kind)
+            defer { proxy.stop() }
+            let name = options == ["-x"] ? proxy.url : "127.0.0.1:\(proxy.port)"
+            let run = try await ToolRun(options + [name, url])
+            #expect(run.text == CurlServer.digits && proxy.destinations.count == 1, "\(options) \(run.errors)")
+        }
+        // The proxy gets an address.
+        let proxy = try RelayProxy(.socks5)
+        defer { proxy.stop() }
+        let run = try await ToolRun(["--socks5", "127.0.0.1:\(proxy.port)", server.url("/digits")])
+        #expect(run.text == CurlServer.digits && proxy.destinations == ["127.0.0.1:\(server.address.port ?? 0)"])
+    }
+
+    /// A connection that is accepted by the system, and by nobody else.
+    @Test func connectTimeout() async throws {
+        let silent = try ConnectionAcceptor(.ipv4()) { socket, _ in try? socket.waitUntilPeerCloses() }
+        defer { silent.stop() }
+        let url = "https://127.0.0.1:\(silent.address.port ?? 0)/"
+        let run = try await ToolRun(["--connect-timeout", "0.2", url])
+        #expect(run.status == 28 && run.errors.contains("no connection"))
+    }
+
+    // MARK: TLS
+
+    @Test func certificates() async throws {
+        let authority = try CertificateAuthority()
+        var options = TLSServerOptions(try authority.issue())
+        options.clientAuthoritiesPEM = [authority.certificatePEM]
+        options.requiresClientCertificate = true
+        let server = try LoopbackServer(.init(tls: options), route: CurlServer.answer)
+        defer { server.stop() }
+        let folder = try TemporaryFolder()
+        let client = try authority.issue(.client("me"))
+        try folder.write(authority.certificatePEM, to: "ca.pem")
+        try folder.write(client.certificatePEM, to: "cert.pem")
+        try folder.write(client.privateKeyPEM, to: "key.pem")
+        try folder.write(client.certificatePEM + client.privateKeyPEM, to: "both.pem")
+        try folder.write(IdentityFiles.encryptedPEM(client.privateKeyPEM, password: "hidden"), to: "locked.pem")
+        try folder.write(
+            IdentityFiles.pkcs12(client.certificatePEM, key: client.privateKeyPEM, password: "hidden"), to: "me.p12")
+        let url = server.url("/digits", host: "localhost")
+        for option in [
+            ["--cert", "cert.pem", "--key", "key.pem"], ["-E", "both.pem"], ["--cert", "both.pem:unused"],
+            ["--cert", "cert.pem", "--key", "locked.pem", "--pass", "hidden"], ["--cert", "me.p12:hidden"],
+        ] {
+            let run = try await ToolRun(option + ["--cacert", "ca.pem", url], folder: folder)
+            #expect(run.text == CurlServer.digits, "\(option) \(run.errors)")
+        }
+        let wrong = ["--cert", "cert.pem", "--key", "locked.pem", "--pass", "secret", url]
+        let locked = try await ToolRun(wrong, folder: folder)
+        #expect(locked.status == 58 && !locked.errors.contains("secret"))
+        let none = try await ToolRun(["--cacert", "ca.pem", url], folder: folder)
+        #expect(none.status == 58 && none.errors.contains("--cert") && !none.errors.contains("URLCredential"))
+        let untrusted = try await ToolRun(["-E", "both.pem", url], folder: folder)
+        #expect(untrusted.status == 60 && untrusted.errors.contains("--cacert"))
+    }
+
+    @Test func pinsAndVersions() async throws {
+        let authority = try CertificateAuthority()
+        let identity = try authority.issue()
+        let server = try LoopbackServer(tls: identity, route: CurlServer.answer)
+        defer { server.stop() }
+        let folder = try TemporaryFolder()
+        try folder.write(authority.certificatePEM, to: "ca.pem")
+        let pin = try X509Certificate(pemRepresentation: identity.certificatePEM).publicKeySHA256.base64EncodedString()
+        let other = Data(repeating: 1, count: 32).base64EncodedString()
+        let cases: [([String], Int32)] = [
+            (["--pinnedpubkey", "sha256//\(pin)"], 0), (["--pinnedpubkey", "sha256//\(other);sha256//\(pin)"], 0),
+            (["--pinnedpubkey", "sha256//\(other)"], 90), (["--tlsv1.3"], 0), (["--tls-max", "1.2"], 0),
+            (["--tlsv1.2"], 0),
+        ]
+        for (option, status) in cases {
+            let run = try await ToolRun(
+                option + ["-v", "--cacert", "ca.pem", server.url("/digits", host: "localhost")], folder: folder)
+            #expect(
+                run.status == status && run.text == (status == 0 ? CurlServer.digits : ""), "\(option) \(run.errors)")
+            #expect(!option.contains("--tls-max") || run.errors.contains("* TLSv1.2"))
+        }
+    }
+
+    @Test func hsts() async throws {
+        let authority = try CertificateAuthority()
+        let server = try LoopbackServer(tls: try authority.issue()) { _ in
+            ServerResponse.text("secure").adding("Strict-Transport-Security", "max-age=1000; includeSubDomains")
+        }
+        defer { server.stop() }
+        let folder = try TemporaryFolder()
+        try folder.write(authority.certificatePEM, to: "ca.pem")
+        let options = ["--hsts", "hosts", "--cacert", "ca.pem"]
+        let url = server.url("/", host: "localhost")
+        let first = try await ToolRun(options + [url], folder: folder)
+        #expect(first.text == "secure", "\(first.errors)")
+        let text = try String(contentsOf: folder.file("hosts"), encoding: .utf8)
+        #expect(text.contains("\n.localhost \"20"))
+        let upgraded = try await ToolRun(
+            options + [url.replacingOccurrences(of: "https:", with: "http:")], folder: folder)
+        #expect(upgraded.text == "secure", "\(upgraded.errors)")
+    }
+
+    // MARK: Files
+
+    @Test func files() async throws {
+        let server = try LoopbackServer(route: CurlServer.answer)
+        defer { server.stop() }
+        let folder = try TemporaryFolder()
+        func run(_ arguments: String...) async throws -> Int32 {
+            try await ToolRun(arguments.map { $0.hasPrefix("/") ? server.url($0) : $0 }, folder: folder).status
+        }
+        func content(_ name: String) -> String? { try? String(contentsOf: folder.file(name), encoding: .utf8) }
+        #expect(try await run("--create-dirs", "-o", "a/b/c", "/digits") == 0 && content("a/b/c") == CurlServer.digits)
+        #expect(try await run("--output-dir", "a", "-O", "/digits") == 0 && content("a/digits") == CurlServer.digits)
+        #expect(try await run("-OJ", "/named") == 0 && content("given.txt") == "named\n")
+        // A file that is there is not overwritten, and no name leads out of the folder.
+        #expect(try await run("-OJ", "/named") == 23 && content("given.txt") == "named\n")
+        #expect(try await run("-OJ", "/evil") == 0 && content("evil") == "evil\n" || content("evil.txt") == "evil\n")
+        #expect(try await run("-R", "-o", "dated", "/dated") == 0)
+        let date =
+            try FileManager.default.attributesOfItem(atPath: folder.file("dated").path)[.modificationDate] as? Date
+        #expect(date == Date(timeIntervalSince1970: 1_420_070_400))
+        #expect(
+            try await run("-D", "heads", "-o", "x", "/digits") == 0
+                && content("heads")?.hasPrefix("HTTP/1.1 200 OK\r\n") == true)
+        #expect(try await run("-c", "jar", "-o", "x", "/set") == 0 && content("jar")?.contains("\tone\t1\n") == true)
+        // The cookies of a session are a secret.
+        let mode =
+            try FileManager.default.attributesOfItem(atPath: folder.file("jar").path)[.posixPermissions] as? NSNumber
+        #expect(mode?.int16Value == 0o600)
+        #expect(
+            try await run("-b", "jar", "-o", "x", "/echo") == 0
+                && content("x")?.contains("Cookie: one=1; two=2\n") == true)
+        #expect(try await run("-o", "f#1", "/{digits,set}") == 0 && content("fset") == "set\n")
+        #expect(
+            try await run("--trace-ascii", "trace", "-o", "x", "/digits") == 0
+                && content("trace")?.contains("<= Recv header") == true)
+    }
+
+    @Test func continued() async throws {
+        let server = try LoopbackServer(route: CurlServer.answer)
+        defer { server.stop() }
+        let folder = try TemporaryFolder()
+        for (there, path, status, expected) in [
+            ("012", "/digits", 0, CurlServer.digits), ("", "/digits", 0, CurlServer.digits),
+            (CurlServer.digits, "/digits", 0, CurlServer.digits), ("x", "/named", 33, "x"),
+        ] as [(String, String, Int32, String)] {
+            try folder.write(there, to: "f")
+            let run = try await ToolRun(["-C", "-", "-o", "f", server.url(path)], folder: folder)
+            #expect(run.status == status, "\(there) \(run.errors)")
+            #expect(try String(contentsOf: folder.file("f"), encoding: .utf8) == expected)
+        }
+        let part = try await ToolRun(["-C", "8", server.url("/digits")])
+        #expect(part.text == "89")
+    }
+
+    @Test func uploads() async throws {
+        let server = try LoopbackServer(route: CurlServer.answer)
+        defer { server.stop() }
+        let folder = try TemporaryFolder()
+        try folder.write("content", to: "file.txt")
+        let put = try await ToolRun(["-T", "file.txt", server.url("/echo")], folder: folder)
+        #expect(put.text.hasPrefix("PUT /echo\n") && put.text.contains("\nContent-Length: 7\n"))
+        #expect(put.text.hasSuffix("\n\ncontent\n") && !put.text.contains("Upload-"))
+        let named = try await ToolRun(["-T", "file.txt", "-X", "POST", server.url("/")], folder: folder)
+        #expect(named.text == "nothing here\n" && server.requests.snapshot.last?.target == "/file.txt")
+        let form = try await ToolRun(
+            [
+                "-u", "a:b", "-F", "f=@file.txt;type=x/y", "-F", "text=<file.txt", server.url("/digest"),
+                server.url("/echo"),
+            ],
+            folder: folder)
+        #expect(
+            form.text.hasPrefix("Digest accepted\nPOST /echo\n")
+                && form.text.contains("filename=\"file.txt\"\r\nContent-Type: x/y\r\n\r\ncontent"))
+    }
+
+    // MARK: Login
+
+    @Test func signature() async throws {
+        let server = try LoopbackServer(route: CurlServer.answer)
+        defer { server.stop() }
+        let run = try await ToolRun(["--aws-sigv4", "aws:amz:eu-x:svc", "-u", "KEY:secret", server.url("/echo")])
+        #expect(
+            run.text.contains("\nAuthorization: AWS4-HMAC-SHA256 Credential=KEY/")
+                && run.text.contains("/eu-x/svc/aws4_request, "))
+        #expect(run.text.contains("SignedHeaders=host;x-amz-date, ") && run.text.contains("\nX-Amz-Date: "))
+        for option in [["--aws-sigv4", "other"], ["--aws-sigv4", "aws:amz"]] {
+            #expect(try await ToolRun(option + [server.url("/echo")]).status == 2)
+        }
+    }
+
+    @Test func netrc() async throws {
+        let server = try LoopbackServer(route: CurlServer.answer)
+        defer { server.stop() }
+        let folder = try TemporaryFolder()
+        let url = server.url("/digest")
+        let home = ["HOME": folder.path]
+        let missing = try await ToolRun(["-n", url], environment: home)
+        #expect(missing.status == 26)
+        let optional = try await ToolRun(["--netrc-optional", url], environment: home)
+        #expect(optional.text == "nothing refused\n")
+        try folder.write("machine 127.0.0.1\n  login a\n  password b\n", to: ".netrc")
+        let run = try await ToolRun(["-n", url], environment: home)
+        #expect(run.text == "Digest accepted\n")
+    }
+
+    @Test(.enabled(if: PseudoTerminal.isAvailable, PseudoTerminal.missing)) func password() async throws {
+        let terminal = try PseudoTerminal()
+        let path = try FileManager.default.destinationOfSymbolicLink(
+            atPath: "/proc/self/fd/\(terminal.far.fileDescriptor)")
+        async let asked = onThread { try PasswordPrompt.ask("joe", on: path) }
+        let shown = try await onThread { try terminal.read(until: "Password of joe: ") }
+        try terminal.type("open sesame\n")
+        #expect(try await asked == "open sesame" && !shown.contains("sesame"))
+        #expect(throws: ToolFailure.self) { try PasswordPrompt.ask("joe", on: "/nonexistent") }
+    }
+}
