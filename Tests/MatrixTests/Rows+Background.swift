@@ -13,10 +13,12 @@ extension Row {
             .on(MatrixPath.background) { path in
                 let configuration = Trial(path).makeConfiguration()
                 let watches = [Invalidation(), Invalidation()]
-                let sessions = watches.map {
-                    URLSession(configuration: configuration, delegate: $0, delegateQueue: nil)
-                }
-                defer { for session in sessions { session.invalidateAndCancel() } }
+                let first = URLSession(configuration: configuration, delegate: watches[0], delegateQueue: nil)
+                defer { first.invalidateAndCancel() }
+                // Each session has a connection of its own to the daemon: the first is attached before the second is made.
+                _ = await first.allTasks
+                let second = URLSession(configuration: configuration, delegate: watches[1], delegateQueue: nil)
+                defer { second.invalidateAndCancel() }
                 let error = await watches[1].errors.element(at: 0)
                 #expect(error??.code == .backgroundSessionInUseByAnotherProcess)
                 #expect(watches[0].errors.count == 0)
