@@ -41,6 +41,8 @@ extension Difference {
             "false false",
             "Apple, HTTPCookie: cookies are values that do not change; two of the same properties are not equal "
                 + "there."),
+        "HTTPCookie: equal ones hash alike": .shows(
+            "false", "Apple, NSObjectProtocol.hash: two objects that are equal have the same hash."),
         "HTTPCookie: the least line": .shows(
             "a=b example.com / false false false",
             "RFC 6265 §5.1.4: the path is the request's up to its last slash. Apple, HTTPCookie.isSessionOnly: "
@@ -83,9 +85,11 @@ extension Difference {
             "1 1",
             "Apple, HTTPCookie.isSecure: the cookie should only be sent over secure channels."),
         "URLProtectionSpace: equality and hash": .shows(
-            "false true false",
+            "false false false",
             "Apple, URLCredentialStorage.set(_:for:): credentials are looked up by protection space, which takes "
                 + "two of the same values to be equal."),
+        "URLCredential: equal ones hash alike": .shows(
+            "false", "Apple, NSObjectProtocol.hash: two objects that are equal have the same hash."),
         "URLProtectionSpace: what is safe to send": .shows(
             "false false true",
             "Apple, URLProtectionSpace.receivesCredentialSecurely: true where the credentials can be sent "

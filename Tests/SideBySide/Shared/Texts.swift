@@ -28,3 +28,9 @@ func url(_ text: String) throws -> URL {
     guard let url = URL(string: text) else { throw URLError(.badURL) }
     return url
 }
+
+/// Whether two values that are made alike, and exist at the same time, have one hash.
+func haveSameHash(_ make: () throws -> NSObject) rethrows -> Bool {
+    let (one, other) = (try make(), try make())
+    return withExtendedLifetime((one, other)) { one.hash == other.hash }
+}
