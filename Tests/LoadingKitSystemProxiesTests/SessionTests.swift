@@ -16,18 +16,19 @@ import Testing
         }
     }
 
-    /// A port where nothing listens.
-    private static func closedPort() throws -> UInt16 {
-        let peer = try ScriptedPeer([])
-        defer { peer.stop() }
-        return peer.address.port ?? 0
+    /// A port where nothing listens, as long as the socket is held.
+    private static func closedPort() throws -> (socket: ListeningSocket, port: UInt16) {
+        let socket = try ListeningSocket(.ipv4())
+        socket.shutDown()
+        return (socket, try #require(socket.address.port))
     }
 
     @Test func theProxiesOfAScriptAreTriedInTurn() async throws {
         let proxy = try ScriptedPeer([.forever([.expectRequest, .respond("by the http proxy")])])
         let socks = try await onThread { try ProxyServer(.microsocks) }
         let server = try LoopbackServer { _ in .text("the server") }
-        let (gone, http) = (try Self.closedPort(), proxy.address.port ?? 0)
+        let ((socket, gone), http) = (try Self.closedPort(), proxy.address.port ?? 0)
+        defer { withExtendedLifetime(socket) {} }
         let scripts = try LoopbackServer { _ in
             .text(
                 """
@@ -59,7 +60,8 @@ import Testing
             }
         }
         defer { server.stop() }
-        let gone = try Self.closedPort()
+        let (socket, gone) = try Self.closedPort()
+        defer { withExtendedLifetime(socket) {} }
         let cases = [
             (server.url("/gone"), "404"), (server.url("/long"), "more than 2097152 bytes"),
             (server.url("/throws"), "no idea"),

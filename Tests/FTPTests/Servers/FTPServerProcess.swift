@@ -152,6 +152,9 @@ extension FTPServerProcess.Program {
 // MARK: - Configurations
 
 extension FTPServerProcess {
+    /// The ports of data connections, where the server selects them: others have none of these, neither servers nor clients.
+    private static let passivePorts = 61_000...65_535
+
     /// It knows the users of the machine, and the anonymous one, whose passwords may be a list. The anonymous one stands for a
     /// user of the machine, by default one that only the package's installation makes.
     private static func configureVSFTPD(
@@ -199,6 +202,8 @@ extension FTPServerProcess {
             max_login_fails=3
             xferlog_enable=NO
             connect_from_port_20=NO
+            pasv_min_port=\(passivePorts.lowerBound)
+            pasv_max_port=\(passivePorts.upperBound)
             \(tls)
 
             """
@@ -228,6 +233,7 @@ extension FTPServerProcess {
             "--bind", "127.0.0.1,\(setup.ports[0])", "--login", "puredb:\(folder.path)/users.pdb", "--noanonymous",
             "--chrooteveryone", "--dontresolve", "--pidfile", "\(folder.path)/server.pid", "--syslogfacility", "none",
             "--maxclientsnumber", "100", "--maxclientsperip", "100",
+            "--passiveportrange", "\(passivePorts.lowerBound):\(passivePorts.upperBound)",
         ] + (security == .none ? [] : ["--tls", "1", "--certfile", "\(folder.path)/identity.pem"])
     }
 

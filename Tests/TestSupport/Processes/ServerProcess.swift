@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import LoadingKitLoopbackServer
+import LoadingKitPrimitives
 
 /// A real server, run as a process on free loopback ports, with its files in a private folder. It ends, and the folder
 /// goes, with `stop()`, with the last reference to it, or with this process however that dies.
@@ -8,11 +9,11 @@ package final class ServerProcess: Sendable {
     /// The values for a server's configuration.
     package struct Setup: Sendable {
         package var folder: TemporaryFolder
-        /// On 127.0.0.1, free a moment ago.
+        /// On 127.0.0.1, and free.
         package var ports: [UInt16]
     }
 
-    /// The message of a server when another process took its port in that moment; or squid, when another one was making the
+    /// The message of a server when another program took its port meanwhile; or squid, when another one was making the
     /// shared memory that all of them name alike.
     private static let taken = ["in use", "EADDRINUSE", "shm_open"]
     private static let attempts = 5
@@ -56,7 +57,7 @@ package final class ServerProcess: Sendable {
         _ executable: String, _ portCount: Int, _ environment: (Setup) -> [String: String],
         _ configure: (Setup) throws -> [String]
     ) throws {
-        let (ports, reserved) = try Self.freePorts(portCount)
+        let (ports, reserved) = try Self.freePorts(portCount, executable)
         let setup = Setup(folder: try TemporaryFolder(), ports: ports)
         let arguments = try configure(setup)
         self.setup = setup
@@ -122,12 +123,26 @@ package final class ServerProcess: Sendable {
         return "/usr/bin/python3"
     }
 
-    /// Held all at once, so that they differ.
-    private static func freePorts(_ count: Int) throws -> ([UInt16], [ReservedPort]) {
-        let sockets = try (0..<count).map { _ in try ListeningSocket(.ipv4()) }
-        return withExtendedLifetime(sockets) {
-            (sockets.compactMap(\.address.port), sockets.compactMap(\.reserved))
+    /// The next port to be tried. The system gives none of these to a socket or a connection that asks for any port
+    /// (`net.ipv4.ip_local_port_range`), so that nobody else gets a port before its server listens.
+    private static let nextPort = Guarded(UInt16.random(in: portsOfServers))
+    private static let portsOfServers: ClosedRange<UInt16> = 10_000...32_000
+
+    private static func freePorts(_ count: Int, _ program: String) throws -> ([UInt16], [ReservedPort]) {
+        let found = try (0..<count).map { _ in try freePort(program) }
+        return (found.map(\.0), found.map(\.1))
+    }
+
+    /// One that nothing is bound to, and that was not given before.
+    private static func freePort(_ program: String) throws -> (UInt16, ReservedPort) {
+        for _ in portsOfServers {
+            let port = nextPort.withLock { next in
+                next = next == portsOfServers.upperBound ? portsOfServers.lowerBound : next + 1
+                return next
+            }
+            if let free = try? (ListeningSocket(.ipv4(port: port)), ReservedPort(port)) { return (port, free.1) }
         }
+        throw ServerProcessError(program: program, problem: "no port is free", output: "")
     }
 
     /// Nothing tells when another program has begun to listen: it is asked again and again, until it does or has ended.
