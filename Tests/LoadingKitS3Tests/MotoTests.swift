@@ -97,7 +97,7 @@ struct MotoTests {
         let policy =
             "{\"Version\":\"2012-10-17\",\"Statement\":[{\"Effect\":\"Allow\",\"Action\":\"s3:*\",\"Resource\":\"*\"}]}"
         _ = try await iam(
-            "Action=PutUserPolicy&UserName=u&PolicyName=p&PolicyDocument=\(PercentCoding.encoded(policy.utf8))")
+            "Action=PutUserPolicy&UserName=u&PolicyName=p&PolicyDocument=\(PercentCoding.encoded(policy))")
         let key = try await iam("Action=CreateAccessKey&UserName=u").first("CreateAccessKeyResult")?.first("AccessKey")
         let identifier = try #require(key?["AccessKeyId"])
         let secret = try #require(key?["SecretAccessKey"])

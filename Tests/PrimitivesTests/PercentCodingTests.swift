@@ -8,9 +8,9 @@ import Testing
             ("/%é\u{0}", "%2F%25%C3%A9%00", "/%25%C3%A9%00"),
         ]
         for (text, encoded, kept) in table {
-            #expect(PercentCoding.encoded(text.utf8) == encoded)
-            #expect(PercentCoding.encoded(text.utf8, keeping: "-._ /") == kept)
-            #expect(PercentCoding.decoded(encoded.utf8) == Array(text.utf8))
+            #expect(PercentCoding.encoded(text) == encoded)
+            #expect(PercentCoding.encoded(text, keeping: "-._ /") == kept)
+            #expect(PercentCoding.decoded(encoded) == Array(text.utf8))
         }
     }
 
@@ -20,8 +20,8 @@ import Testing
             ("%4g%41", "%4gA", "%4gA"), ("%%41", "%A", "%A"), ("", "", ""),
         ]
         for (text, plain, form) in table {
-            #expect(PercentCoding.decoded(text.utf8) == Array(plain.utf8), "\(text)")
-            #expect(PercentCoding.decoded(text.utf8, isForm: true) == Array(form.utf8), "\(text)")
+            #expect(PercentCoding.decoded(text) == Array(plain.utf8), "\(text)")
+            #expect(PercentCoding.decoded(text, isForm: true) == Array(form.utf8), "\(text)")
         }
     }
 }

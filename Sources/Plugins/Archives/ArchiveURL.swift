@@ -75,6 +75,6 @@ public struct ArchiveURL: Sendable, Hashable {
     private static func decode(_ text: Substring) -> [UInt8]? {
         let coded = text.split(separator: "%", omittingEmptySubsequences: false).dropFirst()
         guard coded.allSatisfy({ $0.prefix(2).count { $0.isHexDigit } == 2 }) else { return nil }
-        return PercentCoding.decoded(text.utf8)
+        return PercentCoding.decoded(String(text))
     }
 }

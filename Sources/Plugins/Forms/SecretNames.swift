@@ -1,3 +1,5 @@
+import Foundation
+
 /// Names under which requests and responses usually carry secrets: one list for all code that displays, records or
 /// reports them.
 public enum SecretNames {
@@ -22,7 +24,8 @@ public enum SecretNames {
     @_spi(LoadingKitPlugins)
     public static func hidden(_ pairs: String, by placeholder: String, _ isSecret: (String) -> Bool) -> String {
         pairs.split(separator: "&", omittingEmptySubsequences: false).map { pair in
-            guard let equals = pair.firstIndex(of: "="), isSecret(FormURLEncoded.decoded(pair[..<equals].utf8)) else {
+            guard let equals = pair.firstIndex(of: "="), isSecret(FormURLEncoded.decoded(Data(pair[..<equals].utf8)))
+            else {
                 return String(pair)
             }
             return "\(pair[...equals])\(placeholder)"

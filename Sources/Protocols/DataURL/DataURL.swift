@@ -33,9 +33,10 @@ package struct DataURL {
     /// The output of the URL Standard's parser: without tabs and line ends, and with control characters and non-ASCII
     /// characters percent-encoded.
     private static func serialized(_ text: Substring.UTF8View) -> [UInt8] {
+        if text.allSatisfy({ 0x20...0x7e ~= $0 }) { return Array(text) }
         let marks = " !\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
-        let kept = text.lazy.filter { $0 != ASCII.tab && $0 != ASCII.lineFeed && $0 != ASCII.carriageReturn }
-        return Array(PercentCoding.encoded(kept, keeping: marks).utf8)
+        let kept = text.filter { $0 != ASCII.tab && $0 != ASCII.lineFeed && $0 != ASCII.carriageReturn }
+        return Array(PercentCoding.encoded(Array(kept), keeping: marks).utf8)
     }
 
     /// Two slashes are followed by an authority, whose port must be a number.

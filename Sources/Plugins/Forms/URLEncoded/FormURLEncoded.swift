@@ -48,8 +48,8 @@ public struct FormURLEncoded: Sendable, Hashable, ExpressibleByDictionaryLiteral
         }
     }
 
-    static func decoded(_ bytes: some Sequence<UInt8>) -> String {
-        String(decoding: PercentCoding.decoded(bytes, isForm: true), as: UTF8.self)
+    static func decoded(_ bytes: Data) -> String {
+        String(decoding: PercentCoding.decoded(Array(bytes)[...], isForm: true), as: UTF8.self)
     }
 
     /// Appends a pair.
@@ -65,7 +65,7 @@ public struct FormURLEncoded: Sendable, Hashable, ExpressibleByDictionaryLiteral
     public var encoded: String {
         // Letters, digits and `*-._` stay, a space becomes `+`, and all else is percent-encoded UTF-8.
         func encoded(_ text: String) -> String {
-            PercentCoding.encoded(text.utf8, keeping: "*-._ ").replacing(" ", with: "+")
+            PercentCoding.encoded(text, keeping: "*-._ ").replacing(" ", with: "+")
         }
         return pairs.map { "\(encoded($0.name))=\(encoded($0.value))" }.joined(separator: "&")
     }

@@ -43,7 +43,7 @@ public struct S3Address: Sendable, Hashable, CustomStringConvertible {
         let authority = rest.prefix { $0 != "/" }
         guard !authority.contains("@"), !authority.contains(":") else { throw S3AddressError.hasUserOrPort }
         let path = rest.dropFirst(authority.count + 1)
-        try self.init(bucket: String(authority), keyBytes: PercentCoding.decoded(path.utf8))
+        try self.init(bucket: String(authority), keyBytes: PercentCoding.decoded(String(path)))
     }
 
     /// Amazon's limit for a key, in bytes of UTF-8.

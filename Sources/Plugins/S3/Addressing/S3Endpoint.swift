@@ -34,7 +34,7 @@ struct S3Endpoint: Sendable, Hashable {
         while path.hasSuffix("/") { path.removeLast() }
         server = .custom(
             scheme: scheme, authority: name.lowercased() + port,
-            path: PercentCoding.encoded(path.utf8, keeping: "-._~/"))
+            path: PercentCoding.encoded(path, keeping: "-._~/"))
         self.addressing = addressing
     }
 

@@ -67,7 +67,7 @@ public struct S3InstanceMetadataCredentials: S3CredentialsProvider {
         guard let role = try await get(roles, token, session)?.split(separator: "\n").first.map(String.init),
             !role.isEmpty
         else { throw S3CredentialsError.notConfigured("the EC2 instance has no role") }
-        guard let document = try await get(roles + PercentCoding.encoded(role.utf8), token, session) else {
+        guard let document = try await get(roles + PercentCoding.encoded(role), token, session) else {
             throw session.failed("the role no longer exists")
         }
         return try CredentialsDocument.credentials(Data(document.utf8), source: Self.source)

@@ -40,7 +40,7 @@ struct ListPage: Sendable, Equatable {
         // Keys may contain characters that XML cannot: this coding is requested for them.
         let isEncoded = document["EncodingType"] == "url"
         func decoded(_ text: String) -> String {
-            isEncoded ? String(decoding: PercentCoding.decoded(text.utf8, isForm: true), as: UTF8.self) : text
+            isEncoded ? String(decoding: PercentCoding.decoded(text, isForm: true), as: UTF8.self) : text
         }
         let objects = document.all("Contents").compactMap { element -> S3ListingEntry? in
             guard let key = element["Key"] else { return nil }

@@ -29,8 +29,8 @@ struct CanonicalRequest: Sendable, Equatable {
         /// Parses an encoded item; `+` is a plus.
         init(encoded text: Substring) {
             let equals = text.firstIndex(of: "=")
-            name = PercentCoding.decoded(text[..<(equals ?? text.endIndex)].utf8)
-            value = equals.map { PercentCoding.decoded(text[text.index(after: $0)...].utf8) } ?? []
+            name = PercentCoding.decoded(String(text[..<(equals ?? text.endIndex)]))
+            value = equals.map { PercentCoding.decoded(String(text[text.index(after: $0)...])) } ?? []
         }
 
         var encodedName: String { PercentCoding.encoded(name) }

@@ -32,7 +32,7 @@ extension URLRequest {
     }
 
     private static func encodedAgain(_ path: String) -> String {
-        path.split(separator: "/", omittingEmptySubsequences: false).map { PercentCoding.encoded(Array($0.utf8)) }
+        path.split(separator: "/", omittingEmptySubsequences: false).map { PercentCoding.encoded(String($0)) }
             .joined(separator: "/")
     }
 }

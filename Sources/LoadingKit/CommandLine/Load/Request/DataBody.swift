@@ -44,11 +44,11 @@
         /// `TEXT`, `=TEXT`, `NAME=TEXT`, `@FILE` or `NAME@FILE`, with the text or content encoded.
         static func encoded(_ value: String, _ readFile: (String) throws -> Data) throws -> String {
             guard let mark = value.firstIndex(where: { $0 == "=" || $0 == "@" }) else {
-                return PercentCoding.encoded(Data(value.utf8))
+                return PercentCoding.encoded(value)
             }
             let (name, rest) = (value[..<mark], value[value.index(after: mark)...])
             let text = value[mark] == "=" ? Data(rest.utf8) : try content(rest, readFile)
-            return (name.isEmpty ? "" : "\(name)=") + PercentCoding.encoded(text)
+            return (name.isEmpty ? "" : "\(name)=") + PercentCoding.encoded(Array(text))
         }
 
         private static func content(_ path: Substring, _ readFile: (String) throws -> Data) throws -> Data {
