@@ -23,14 +23,8 @@ enum HSTS {
     }
 
     /// Stores the policy that a response announces, if the server's certificate was verified (§8.1).
-    ///
-    /// - Parameter settings: evaluated only if there is a policy to store, because copying the settings for each
-    ///   response costs more than the rest of this function.
-    static func note(_ head: ResponseHead, from origin: Origin, in settings: @autoclosure () -> SessionSettings) {
-        guard origin.isSecure, head.fields.contains(.strictTransportSecurity),
-            let value = head.fields.values(of: .strictTransportSecurity).first
-        else { return }
-        let settings = settings()
+    static func note(_ head: ResponseHead, from origin: Origin, in settings: SessionSettings) {
+        guard origin.isSecure, let value = head.fields.values(of: .strictTransportSecurity).first else { return }
         if settings.verifiesServer { settings.hsts.note(value, from: origin.host) }
     }
 }

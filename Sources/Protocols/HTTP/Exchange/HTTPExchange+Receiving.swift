@@ -16,7 +16,9 @@ extension HTTPExchange {
         didReceive(headToObserve: head)
         storeCookies(of: head)
         if resources.task.hasProgramsHandler, isPersonal(head) { resources.task.isPersonal = true }
-        if let target, !transaction.isServerUntrusted { HSTS.note(head, from: target.origin, in: session.settings) }
+        if head.fields.contains(.strictTransportSecurity), !transaction.isServerUntrusted, let target {
+            HSTS.note(head, from: target.origin, in: session.settings)
+        }
         if head.status == 417, transaction.expectsContinue, body.isReplayable {
             return sendWithoutExpectation(stream, head)
         }

@@ -140,10 +140,9 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
 
     func prepare(_ target: RequestTarget, _ origin: OriginRecord, through proxy: Proxy?) throws {
         guard let receiver else { return }
-        let destination = Destination(
-            target: target, origin: origin, route: try route(to: origin, through: proxy, receiver))
-        self.destination = destination
-        transaction.fields = makeFields(for: destination)
+        let record = try route(to: origin, through: proxy, receiver)
+        transaction.fields = makeFields(for: origin, record.route)
+        destination = Destination(target: target, origin: origin, route: record)
         recallCredentials(target)
         if case .stream(let reader, _) = body { try reader.claim() }
         state = .gettingCookies
@@ -171,7 +170,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
             return fail(error)
         }
         self.destination = destination
-        transaction.fields = makeFields(for: destination)
+        transaction.fields = makeFields(for: destination.origin, destination.route.route)
         if isExpectationRefused { transaction.fields.remove(.expect) }
         authentication.proxyWillChange()
         recallProxyCredentials(destination.target)
@@ -244,14 +243,14 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     /// Makes the fields that the request has in both versions, for each sending: the usual ones (``RequestFields``),
     /// the cache's, the upgrade's, and those that differ between tasks. `Proxy-Authorization` is left out unless the
     /// proxy forwards the request: a proxy that opens tunnels gets it with `CONNECT`.
-    private func makeFields(for destination: Destination) -> HTTPFields {
-        var fields = destination.origin.fields(of: request, for: resources.task, by: session.requestFields)
+    private func makeFields(for origin: OriginRecord, _ route: Route) -> HTTPFields {
+        var fields = origin.fields(of: request, for: resources.task, by: session.requestFields)
         for field in cacheFields {
             fields.remove(name: field.name)
             fields.append(name: field.name, value: field.value)
         }
         upgrade?.addFields(to: &fields)
-        if !destination.route.route.isForwarded, fields.contains(.proxyAuthorization) {
+        if !route.isForwarded, fields.contains(.proxyAuthorization) {
             fields.remove(.proxyAuthorization)
         }
         return fields
@@ -325,7 +324,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     func beginAgain(after response: HTTPURLResponse?) {
         guard let destination else { return }
         endTransaction(after: response)
-        transaction.fields = makeFields(for: destination)
+        transaction.fields = makeFields(for: destination.origin, destination.route.route)
         if isExpectationRefused { transaction.fields.remove(.expect) }
     }
 

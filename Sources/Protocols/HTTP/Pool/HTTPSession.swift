@@ -70,8 +70,7 @@ final class HTTPSession: SessionResource {
     // MARK: Exchanges
 
     func submit(_ exchange: HTTPExchange, needsFreshConnection: Bool) {
-        guard let destination = exchange.destination else { return }
-        let (record, origin) = (destination.route, destination.origin)
+        guard let record = exchange.destination?.route, let origin = exchange.destination?.origin else { return }
         // The request gets its own connection, unless there is one with a stream that may switch (RFC 8441).
         if record.route.switching == .inAnyVersion, origin.shared(record)?.pool?.submitUpgrade(exchange) == true {
             return
