@@ -413,13 +413,26 @@ let package = Package(
         example("ReadArchive", ["LoadingKitArchives"]),
         example("UseBucket", ["LoadingKitS3"]),
         example("BackgroundDownload"),
+        example("UseJSON", ["LoadingKitLoopbackServer"]),
+        example("TestWithStubs", ["LoadingKitTesting"]),
+        example("ResilientLoad", ["LoadingKitResilience", "LoadingKitLoopbackServer"]),
+        example(
+            "ReportMetrics",
+            [
+                "LoadingKitTelemetry", "LoadingKitLoopbackServer",
+                .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Telemetry"])),
+            ]),
+        example("ProxyWithCertificate"),
+        example("InAServer", ["LoadingKitLoopbackServer"]),
         tests(
             "ExamplesTests",
             [
                 "LoadingKit", "FetchExample", "ProgressAndCancelExample", "ResumableDownloadExample",
                 "StreamedUploadExample", "WebSocketEchoExample", "CustomSchemeExample", "InterceptorExample",
                 "CertificatePinningExample", "CookiesAndCacheExample", "UploadFormExample", "FollowEventsExample",
-                "ReadArchiveExample", "UseBucketExample", "BackgroundDownloadExample",
+                "ReadArchiveExample", "UseBucketExample", "BackgroundDownloadExample", "UseJSONExample",
+                "TestWithStubsExample", "ResilientLoadExample", "ReportMetricsExample", "ProxyWithCertificateExample",
+                "InAServerExample",
             ]),
         tests("LoadingKitTestingTests", ["LoadingKit", "LoadingKitTesting"]),
         tests("LoadingKitFormsTests", ["LoadingKit", "LoadingKitForms"]),
