@@ -11,6 +11,7 @@ import Testing
         { request in
             let framing: ServerResponse.StreamFraming = request.path.contains("known") ? .length(10) : .chunked
             guard request.path != "/empty" else { return ServerResponse(204) }
+            guard request.path != "/nothing" else { return .text("") }
             return .stream(framing) { writer in
                 try writer.write("first")
                 try writer.wait(for: release)
@@ -53,6 +54,12 @@ import Testing
             testDescription: "a stream with a guess", body: Data(count: 100), isStream: true, expects: (200, -1),
             before: [0, 200], middle: [105, 110], end: [110, 110]),
         Case(testDescription: "an empty response", path: "/empty", before: [0, -1], middle: [], end: [1, 1]),
+        Case(
+            testDescription: "an empty response, and a guess", path: "/empty", expects: (-1, 20), before: [0, 20],
+            middle: [], end: [1, 1]),
+        Case(
+            testDescription: "a response of length 0, and a guess", path: "/nothing", expects: (-1, 20),
+            before: [0, 20], middle: [], end: [1, 1]),
     ]
 
     @Test(arguments: cases) func counts(_ test: Case) async throws {

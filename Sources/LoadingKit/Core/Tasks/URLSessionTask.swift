@@ -386,7 +386,10 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         let total = shared.withLock { $0.totalBytes(sent: countOfBytesSent, done: done) }
         // An empty body is complete, too, which a total of 0 would not show.
         let isEmpty = total == 0 && done == 0 && state == .completed
-        progress.totalUnitCount = isEmpty ? 1 : total
+        // Foundation ends the process where a total that was positive becomes 0, as when the program's estimate meets
+        // an empty response.
+        let isUnknown = total == 0 && progress.totalUnitCount > 0
+        progress.totalUnitCount = isEmpty ? 1 : isUnknown ? NSURLSessionTransferSizeUnknown : total
         progress.completedUnitCount = isEmpty ? 1 : done
     }
 
