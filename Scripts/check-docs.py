@@ -20,11 +20,13 @@ def problems():
     for page in PAGES:
         text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
         for link in re.findall(r"\]\(([^)#\s]+)", text):
-            if "://" not in link and not (page.parent / link).exists():
+            if "://" not in link and not link.startswith("doc:") and not (page.parent / link).exists():
                 yield f"{page.name}: there is no {link}"
-        for name in re.findall(r"<doc:([^#>]+)", text):
+        for name in re.findall(r"(?:<|\]\()doc:([^#>)]+)", text):
             if not (CATALOGUE / f"{name}.md").exists():
                 yield f"{page.name}: there is no page {name}"
+        for name in re.findall(r"(?<!^- )<doc:([^>]+)>", text, flags=re.MULTILINE):
+            yield f"{page.name}: write [title](doc:{name}), as <doc:{name}> is no title where docc does not show the page"
         for name in re.findall(r"`([\w+./]+\.swift)`", text):
             if name != "Package.swift" and not any(f"/{source}".endswith(f"/{name}") for source in sources):
                 yield f"{page.name}: there is no file {name}"
