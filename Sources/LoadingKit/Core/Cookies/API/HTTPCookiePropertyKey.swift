@@ -50,8 +50,8 @@ extension HTTPCookiePropertyKey {
     /// time.
     public static let discard = HTTPCookiePropertyKey(rawValue: "Discard")
 
-    /// Seconds from now after which the cookie expires: a string of digits, or a number. It takes precedence over
-    /// ``expires``.
+    /// Seconds from now after which a cookie of ``version`` 1 expires: a string of digits, or a number. It takes
+    /// precedence over ``expires``. As Apple documents it, it is ignored in a cookie of version 0.
     public static let maximumAge = HTTPCookiePropertyKey(rawValue: "Max-Age")
 
     /// The ports of the cookie: a string of numbers with commas between them.
