@@ -28,7 +28,6 @@ LIMITS = {
     "Plugins/S3": 4,
     "Plugins/SystemProxies": 2,
     "Plugins/Testing": 3,
-    "Protocols/ContentCoding": 3,
     "Protocols/FTP": 5,
     "Protocols/HPACK": 6,
     "Protocols/HTTP": 6,

@@ -9,31 +9,9 @@ public enum ContentCoding: String, Sendable, CaseIterable {
     /// RFC 8878, with windows of at most 8 MiB (RFC 9659). Decoded if the package trait `Zstd` is on.
     case zstd
 
-    /// The codings that can be decoded, in the order in which browsers offer them.
-    public static let builtIn = allCases.filter { $0.makeStream() != nil }
-
     /// `x-gzip` means gzip (RFC 9110 §8.4.1.3).
     init?(token: Substring) {
         let name = token.lowercased()
         self.init(rawValue: name == "x-gzip" ? "gzip" : name)
-    }
-
-    /// Makes a decoder for one body; nil if the coding is not built in.
-    func makeStream() -> (any CodingStream)? {
-        switch self {
-        case .gzip, .deflate: return InflateStream(self)
-        case .brotli:
-            #if Brotli
-                return BrotliStream()
-            #else
-                return nil
-            #endif
-        case .zstd:
-            #if Zstd
-                return ZstdStream()
-            #else
-                return nil
-            #endif
-        }
     }
 }

@@ -21,7 +21,7 @@ public final class ContentDecoder {
 
         /// Nil for a coding that is not built in.
         init?(_ coding: ContentCoding, isLast: Bool) {
-            guard let stream = coding.makeStream() else { return nil }
+            guard let stream = CodingStreams.make(coding) else { return nil }
             self.coding = coding
             self.stream = stream
             buffer = .allocate(byteCount: isLast ? 0 : 16 * 1024, alignment: 1)
@@ -117,36 +117,6 @@ public final class ContentDecoder {
     }
 }
 
-/// The reason why a body could not be decoded.
-public struct ContentCodingError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The kinds of errors.
-    public enum Kind: Error, Equatable {
-        /// The bytes are not valid in the coding that the response names.
-        case corrupt(String)
-        /// The body ended before its coding did.
-        case truncated
-        /// The body expands beyond the limit.
-        case expandsTooFar(ratio: Int)
-        /// The system has no memory for the decoder.
-        case outOfMemory
-    }
-
-    /// The coding in which the error occurred.
-    public let coding: ContentCoding
-    /// The kind of the error.
-    public let kind: Kind
-
-    /// The error in plain words.
-    public var description: String {
-        switch kind {
-        case .corrupt(let reason): "the body is not valid \(coding.rawValue): \(reason)"
-        case .truncated: "the body ended in the middle of its \(coding.rawValue) coding"
-        case .expandsTooFar(let ratio): "the \(coding.rawValue) body expands to more than \(ratio) times its size"
-        case .outOfMemory: "there is no memory to decode the \(coding.rawValue) body"
-        }
-    }
-}
-
 /// The limits of a body's expansion.
 public struct DecompressionLimits: Sendable {
     /// The number of decoded bytes for each coded byte of the body, for each coding if there are several. The default
@@ -160,34 +130,4 @@ public struct DecompressionLimits: Sendable {
 
     /// The default limits.
     public init() {}
-}
-
-/// The decoder of one coding of a body. It allocates no memory before its first byte.
-protocol CodingStream: AnyObject {
-    /// Whether the body may end here.
-    var isComplete: Bool { get }
-
-    /// Decodes from `input`, whose position is advanced, into `output`. Returns the number of bytes written; 0 if all
-    /// of the input is used. After an error, each further call throws it again.
-    func decode(
-        _ input: UnsafeRawBufferPointer, _ position: inout Int, into output: UnsafeMutableRawBufferPointer
-    ) throws(ContentCodingError) -> Int
-}
-
-/// Counts the bytes behind the end of a coding. They are ignored for every coding, as in other clients, because they
-/// are mostly padding. A server that sends them without end causes an error.
-struct BytesBehind {
-    /// The limit in bytes: more than the largest record to which bodies are commonly padded.
-    static let limit = 64 * 1024
-
-    private var count: Int
-
-    init(_ count: Int = 0) { self.count = count }
-
-    /// Takes all remaining bytes of the input. Returns an error if there are too many.
-    mutating func take(_ input: UnsafeRawBufferPointer, _ position: inout Int) -> ContentCodingError.Kind? {
-        count += max(0, input.count - position)
-        position = input.count
-        return count <= Self.limit ? nil : .corrupt("more than \(Self.limit) bytes follow its end")
-    }
 }
