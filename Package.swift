@@ -287,9 +287,8 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "LoadingKitLoopbackServer", "LoadingKitPrimitives", "CLoadingKitOpenSSL", "CTestFolders",
-                "CBrotliEncoder",
-                "CLoadingKitZstd",
+                "LoadingKitLoopbackServer", "LoadingKitContentCoding", "LoadingKitPrimitives", "CLoadingKitOpenSSL",
+                "CTestFolders", "CBrotliEncoder", "CLoadingKitZstd",
             ],
             path: "Tests/TestSupport",
             swiftSettings: settings),

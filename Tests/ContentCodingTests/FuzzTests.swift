@@ -20,34 +20,28 @@ import Testing
         }
     }
 
-    private static let codings: [String] = {
-        var codings = ["gzip", "deflate", "gzip, deflate", "deflate, gzip", "deflate, deflate, gzip"]
-        #if Brotli
-            codings += ["br", "gzip, br"]
-        #endif
-        #if Zstd
-            codings += ["zstd", "gzip, zstd"]
-        #endif
-        return codings
-    }()
+    private static let codings =
+        ContentCoding.builtIn.flatMap { [$0.rawValue, "gzip, \($0.rawValue)"] }
+        + ["deflate, gzip", "deflate, deflate, gzip"]
 
-    private static let seeds: [[UInt8]] = {
+    private static let seeds = Result<[[UInt8]], any Error> {
         let text = Array("It was the epoch of belief, it was the epoch of incredulity. ".utf8)
         let long = (0..<40).flatMap { _ in text } + [UInt8](repeating: 0, count: 5000)
         let plain = Coder.Format.allCases.flatMap { [Coder.compress(text, $0), Coder.compress(long, $0, level: 1)] }
-        return plain + [
+        let whole = try ContentCoding.builtIn.flatMap { coding in
+            try [text, long, Coder.member(long)].map { try coding.encode($0) }
+        }
+        let odd = [
             Coder.member(text) + Coder.member(text, [.name, .checksum, .extra]),
-            Coder.member(Coder.compress(long, .raw)),
-            Coder.compress(Coder.member(long), .zlib), Coder.compress(text, .raw, level: 0), [],
-            BrotliEncoder.compress(text), BrotliEncoder.compress(long, quality: 9),
-            BrotliEncoder.compress(Coder.member(long)), ZstdEncoder.compress(text) { $0.hasChecksum = true },
+            Coder.member(Coder.compress(long, .raw)), Coder.compress(text, .raw, level: 0), [],
+            ZstdEncoder.compress(text) { $0.hasChecksum = true },
             ZstdEncoder.compress(long) { $0.saysSize = false } + ZstdEncoder.skippable(text)
                 + ZstdEncoder.compress(text),
-            ZstdEncoder.compress(Coder.member(long)),
         ]
-    }()
+        return plain + whole + odd
+    }
 
-    private static func mutated(_ random: inout SeededGenerator) -> [UInt8] {
+    private static func mutated(_ seeds: [[UInt8]], _ random: inout SeededGenerator) -> [UInt8] {
         var bytes = seeds.randomElement(using: &random) ?? []
         for _ in 0..<Int.random(in: 0...2, using: &random) {
             let index = Int.random(in: 0...bytes.count, using: &random)
@@ -63,10 +57,13 @@ import Testing
         return bytes
     }
 
-    /// Of codings one upon the other the outer one's bytes before its error may come out or not, as the input was cut:
-    /// libbrotlidec and libzstd keep some of them. So either coding may fail first.
+    /// The codings whose decoders give all bytes before an error, however the input was cut. libbrotlidec and libzstd keep
+    /// some of them, so that of two codings one upon the other either may fail first.
+    private static let exact: Set = ["gzip", "deflate"]
+
     private static func isSame(_ whole: Outcome, _ pieces: Outcome, _ coding: String) -> Bool {
-        if case (.failed, .failed) = (whole, pieces), ["gzip, br", "gzip, zstd"].contains(coding) { return true }
+        let outer = coding.split(separator: ", ").dropFirst().last
+        if case (.failed, .failed) = (whole, pieces), let outer, !exact.contains(String(outer)) { return true }
         return whole == pieces
     }
 
@@ -81,11 +78,12 @@ import Testing
         return pieces
     }
 
-    @Test(arguments: 0..<4) func anyBytes(_ seed: UInt64) {
+    @Test(arguments: 0..<4) func anyBytes(_ seed: UInt64) throws {
+        let seeds = try Self.seeds.get()
         var random = SeededGenerator(seed: seed)
         var failures = 0
         for round in 0..<500 {
-            let bytes = Self.mutated(&random)
+            let bytes = Self.mutated(seeds, &random)
             let coding = Self.codings.randomElement(using: &random) ?? "gzip"
             let whole = Self.outcome([bytes[...]], coding, room: 4096)
             let pieces = Self.outcome(

@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKit
+import LoadingKitContentCoding
 import LoadingKitTransport
 import TestSupport
 import Testing
@@ -21,18 +22,6 @@ import Testing
         }
     }
 
-    /// In the order in which browsers offer them, and none that is not built in.
-    private static var offeredCodings: String {
-        var codings = ["gzip", "deflate"]
-        #if Brotli
-            codings.append("br")
-        #endif
-        #if Zstd
-            codings.append("zstd")
-        #endif
-        return codings.joined(separator: ", ")
-    }
-
     /// A part of a body in a coding cannot be decoded, so that none is offered with a range; a program's own offer is sent.
     @Test func noCodingIsOfferedForARange() async throws {
         let ranged = try await Self.sent { $0.setValue("bytes=2-4", forHTTPHeaderField: "Range") }
@@ -49,7 +38,7 @@ import Testing
         #expect(request.requestLine == "GET / HTTP/1.1")
         #expect(request[field: "Host"]?.hasPrefix("127.0.0.1:") == true)
         #expect(request[field: "Accept"] == "*/*")
-        #expect(request[field: "Accept-Encoding"] == Self.offeredCodings)
+        #expect(request[field: "Accept-Encoding"] == ContentDecoder.acceptEncoding)
         #expect(request[field: "User-Agent"]?.contains("LoadingKit") == true)
         #expect(request[field: "Content-Length"] == nil && request[field: "Transfer-Encoding"] == nil)
     }

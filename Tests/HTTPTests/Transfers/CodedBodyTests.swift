@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKit
+import LoadingKitContentCoding
 import LoadingKitLoopbackServer
 import TestSupport
 import Testing
@@ -9,21 +10,13 @@ import Testing
     private typealias Encoder = @Sendable ([UInt8]) throws -> [UInt8]
 
     private static let text = (0..<5_000).map { "line \($0) of many\n" }.joined()
-    private static let gzip: Encoder = { try Gzip.compress($0) }
 
-    /// The field's value, and what makes such a body.
-    private static let codings: [(name: String, encode: Encoder)] = {
-        var codings: [(String, Encoder)] = [("gzip", gzip)]
-        #if Brotli
-            codings.append(("br", { BrotliEncoder.compress($0) }))
-            codings.append(("gzip, br", { BrotliEncoder.compress(try Gzip.compress($0)) }))
-        #endif
-        #if Zstd
-            codings.append(("zstd", { ZstdEncoder.compress($0) }))
-            codings.append(("zstd, gzip", { try Gzip.compress(ZstdEncoder.compress($0)) }))
-        #endif
-        return codings
-    }()
+    /// The field's value, and what makes such a body: each coding alone, and those beyond the ones of zlib upon gzip.
+    private static let codings: [(name: String, encode: Encoder)] =
+        ContentCoding.builtIn.map { coding in (coding.rawValue, { try coding.encode($0) }) }
+        + ContentCoding.builtIn.filter { ![.gzip, .deflate].contains($0) }.map { coding in
+            ("gzip, \(coding.rawValue)", { try coding.encode(Gzip.compress($0)) })
+        }
 
     private static func response(_ body: [UInt8], _ coding: String) -> ServerResponse {
         ServerResponse.bytes(body, type: "text/plain").adding("Content-Encoding", coding)
@@ -153,13 +146,13 @@ import Testing
         #if Zstd
             pieces["/zstd"] = ZstdEncoder.compress(pieces: plain)
         #endif
-        let taken = plain.map { _ in ["/br": Signal(), "/zstd": Signal()] }
+        let taken = plain.map { _ in pieces.mapValues { _ in Signal() } }
         let route: LoopbackServer.Route = { [pieces] request in
             let body = try #require(pieces[request.path])
             return ServerResponse.stream { writer in
                 for (index, piece) in body.enumerated() {
                     try writer.write(piece)
-                    taken[index][request.path]?.waitBlocking()
+                    try #require(taken[index][request.path]).waitBlocking()
                 }
             }.adding("Content-Encoding", String(request.path.dropFirst()))
         }

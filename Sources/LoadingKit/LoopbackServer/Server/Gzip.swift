@@ -1,17 +1,23 @@
 import CLoadingKitZlib
 
-/// Encodes the gzip format (RFC 1952) for responses.
+/// Encodes responses in the formats of gzip (RFC 1952) and zlib (RFC 1950).
 package enum Gzip {
+    package enum Format: Sendable {
+        case gzip, zlib
+    }
+
     /// An error of zlib, with its number.
     package struct CompressionError: Error, Sendable, Equatable {
         package var code: Int32
     }
 
-    package static func compress(_ bytes: [UInt8], level: Int32 = 6) throws(CompressionError) -> [UInt8] {
+    package static func compress(
+        _ bytes: [UInt8], level: Int32 = 6, format: Format = .gzip
+    ) throws(CompressionError) -> [UInt8] {
         var stream = z_stream()
         // 16 added to the window bits selects gzip's header instead of zlib's.
         var code = deflateInit2_(
-            &stream, level, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION,
+            &stream, level, Z_DEFLATED, format == .gzip ? 15 + 16 : 15, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION,
             Int32(MemoryLayout<z_stream>.size))
         guard code == Z_OK else { throw CompressionError(code: code) }
         defer { deflateEnd(&stream) }
