@@ -24,21 +24,10 @@ extension ProxyChoice.Server {
     package var credential: Credential? { user.map { Credential(user: $0, password: password ?? "") } }
 
     /// The proxy without its credential, for messages.
-    package var description: String { "\(scheme)://\(endpoint)" }
+    package var description: String { "\(kind.scheme)://\(endpoint)" }
 
     package var endpoint: Endpoint { .tcp(host: host, port: port) }
 
     /// The partition of TLS sessions that were established through the proxy. It includes the proxy's user.
     package var partition: String { "\(description) \(user ?? "")" }
-
-    package var speaksHTTP: Bool { kind == .http || kind == .https }
-
-    private var scheme: String {
-        switch kind {
-        case .http: "http"
-        case .https: "https"
-        case .socks4: "socks4a"
-        case .socks5: "socks5h"
-        }
-    }
 }

@@ -29,10 +29,10 @@ enum ProxyDictionary {
     /// The proxies by scheme. A SOCKS proxy is used for the schemes without another proxy.
     static func proxies(_ dictionary: [AnyHashable: Any]) -> [ProxyTarget.Scheme: Result<Proxy, LoadFailure>] {
         let version = dictionary[kCFStreamPropertySOCKSVersion] as? String
-        let socks = proxy(dictionary, .socks, version == kCFStreamSocketSOCKSVersion4 ? .socks4 : .socks5, 1080)
+        let socks = proxy(dictionary, .socks, version == kCFStreamSocketSOCKSVersion4 ? .socks4 : .socks5)
         var proxies: [ProxyTarget.Scheme: Result<Proxy, LoadFailure>] = [:]
         for scheme in ProxyTarget.Scheme.allCases {
-            proxies[scheme] = proxy(dictionary, Keys.of(scheme), .http, 80) ?? socks
+            proxies[scheme] = proxy(dictionary, Keys.of(scheme), .http) ?? socks
         }
         return proxies
     }
@@ -65,14 +65,14 @@ enum ProxyDictionary {
     /// The proxy of the given keys; nil if it is not enabled. A proxy that is enabled but not validly named is a
     /// failure, and never means a direct connection.
     private static func proxy(
-        _ dictionary: [AnyHashable: Any], _ keys: Keys, _ kind: Proxy.Kind, _ standard: Int
+        _ dictionary: [AnyHashable: Any], _ keys: Keys, _ kind: Proxy.Kind
     ) -> Result<Proxy, LoadFailure>? {
         guard isOn(dictionary[keys.enable]) else { return nil }
         let host = (dictionary[keys.host] as? URL)?.absoluteString ?? dictionary[keys.host] as? String ?? ""
         let place = "connectionProxyDictionary's \(keys.host)"
         // An extension of Apple's keys: the form of the environment's variables, for example for a proxy over TLS.
         if host.contains("://") { return .proxy(ProxyChoice(host, usualPort: 1080), named: place) }
-        let number = dictionary[keys.port].map { Int(proxySetting: $0) } ?? standard
+        let number = dictionary[keys.port].map { Int(proxySetting: $0) } ?? Int(kind.usualPort)
         guard let port = number.flatMap({ UInt16(exactly: $0) }), port > 0 else {
             return .proxy(nil, named: "connectionProxyDictionary's \(keys.port)")
         }

@@ -96,10 +96,11 @@ extension Result where Success == Proxy, Failure == LoadFailure {
     static func proxy(_ choice: ProxyChoice?, named place: String) -> Self {
         if let server = choice?.server { return .success(server) }
         // The message omits the value, which may contain a password.
+        let schemes = Proxy.Kind.allCases.map(\.scheme).joined(separator: ", ")
         return .failure(
             LoadFailure(
                 .cannotConnectToHost,
-                "\(place) names no proxy that is known: [http, https, socks4a or socks5h://][user:password@]host[:port]"
+                "\(place) names no proxy that is known: [scheme://][user:password@]host[:port]. The schemes are \(schemes)"
             ))
     }
 }

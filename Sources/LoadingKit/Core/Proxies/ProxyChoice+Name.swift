@@ -22,7 +22,7 @@ extension ProxyChoice {
         }
         guard let (host, port) = Self.hostAndPort(rest) else { return nil }
         self.init(
-            kind, host: host, port: port ?? (kind == .https ? 0 : usualPort), user: user, password: password)
+            kind, host: host, port: port ?? (kind.isSecure ? 0 : usualPort), user: user, password: password)
     }
 
     private static func credential(_ userInfo: Substring) -> (user: String, password: String) {
@@ -52,17 +52,5 @@ extension ProxyChoice {
             return nil
         }
         return (String(host), port)
-    }
-}
-
-extension ProxyChoice.Kind {
-    fileprivate init?(scheme: String) {
-        switch scheme {
-        case "http": self = .http
-        case "https": self = .https
-        case "socks4", "socks4a": self = .socks4
-        case "socks", "socks5", "socks5h": self = .socks5
-        case _: return nil
-        }
     }
 }

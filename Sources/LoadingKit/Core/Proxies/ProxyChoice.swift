@@ -1,7 +1,7 @@
 /// One route to a server: direct, or through a proxy.
 public struct ProxyChoice: Hashable, Sendable {
     /// The protocol between client and proxy.
-    public enum Kind: Hashable, Sendable {
+    public enum Kind: Hashable, Sendable, CaseIterable {
         /// HTTP (RFC 9110 §3.7): `http` requests are sent in absolute form, everything else in a tunnel.
         case http
         /// HTTP over TLS.
@@ -77,14 +77,4 @@ public struct ProxyChoice: Hashable, Sendable {
     }
 
     private init(server: Server?) { self.server = server }
-}
-
-extension ProxyChoice.Kind {
-    fileprivate var usualPort: UInt16 {
-        switch self {
-        case .http: 80
-        case .https: 443
-        case .socks4, .socks5: 1080
-        }
-    }
 }

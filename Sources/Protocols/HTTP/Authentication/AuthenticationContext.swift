@@ -40,9 +40,10 @@ struct AuthenticationContext {
     /// only a credential of the settings is sent, as `Basic`, which most proxies use. SOCKS has no realms.
     var preemptiveCredential: (offer: AuthenticationOffer, credential: URLCredential)? {
         guard case .proxy(let proxy) = site else { return nil }
-        let scheme: any HTTPAuthenticationScheme.Type = proxy.speaksHTTP ? BasicScheme.self : SOCKSPasswordScheme.self
+        let speaksHTTP = proxy.kind.speaksHTTP
+        let scheme: any HTTPAuthenticationScheme.Type = speaksHTTP ? BasicScheme.self : SOCKSPasswordScheme.self
         guard let offer = self.offer(HTTPAuthenticationChallenge(scheme: scheme.name), unnamedRealm: nil),
-            let credential = proxy.speaksHTTP ? givenCredential : proposal(for: offer)
+            let credential = speaksHTTP ? givenCredential : proposal(for: offer)
         else { return nil }
         return (offer, credential)
     }

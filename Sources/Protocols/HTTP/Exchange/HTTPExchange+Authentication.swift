@@ -34,7 +34,7 @@ extension HTTPExchange {
         case .proxy(let proxy):
             authenticated = HTTPAuthenticationRequest(
                 method: method, target: requestTarget, host: proxy.host, body: content.data,
-                isSecure: proxy.kind == .https, isProxy: true)
+                isSecure: proxy.kind.isSecure, isProxy: true)
             credential = proxy.credential?.urlCredential
         }
         return session.authenticationContext(site, authenticated, given: credential, for: resources.task)

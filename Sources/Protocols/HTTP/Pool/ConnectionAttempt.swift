@@ -55,7 +55,7 @@ final class ConnectionAttempt {
                 return
             }
             let proxyTLS =
-                try proxy.kind == .https
+                try proxy.kind.isSecure
                 ? TLSDemand(session.tlsContext(false, for: proxy.host), proxy.host, asking: makeProxyDecider(proxy))
                 : nil
             let attempt = ProxiedConnect(

@@ -67,7 +67,7 @@ final class ProxiedConnect: PendingConnection {
     }
 
     func start() {
-        if route.needsTunnel, proxy.kind != .socks4, let requester = self.requester() {
+        if route.needsTunnel, proxy.kind.challengesTunnels, let requester = self.requester() {
             handshake = AuthenticationHandshake(preemptive: context(requester))
         }
         connect()
@@ -75,7 +75,7 @@ final class ProxiedConnect: PendingConnection {
 
     private func context(_ requester: TunnelRequester) -> AuthenticationContext {
         let request = HTTPAuthenticationRequest(
-            method: "CONNECT", target: route.destination.authority, host: proxy.host, isSecure: proxy.kind == .https,
+            method: "CONNECT", target: route.destination.authority, host: proxy.host, isSecure: proxy.kind.isSecure,
             isProxy: true)
         return requester.session.authenticationContext(
             .proxy(proxy), request, proxyType: proxyType, given: proxy.credential?.urlCredential, for: requester.task)

@@ -34,7 +34,7 @@ package enum ProxyTunnel {
             TLSSite(proxy.host, Int(proxy.port), proxyType: type), settings.credentialStorage,
             asking: asker)
         let proxyTLS =
-            proxy.kind == .https
+            proxy.kind.isSecure
             ? TLSDemand(
                 try TLSContext(TLSOptions(settings, host: proxy.host, alpn: ["http/1.1"])), proxy.host, asking: decider)
             : nil

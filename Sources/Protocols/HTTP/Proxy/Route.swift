@@ -87,11 +87,11 @@ final class Route: Sendable {
     /// Whether requests are sent to an HTTP proxy in absolute form, without a tunnel (RFC 9112 §3.2.2).
     var isForwarded: Bool {
         guard let proxy, !origin.isSecure, !isForUpgrade else { return false }
-        return proxy.speaksHTTP
+        return proxy.kind.speaksHTTP
     }
 
     var needsTunnel: Bool { proxy != nil && !isForwarded }
-    var hasTLS: Bool { origin.isSecure || proxy?.kind == .https }
+    var hasTLS: Bool { origin.isSecure || proxy?.kind.isSecure == true }
     var destination: TunnelDestination { TunnelDestination(host: origin.host, port: origin.port) }
 
     /// The text before the path in a request's target.
