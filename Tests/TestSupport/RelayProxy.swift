@@ -8,12 +8,18 @@ package final class RelayProxy: Sendable {
     package enum Kind: String, Sendable, CaseIterable {
         case http, https, socks4, socks5
 
-        package var isSOCKS: Bool { self == .socks4 || self == .socks5 }
+        /// Whether the proxy gets `http` requests in absolute form.
+        package var speaksHTTP: Bool {
+            switch self {
+            case .http, .https: true
+            case .socks4, .socks5: false
+            }
+        }
     }
 
     private enum Listener: Sendable {
         case http(LoopbackServer)
-        case socks(ConnectionAcceptor)
+        case bytes(ConnectionAcceptor)
     }
 
     package let kind: Kind
@@ -27,7 +33,7 @@ package final class RelayProxy: Sendable {
     package var port: UInt16 {
         switch listener {
         case .http(let server): server.address.port ?? 0
-        case .socks(let acceptor): acceptor.address.port ?? 0
+        case .bytes(let acceptor): acceptor.address.port ?? 0
         }
     }
 
@@ -48,10 +54,10 @@ package final class RelayProxy: Sendable {
         self.kind = kind
         let asked = Recorder<String>()
         self.asked = asked
-        if kind.isSOCKS {
-            listener = .socks(
+        guard kind.speaksHTTP else {
+            listener = .bytes(
                 try ConnectionAcceptor(.ipv4()) { client, _ in
-                    _ = try? Self.serve(client, isVersion4: kind == .socks4) { asked.append($0) }
+                    _ = try? Self.serve(client, kind) { asked.append($0) }
                 })
             return
         }
@@ -74,7 +80,7 @@ package final class RelayProxy: Sendable {
     package func stop() {
         switch listener {
         case .http(let server): server.stop()
-        case .socks(let acceptor): acceptor.stop()
+        case .bytes(let acceptor): acceptor.stop()
         }
     }
 
@@ -83,20 +89,26 @@ package final class RelayProxy: Sendable {
         return try StreamSocket(connectingTo: .ipv4(port: port))
     }
 
-    // MARK: SOCKS
+    // MARK: Other protocols than HTTP
 
     private struct Misspoken: Error {}
 
-    private static func serve(
-        _ client: StreamSocket, isVersion4: Bool, _ note: (String) -> Void
-    ) throws {
-        let destination = try isVersion4 ? version4(client) : version5(client)
+    private static func serve(_ client: StreamSocket, _ kind: Kind, _ note: (String) -> Void) throws {
+        let destination: String
+        let answer: [UInt8]
+        switch kind {
+        case .http, .https: return
+        case .socks4: (destination, answer) = (try version4(client), [0, 90] + address)
+        case .socks5: (destination, answer) = (try version5(client), [5, 0, 0, 1] + address)
+        }
         note(destination)
         let server = try connect(to: destination)
-        let address: [UInt8] = [0, 0, 0, 0, 0, 0]
-        try client.write(isVersion4 ? [0, 90] + address : [5, 0, 0, 1] + address)
+        try client.write(answer)
         try relay(client, server)
     }
+
+    /// An address and a port that clients ignore.
+    private static let address: [UInt8] = [0, 0, 0, 0, 0, 0]
 
     private static func version5(_ client: StreamSocket) throws -> String {
         let greeting = try take(2, client)

@@ -15,16 +15,8 @@ import Testing
             Asking(program: .squid), Asking(program: .squid, scheme: .digest), Asking(program: .microsocks),
         ]
 
-        var isSOCKS: Bool { program == .microsocks }
-
         func start() async throws -> ProxyServer {
             try await onThread { try ProxyServer(program, credential: "me:secret", by: scheme) }
-        }
-
-        func dictionary(_ proxy: ProxyServer) -> [AnyHashable: Any] {
-            isSOCKS
-                ? ["SOCKSEnable": 1, "SOCKSProxy": "127.0.0.1", "SOCKSPort": Int(proxy.port)]
-                : ["FTPEnable": 1, "FTPProxy": "127.0.0.1", "FTPPort": Int(proxy.port)]
         }
     }
 
@@ -60,7 +52,7 @@ import Testing
         defer { server.stop() }
         let proxy = try await asking.start()
         defer { proxy.stop() }
-        let session = makeFTPSession(delegate: delegate) { $0.connectionProxyDictionary = asking.dictionary(proxy) }
+        let session = makeFTPSession(delegate: delegate) { $0.connectionProxyDictionary = proxy.dictionary }
         defer { session.invalidateAndCancel() }
         let outcomes = try await withTimeout(asking.testDescription) {
             var outcomes: [FTPOutcome] = []
@@ -78,7 +70,8 @@ import Testing
         #expect(answerer.failures.snapshot == [0, 1])
         for space in answerer.spaces.snapshot {
             #expect(space.isProxy() && space.host == "127.0.0.1" && space.port == run.proxy)
-            #expect(space.proxyType == (asking.isSOCKS ? NSURLProtectionSpaceSOCKSProxy : NSURLProtectionSpaceFTPProxy))
+            let isSOCKS = asking.program.isSOCKS
+            #expect(space.proxyType == (isSOCKS ? NSURLProtectionSpaceSOCKSProxy : NSURLProtectionSpaceFTPProxy))
         }
     }
 
@@ -115,7 +108,7 @@ import Testing
         let (user, kinds) = (run.server.user, Recorder<Bool>())
         let answerer = BothAnswerer(server: (user, password), kinds)
         let session = run.makeSession(delegate: answerer) {
-            $0.connectionProxyDictionary = Asking(program: .squid).dictionary(proxy)
+            $0.connectionProxyDictionary = proxy.dictionary
         }
         defer { session.invalidateAndCancel() }
         let (data, _) = try await session.data(for: run.request("/a.txt", credential: "nobody:none"))
@@ -155,7 +148,7 @@ import Testing
         defer { server.stop() }
         let answerers = (0..<2).map { _ in Answerer { _, _ in "secret" } }
         let sessions = answerers.map { answerer in
-            makeFTPSession(delegate: answerer) { $0.connectionProxyDictionary = asking.dictionary(proxy) }
+            makeFTPSession(delegate: answerer) { $0.connectionProxyDictionary = proxy.dictionary }
         }
         defer { for session in sessions { session.invalidateAndCancel() } }
         try await withTimeout {

@@ -66,7 +66,7 @@ import Testing
             let session = try world.session(source)
             defer { session.invalidateAndCancel() }
             try await withTimeout("\(source)") {
-                let destination = try await load(path, session, world.authority, isForwarded: !kind.isSOCKS)
+                let destination = try await load(path, session, world.authority, isForwarded: kind.speaksHTTP)
                 Self.check(world.proxy, path, destination)
             }
         }

@@ -119,7 +119,7 @@ import Testing
         Issue.record("the download did not come to its end")
     }
 
-    @Test(arguments: [ProxyServer.Program.microsocks, .dante, .squid, .tinyproxy]) func throughAProxy(
+    @Test(arguments: ProxyServer.Program.allCases) func throughAProxy(
         _ program: ProxyServer.Program
     ) async throws {
         let proxy = try await onThread { try ProxyServer(program) }
@@ -127,13 +127,7 @@ import Testing
         for security in FTPServerProcess.Security.allCases {
             let run = try await ScenarioRun.start(.pyftpdlib, security)
             defer { run.server.stop() }
-            let isSOCKS = program == .microsocks || program == .dante
-            let session = run.makeSession {
-                $0.connectionProxyDictionary =
-                    isSOCKS
-                    ? ["SOCKSEnable": 1, "SOCKSProxy": "127.0.0.1", "SOCKSPort": Int(proxy.port)]
-                    : ["FTPEnable": 1, "FTPProxy": "127.0.0.1", "FTPPort": Int(proxy.port)]
-            }
+            let session = run.makeSession { $0.connectionProxyDictionary = proxy.dictionary }
             defer { session.invalidateAndCancel() }
             try await withTimeout("\(program) \(security)") {
                 for _ in 0..<3 {

@@ -318,10 +318,9 @@ import Testing
     func realProxiesBehindOneThatIsGone(_ program: ProxyServer.Program, version: String) async throws {
         let proxy = try await onThread { try ProxyServer(program) }
         defer { proxy.stop() }
-        let isSOCKS = program == .microsocks || program == .dante
         let choices = [
             try .gone(.socks5), try .gone(),
-            ProxyChoice(isSOCKS ? .socks5 : .http, host: "127.0.0.1", port: proxy.port),
+            ProxyChoice(program.isSOCKS ? .socks5 : .http, host: "127.0.0.1", port: proxy.port),
         ]
         try await BothVersions.withServer(
             version, { .text("\($0.method) \($0.path)") }, { $0.resolve(by: TestResolver(choices)) }

@@ -17,8 +17,6 @@ import Testing
             Asking(program: .microsocks),
         ]
 
-        var isSOCKS: Bool { program == .microsocks }
-
         /// The delegate's note of a first challenge.
         func question(_ failures: Int, _ proposed: String = "-") -> String {
             switch program {
@@ -31,15 +29,6 @@ import Testing
                 }
             }
         }
-    }
-
-    private static func settings(_ proxy: ProxyServer, _ asking: Asking) -> [AnyHashable: Any] {
-        let port = Int(proxy.port)
-        if asking.isSOCKS { return ["SOCKSEnable": 1, "SOCKSProxy": "127.0.0.1", "SOCKSPort": port] }
-        return [
-            "HTTPEnable": 1, "HTTPProxy": "127.0.0.1", "HTTPPort": port, "HTTPSEnable": 1, "HTTPSProxy": "127.0.0.1",
-            "HTTPSPort": port,
-        ]
     }
 
     /// A wrong password, then the right one. Later requests are accepted without a challenge. (Tinyproxy answers a
@@ -57,9 +46,8 @@ import Testing
             let password = challenge.previousFailureCount == 0 && !asksOnce ? "wrong" : "secret"
             return (.useCredential, URLCredential(user: "me", password: password, persistence: .forSession))
         }
-        let settings = Self.settings(proxy, asking)
         let session = makeSession(delegate: answerer) {
-            $0.connectionProxyDictionary = settings
+            $0.connectionProxyDictionary = proxy.dictionary
             $0.tlsTrustRoots = .pem(authority.certificatePEM)
             $0.httpMaximumConnectionsPerHost = 2
         }
@@ -75,7 +63,8 @@ import Testing
         #expect(answerer.seen.snapshot == expected)
         let space = try #require(answerer.challenges.snapshot.first?.protectionSpace)
         #expect(space.isProxy() && space.host == "127.0.0.1" && space.port == Int(proxy.port))
-        #expect(space.proxyType == (asking.isSOCKS ? NSURLProtectionSpaceSOCKSProxy : isSecure ? "https" : "http"))
+        let type = asking.program.isSOCKS ? NSURLProtectionSpaceSOCKSProxy : isSecure ? "https" : "http"
+        #expect(space.proxyType == type)
     }
 
     /// Without a delegate, the credential that is stored for the proxy is used.
@@ -93,13 +82,12 @@ import Testing
             }
         let space = URLProtectionSpace(
             proxyHost: "127.0.0.1", port: Int(proxy.port),
-            type: asking.isSOCKS ? NSURLProtectionSpaceSOCKSProxy : NSURLProtectionSpaceHTTPProxy, realm: realm,
+            type: asking.program.isSOCKS ? NSURLProtectionSpaceSOCKSProxy : NSURLProtectionSpaceHTTPProxy, realm: realm,
             authenticationMethod: method)
         let storage = URLCredentialStorage()
         storage.set(URLCredential(user: "me", password: "secret", persistence: .forSession), for: space)
-        let settings = Self.settings(proxy, asking)
         let session = makeSession {
-            $0.connectionProxyDictionary = settings
+            $0.connectionProxyDictionary = proxy.dictionary
             $0.urlCredentialStorage = storage
         }
         defer { session.invalidateAndCancel() }

@@ -8,24 +8,12 @@ import Testing
 @Suite(.usesPeers) struct ProxyServersTests {
     private static let long = String(repeating: "0123456789", count: 30_000)
 
-    private static func dictionary(_ proxy: ProxyServer, _ program: ProxyServer.Program) -> [AnyHashable: Any] {
-        let port = Int(proxy.port)
-        switch program {
-        case .tinyproxy, .squid:
-            return [
-                "HTTPEnable": 1, "HTTPProxy": "127.0.0.1", "HTTPPort": port,
-                "HTTPSEnable": 1, "HTTPSProxy": "127.0.0.1", "HTTPSPort": port,
-            ]
-        case .microsocks, .dante: return ["SOCKSEnable": 1, "SOCKSProxy": "127.0.0.1", "SOCKSPort": port]
-        }
-    }
-
     @Test(arguments: ProxyServer.Program.allCases) func cleartext(_ program: ProxyServer.Program) async throws {
         let server = try LoopbackServer { .text($0.path == "/long" ? Self.long : "\($0.method) \($0.target)") }
         defer { server.stop() }
         let proxy = try await onThread { try ProxyServer(program) }
         defer { proxy.stop() }
-        let session = makeSession { $0.connectionProxyDictionary = Self.dictionary(proxy, program) }
+        let session = makeSession { $0.connectionProxyDictionary = proxy.dictionary }
         try await withTimeout(program.rawValue) {
             for path in ["/", "/a?b=c", "/long"] {
                 let url = try #require(URL(string: server.url(path, host: "localhost")))
@@ -39,10 +27,9 @@ import Testing
     func tunnels(_ program: ProxyServer.Program, version: String) async throws {
         let proxy = try await onThread { try ProxyServer(program) }
         defer { proxy.stop() }
-        let dictionary = Self.dictionary(proxy, program)
         try await BothVersions.withServer(
             version, { .text($0.path == "/long" ? Self.long : "\($0.method) \($0.path)") },
-            { $0.connectionProxyDictionary = dictionary }
+            { $0.connectionProxyDictionary = proxy.dictionary }
         ) { session, server in
             for path in ["/a", "/long"] {
                 let expected = path == "/long" ? Self.long : "GET \(path)"
@@ -62,7 +49,7 @@ import Testing
         let proxy = try await onThread { try ProxyServer(program) }
         defer { proxy.stop() }
         let session = makeSession {
-            $0.connectionProxyDictionary = Self.dictionary(proxy, program)
+            $0.connectionProxyDictionary = proxy.dictionary
             $0.tlsTrustRoots = .pem(authority.certificatePEM)
         }
         try await withTimeout(program.rawValue) {
@@ -80,7 +67,7 @@ import Testing
         defer { server.stop() }
         let proxy = try await onThread { try ProxyServer(.dante) }
         defer { proxy.stop() }
-        var dictionary = Self.dictionary(proxy, .dante)
+        var dictionary = proxy.dictionary
         dictionary[kCFStreamPropertySOCKSVersion] = kCFStreamSocketSOCKSVersion4
         let session = makeSession { $0.connectionProxyDictionary = dictionary }
         try await withTimeout {
@@ -94,7 +81,7 @@ import Testing
         let proxy = try await onThread { try ProxyServer(program, credential: "me:secret") }
         defer { proxy.stop() }
         for (password, isRight) in [("secret", true), ("wrong", false)] {
-            var dictionary = Self.dictionary(proxy, program)
+            var dictionary = proxy.dictionary
             for key in [kCFProxyUsernameKey, kCFStreamPropertySOCKSUser] { dictionary[key] = "me" }
             for key in [kCFProxyPasswordKey, kCFStreamPropertySOCKSPassword] { dictionary[key] = password }
             nonisolated(unsafe) let settings = dictionary

@@ -9,6 +9,13 @@ package final class ProxyServer: Sendable {
 
         /// Whether it can be made to want a user and password; dante would want one of this machine's users.
         package var canAsk: Bool { self != .dante }
+
+        package var isSOCKS: Bool {
+            switch self {
+            case .tinyproxy, .squid: false
+            case .microsocks, .dante: true
+            }
+        }
     }
 
     /// How squid asks.
@@ -16,6 +23,7 @@ package final class ProxyServer: Sendable {
         case basic, digest
     }
 
+    private let program: Program
     private let process: ServerProcess
 
     /// - Parameters:
@@ -25,6 +33,7 @@ package final class ProxyServer: Sendable {
     package init(
         _ program: Program, credential: String? = nil, by scheme: Scheme = .basic, tls identity: ServerIdentity? = nil
     ) throws {
+        self.program = program
         let configure = { (setup: ServerProcess.Setup) in
             try program.configure(setup.folder, setup.ports[0], credential, scheme, identity)
         }
@@ -40,6 +49,17 @@ package final class ProxyServer: Sendable {
     package func stop() { process.stop() }
 
     package var port: UInt16 { process.ports[0] }
+
+    /// A `connectionProxyDictionary` by which all loads go through the proxy.
+    package var dictionary: [AnyHashable: Any] {
+        var dictionary: [AnyHashable: Any] = [:]
+        for scheme in program.isSOCKS ? ["SOCKS"] : ["HTTP", "HTTPS", "FTP"] {
+            dictionary["\(scheme)Enable"] = 1
+            dictionary["\(scheme)Proxy"] = "127.0.0.1"
+            dictionary["\(scheme)Port"] = Int(port)
+        }
+        return dictionary
+    }
 }
 
 extension ProxyServer.Program {
