@@ -15,14 +15,23 @@ import Testing
     @Test func eachSettingHasARow() {
         let names = Self.properties(SessionSettings())
         #expect(names.count > 50)
-        #expect(Matrix.rows(.configuration).map(\.name).sorted() == names.sorted())
+        expectRows(.configuration, of: names)
     }
 
     @Test func eachPropertyOfARequestHasARow() {
         let storage = RequestStorage(url: nil)
         let names = Self.properties(storage).filter { $0 != "options" } + Self.properties(storage.options)
         #expect(names.count > 20)
-        #expect(Matrix.rows(.request).map(\.name).sorted() == names.sorted())
+        expectRows(.request, of: names)
+    }
+
+    private func expectRows(_ subject: Row.Subject, of names: [String]) {
+        let rows = Matrix.rows(subject).map(\.name)
+        #expect(
+            Set(names).subtracting(rows).sorted() == [],
+            "without a row: add one to a Rows+….swift of Tests/MatrixTests, as CONTRIBUTING.md describes")
+        #expect(Set(rows).subtracting(names).sorted() == [], "rows of properties that are not there")
+        #expect(Set(rows).count == rows.count, "a property has two rows")
     }
 
     /// `LOADINGKIT_WRITE_MATRIX=1` writes it anew.
@@ -34,13 +43,15 @@ import Testing
             try MatrixPage.text.write(to: page, atomically: true, encoding: .utf8)
         }
         let isSame = try String(contentsOf: page, encoding: .utf8) == MatrixPage.text
-        #expect(isSame, "SettingsAndPaths.md is not what LOADINGKIT_WRITE_MATRIX=1 writes")
+        #expect(
+            isSame, "run the test with LOADINGKIT_WRITE_MATRIX=1, and read the difference of SettingsAndPaths.md")
     }
 
     @Test func noCellIsEmptyAndNoneIsThereTwice() {
         for row in Matrix.rows {
-            #expect(row.empty == [], "\(row.name)")
-            #expect(row.cells.count == MatrixPath.allCases.count, "\(row.name)")
+            #expect(row.empty == [], "\(row.name) says nothing about these paths: add .on(…) or .not(…) for them")
+            let paths = row.cells.map(\.path)
+            #expect(Set(paths).count == paths.count, "\(row.name) speaks of a path twice")
         }
     }
 }

@@ -84,12 +84,24 @@ import Testing
 
     @Test func eachStoredPropertyIsDeclaredOnce() {
         let properties = Mirror(reflecting: SessionSettings()).children.compactMap(\.label)
-        #expect(properties.sorted() == SettingDeclaration.all.map(\.name).sorted())
+        let declared = SettingDeclaration.all.map(\.name)
+        #expect(
+            Set(properties).subtracting(declared).sorted() == [],
+            "declare them in SettingDeclaration+All.swift, as CONTRIBUTING.md describes")
+        #expect(Set(declared).subtracting(properties).sorted() == [], "declared, and no stored properties")
+        #expect(Set(declared).count == declared.count, "a setting is declared twice")
+    }
+
+    /// - Parameter table: the name of the values' table in this file.
+    private func expectValues(_ values: [String], of declared: [SettingDeclaration], _ table: String) {
+        let names = declared.map(\.name)
+        #expect(Set(names).subtracting(values).sorted() == [], "add a value for them to `\(table)` of this file")
+        #expect(Set(values).subtracting(names).sorted() == [], "remove them from `\(table)` of this file")
     }
 
     @Test func eachSettingThatIsCarriedArrives() throws {
         let carried = SettingDeclaration.all.filter { if case .transfers = $0.reach { true } else { false } }
-        #expect(carried.map(\.name).sorted() == Self.changes.keys.sorted())
+        expectValues(Array(Self.changes.keys), of: carried, "changes")
         let plain = try description(SessionSettings())
         for (name, change) in Self.changes {
             var settings = SessionSettings()
@@ -120,7 +132,7 @@ import Testing
 
     @Test func whatCannotBeCarriedIsRefused() throws {
         let declared = SettingDeclaration.all.filter { if case .refused = $0.reach { true } else { false } }
-        #expect(declared.map(\.name).sorted() == Self.refused.keys.sorted())
+        expectValues(Array(Self.refused.keys), of: declared, "refused")
         for setting in declared {
             var settings = SessionSettings()
             Self.refused[setting.name]?(&settings)
@@ -185,7 +197,9 @@ import Testing
             lines.replaceSubrange(start..<end, with: table)
             try lines.joined(separator: "\n").write(to: Self.page, atomically: true, encoding: .utf8)
         } else {
-            #expect(Array(lines[start..<end]) == table, "run the test with LOADINGKIT_WRITE_PAGES=1")
+            let isSame = Array(lines[start..<end]) == table
+            #expect(
+                isSame, "run the test with LOADINGKIT_WRITE_PAGES=1, and read the difference of BackgroundSessions.md")
         }
     }
 }
