@@ -56,10 +56,10 @@ import Testing
         let text = TransferTable(try Self.sessions()).text(width: 120)
         #expect(
             text == """
-                TRANSFER                    STATE                DONE    SIZE  WHAT
-                1                           running              50 %  1.0 MB  https://example.org/file-1 → /home/a/file
-                2                           queued                  -     0 B  https://example.org/file-2
-                org.example.reader [31m/12  waits to try again      -  1.2 kB  https://example.org/file-12: The request timed out.
+                TRANSFER                         STATE                DONE    SIZE  WHAT
+                1                                running              50 %  1.0 MB  https://example.org/file-1 → /home/a/file
+                2                                queued                  -     0 B  https://example.org/file-2
+                org.example.reader\\u001b[31m/12  waits to try again      -  1.2 kB  https://example.org/file-12: The request timed out.
 
                 """)
     }

@@ -125,7 +125,6 @@ import Testing
     }
 
     @Test func plainText() {
-        #expect(PlainText.line("a\u{1b}[31m\nb\u{9b}c\u{2028}") == "a [31m b c ")
         let shortened = [("abcdef", 6), ("abcdef", 5), ("abcdef", 1), ("abcdef", 0), ("abcdef", -1)]
         #expect(shortened.map { PlainText.shortened($0, to: $1) } == ["abcdef", "abc…f", "a", "", ""])
     }
@@ -133,6 +132,14 @@ import Testing
     @Test func colour() {
         #expect(Terminal.allowsColour([:]) && Terminal.allowsColour(["NO_COLOR": ""]))
         #expect(!Terminal.allowsColour(["NO_COLOR": "0"]) && !Terminal.allowsColour(["TERM": "dumb"]))
+    }
+
+    @Test func chosenColour() {
+        for (choice, expected) in [
+            (ColourChoice.auto, [true, false]), (.always, [true, true]), (.never, [false, false]),
+        ] {
+            #expect([true, false].map { Terminal(isTerminal: $0, usesColour: $0).with(choice).usesColour } == expected)
+        }
     }
 
     @Test func heads() throws {
@@ -147,7 +154,7 @@ import Testing
             > Authorization: Digest (not shown)
             > authorization: (not shown)
             > cookie: (not shown)
-            > A: 1\u{20}
+            > A: 1\\u001b
             >
 
             """
@@ -156,6 +163,6 @@ import Testing
             HTTPURLResponse(url: url, statusCode: 404, httpVersion: nil, headerFields: ["b": "2", "A": "1"]))
         #expect(ResponseHead(response).bytes == "HTTP/1.1 404 Not Found\r\nA: 1\r\nb: 2\r\n\r\n")
         #expect(ResponseHead(response, reason: "").bytes.hasPrefix("HTTP/1.1 404\r\n"))
-        #expect(ResponseHead(response).verbose == "< HTTP/1.1 404 Not Found\n< A: 1\n< b: 2\n<\n")
+        #expect(ResponseHead(response).verbose() == "< HTTP/1.1 404 Not Found\n< A: 1\n< b: 2\n<\n")
     }
 }

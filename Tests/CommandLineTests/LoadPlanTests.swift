@@ -236,7 +236,7 @@ import Testing
 
     static let destinations: [([String], [Destination])] = [
         (["a"], [.standardOutput]),
-        (["a", "-o", "-"], [.standardOutput]),
+        (["a", "-o", "-"], [.untouchedOutput]),
         (["a", "-o", "x"], [.file(path: "x")]),
         (["a", "-ox"], [.file(path: "x")]),
         (["a", "b", "c", "-o", "x", "-o", "y"], [.file(path: "x"), .file(path: "y"), .standardOutput]),
@@ -317,6 +317,9 @@ import Testing
             showsHead: true, isVerbose: true, showsTiming: true, showsErrors: true, showsProgress: false)
         #expect(other.display == display)
         #expect(try Self.plan(["-s", "a"]).display.showsErrors == false)
+        let files = LoadPlan.Display(colour: .never)
+        #expect(try Self.plan(["--color", "never", "a"]).display == files)
+        #expect(throws: (any Error).self) { try Self.plan(["--color", "sometimes", "a"]) }
         #expect(try Self.plan(["--no-follow", "-m", "0", "a"]).rules.followsRedirects == false)
         #expect(try Self.plan(["--cacert", "ca", "a"]).session.trust == .authorities(Self.pem))
         #expect(try Self.plan(["-Z", "a"]).jobs == 50 && Self.plan(["-Z", "--parallel-max", "3", "a"]).jobs == 3)

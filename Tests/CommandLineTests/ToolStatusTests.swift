@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test func lines() {
-        #expect(ToolFailure(.usage, "a\u{1b}\nb").line == "loadkit: (2) a  b\n")
+        #expect(ToolFailure(.usage, "a\u{1b}\nb").line == "loadkit: (2) a\\u001b b\n")
         #expect(ToolFailure(.writeError, nil).line.isEmpty)
         #expect(ToolFailure.writing("x", EPIPE).reason == nil)
         #expect(ToolFailure(CocoaError(.fileReadNoSuchFile), hadResponse: false).status == .receiveFailure)

@@ -252,16 +252,21 @@ import Testing
         #expect(lines.allSatisfy { $0.count < 80 } && !run.errors.contains("\u{1b}"))
     }
 
-    /// A terminal displays the progress of a load that takes longer than half a second.
-    @Test(.enabled(if: PseudoTerminal.isAvailable, PseudoTerminal.missing)) func progress() async throws {
-        let seen = Signal()
-        let server = try LoopbackServer { _ in
+    /// A server whose bodies stay at half of their length until the test has seen that.
+    private static func halfway(_ seen: Signal) throws -> LoopbackServer {
+        try LoopbackServer { _ in
             .stream(.length(10)) { body in
                 try body.write("12345")
                 try body.wait(for: seen)
                 try body.write("67890")
             }
         }
+    }
+
+    /// A terminal displays the progress of a load that takes longer than half a second.
+    @Test(.enabled(if: PseudoTerminal.isAvailable, PseudoTerminal.missing)) func progress() async throws {
+        let seen = Signal()
+        let server = try Self.halfway(seen)
         defer { server.stop() }
         let terminal = try PseudoTerminal()
         let folder = try TemporaryFolder()

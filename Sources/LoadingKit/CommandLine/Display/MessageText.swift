@@ -4,8 +4,22 @@ import LoadingKit
 /// The heads of messages as `-v` shows them.
 enum MessageText {
     /// The head of a request as it was sent, with `> ` before each line.
-    static func sent(_ lines: [String]) -> String {
-        lines.map { "> \(PlainText.line(withoutSecret($0)))\n" }.joined() + ">\n"
+    static func sent(_ lines: [String], _ terminal: Terminal = .plain) -> String {
+        lines.map { "> \(line(withoutSecret($0), terminal))\n" }.joined() + ">\n"
+    }
+
+    /// A line of a head, escaped, in colours where the terminal has them.
+    static func line(_ line: String, _ terminal: Terminal) -> String {
+        let text = PlainText.line(line)
+        let words = text.split(separator: " ", maxSplits: 1)
+        guard let first = words.first else { return text }
+        // The fields of HTTP/2 that begin with a colon have another one.
+        if let colon = first.dropFirst().firstIndex(of: ":") {
+            return terminal.paint(String(text[..<colon]), .cyan) + text[colon...]
+        }
+        guard first.hasPrefix("HTTP/"), words.count == 2 else { return terminal.paint(text, .bold) }
+        let styles: [Character: Terminal.Style] = ["2": .green, "3": .yellow, "4": .red, "5": .red]
+        return "\(first) " + terminal.paint(String(words[1]), words[1].first.flatMap { styles[$0] } ?? .bold)
     }
 
     /// The output may be copied into a report for others: credentials and cookies are left out, an authentication's scheme

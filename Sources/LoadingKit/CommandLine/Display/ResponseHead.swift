@@ -13,8 +13,13 @@ struct ResponseHead {
     /// The head with the final empty line, as in the output of `-i`.
     var bytes: String { lines.map { "\($0)\r\n" }.joined() + "\r\n" }
 
+    /// The head as in the output of `-i` on a terminal.
+    func shown(on terminal: Terminal) -> String { lines.map { "\(MessageText.line($0, terminal))\n" }.joined() + "\n" }
+
     /// The head as in the output of `-v`.
-    var verbose: String { lines.map { "< \(PlainText.line($0))\n" }.joined() + "<\n" }
+    func verbose(_ terminal: Terminal = .plain) -> String {
+        lines.map { "< \(MessageText.line($0, terminal))\n" }.joined() + "<\n"
+    }
 
     /// The status, such as `404 Not Found`.
     static func status(of response: HTTPURLResponse) -> String {

@@ -3,6 +3,8 @@ import Foundation
 /// The display capabilities of a file descriptor.
 struct Terminal: Sendable, Hashable {
     static let defaultWidth = 80
+    /// No terminal.
+    static let plain = Terminal(isTerminal: false)
 
     let isTerminal: Bool
     /// Columns.
@@ -50,17 +52,33 @@ struct Terminal: Sendable, Hashable {
         case cyan = 36
     }
 
+    static func start(of style: Style) -> String { "\u{1b}[\(style.rawValue)m" }
+    static let styleEnd = "\u{1b}[0m"
+
     func paint(_ text: String, _ style: Style) -> String {
-        usesColour && !text.isEmpty ? "\u{1b}[\(style.rawValue)m\(text)\u{1b}[0m" : text
+        usesColour && !text.isEmpty ? Self.start(of: style) + text + Self.styleEnd : text
     }
+
+    /// The same terminal with the colours that the user chose.
+    func with(_ choice: ColourChoice) -> Terminal {
+        let usesColour = choice == .auto ? self.usesColour : choice == .always
+        return Terminal(isTerminal: isTerminal, width: width, height: height, usesColour: usesColour)
+    }
+}
+
+/// The values of `--color`.
+enum ColourChoice: String, CaseIterable, Sendable {
+    /// Colours for a terminal that has them.
+    case auto
+    case always
+    case never
 }
 
 /// Makes text from other sources safe for a line of a terminal.
 enum PlainText {
-    /// The text without line breaks, and without control characters, which a terminal would interpret as commands.
+    /// The text on one line, with escapes for what a terminal would interpret as commands.
     static func line(_ text: String) -> String {
-        let scalars = text.unicodeScalars.map { isControl($0) ? " " : $0 }
-        return String(String.UnicodeScalarView(scalars))
+        String(decoding: VisibleText.escaped(Array(text.utf8)[...], keepsLines: false), as: UTF8.self)
     }
 
     /// The text with at most `width` characters; the middle is left out.
@@ -79,10 +97,6 @@ enum PlainText {
 
     /// - Parameter count: the number of spaces; none where it is negative.
     static func spaces(_ count: Int) -> String { String(repeating: " ", count: max(count, 0)) }
-
-    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-        scalar.value < 0x20 || (0x7f...0x9f).contains(scalar.value) || scalar.value == 0x2028 || scalar.value == 0x2029
-    }
 }
 
 /// Lines on a terminal that replace those displayed before.

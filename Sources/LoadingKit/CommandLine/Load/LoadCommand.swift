@@ -16,6 +16,9 @@
                 Options have curl's names and meanings. Redirects are followed, compressed bodies are decoded, and a load \
                 ends after five minutes without a byte.
 
+                On a terminal JSON and XML are laid out and coloured, control characters are shown as escapes, and binary \
+                bodies are refused; files and pipes get the bytes unchanged.
+
                 `loadkit schemes` lists what can be loaded; `loadkit new-handler` writes a package with a handler for a \
                 scheme of your own; `loadkit demo` loads over every scheme from servers of its own, without a network.
 

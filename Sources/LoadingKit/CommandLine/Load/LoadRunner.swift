@@ -15,7 +15,8 @@
             let waiting = plan.loads.indices.filter { plan.usesStandardOutput(plan.loads[$0]) }
             let outlets = Outlets(
                 console: console, queue: queue.dispatch, output: OrderedOutput(STDOUT_FILENO, waiting),
-                progress: ProgressDisplay(console, queue.dispatch, isShown: showsProgress), display: plan.display)
+                progress: ProgressDisplay(console, queue.dispatch, isShown: showsProgress),
+                display: plan.display)
             let status = await runAll(in: session, outlets)
             let cookies = session.configuration.httpCookieStorage?.cookies ?? []
             session.finishTasksAndInvalidate()
@@ -26,7 +27,9 @@
         private func save(_ cookies: [HTTPCookie]) -> ToolStatus? {
             do throws(ToolFailure) {
                 try plan.hsts?.write()
-                if let path = plan.cookies.jar { try write(Data(CookieFile.text(cookies).utf8), to: path) }
+                if let path = plan.cookies.jar {
+                    try write(Data(CookieFile.text(cookies).utf8), to: path)
+                }
                 return nil
             } catch {
                 if plan.display.showsErrors { console.write(error.line) }
@@ -40,7 +43,8 @@
                 try file.write(bytes)
                 return try file.finish()
             }
-            if let code = DescriptorWriter(STDOUT_FILENO).write(bytes) { throw .writing("standard output", code) }
+            let shown = isatty(STDOUT_FILENO) == 1 ? Data(VisibleText.escaped([UInt8](bytes)[...])) : bytes
+            if let code = DescriptorWriter(STDOUT_FILENO).write(shown) { throw .writing("standard output", code) }
         }
 
         /// A progress line would disturb the displayed lines of a body.
@@ -74,7 +78,7 @@
     extension LoadPlan {
         /// Whether anything of a load goes to standard output.
         func usesStandardOutput(_ load: PlannedLoad) -> Bool {
-            load.destination == .standardOutput || display.writeOut != nil || display.headFile == "-"
+            load.destination.isStandardOutput || display.writeOut != nil || display.headFile == "-"
                 || display.traceFile == "-"
         }
     }

@@ -14,6 +14,9 @@
         private let output: OrderedOutput
         private let queue: DispatchQueue
         private let usesOutput: Bool
+        /// Nil where the body is written as it is.
+        private let terminal: Terminal?
+        private var screen: ScreenBody?
 
         private var file: OutputFile?
         private var date: Date?
@@ -33,11 +36,12 @@
             (self.index, self.load, self.plan) = (index, load, plan)
             (output, queue) = (outlets.output, outlets.queue)
             usesOutput = plan.usesStandardOutput(load)
+            terminal = load.destination == .standardOutput ? outlets.screen : nil
         }
 
         /// Whether the terminal's line has text of the body.
         var isMidLineOfTerminal: Bool {
-            load.destination == .standardOutput && !output.isAtLineStart && isatty(STDOUT_FILENO) == 1
+            load.destination.isStandardOutput && !output.isAtLineStart && isatty(STDOUT_FILENO) == 1
         }
 
         /// The file's path; nil for standard output.
@@ -48,6 +52,7 @@
             guard try continues(response) else { return false }
             date = plan.files.keepsTime ? (response as? HTTPURLResponse)?.lastModified : nil
             try openFile(response)
+            screen = terminal.map { ScreenBody(type: response.mimeType, length: response.expectedContentLength, $0) }
             return true
         }
 
@@ -72,7 +77,7 @@
 
         mutating func write(_ data: Data, _ task: URLSessionTask) throws(ToolFailure) {
             count += Int64(data.count)
-            guard let file else { return try writeToOutput(data, task) }
+            guard let file else { return try writeToOutput(screen?.receive(data) ?? data, task) }
             if !heads.isEmpty { try file.write(heads) }
             heads = Data()
             try file.write(data)
@@ -100,7 +105,8 @@
         }
 
         /// An empty body makes an empty file. A failed load leaves the existing file, or the received part.
-        mutating func finish(succeeded: Bool) throws(ToolFailure) {
+        mutating func finish(succeeded: Bool, _ task: URLSessionTask) throws(ToolFailure) {
+            if let rest = screen?.finish() { try writeToOutput(rest, task) }
             if succeeded {
                 if load.offset == 0 { try openFile(nil) }
                 try file?.open()

@@ -40,6 +40,10 @@
     /// Where the transfers of a run write.
     struct Outlets: Sendable {
         let console: Console
+        /// The terminal of standard error.
+        let errors: Terminal
+        /// The terminal for which standard output is displayed; nil where its bytes are untouched.
+        let screen: Terminal?
         /// The queue for all events of a run's transfers.
         let queue: DispatchQueue
         let output: OrderedOutput
@@ -52,6 +56,9 @@
             display: LoadPlan.Display
         ) {
             (self.console, self.queue, self.output, self.progress) = (console, queue, output, progress)
+            errors = console.terminal.with(display.colour)
+            let terminal = Terminal(STDOUT_FILENO)
+            screen = terminal.isTerminal || display.colour == .always ? terminal.with(display.colour) : nil
             heads = display.headFile.map(SideFile.init)
             trace = display.traceFile.map(SideFile.init)
         }

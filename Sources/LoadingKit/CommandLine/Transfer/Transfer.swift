@@ -99,7 +99,7 @@
             switch event {
             case .willSend(let lines, let transaction):
                 let facts = ConnectionFacts.lines(transaction)
-                show(facts.map { "* \(PlainText.line($0))\n" }.joined() + MessageText.sent(lines))
+                show(facts.map { "* \(PlainText.line($0))\n" }.joined() + MessageText.sent(lines, outlets.errors))
                 trace(facts.map(TraceText.information).joined(), task)
                 let head = lines.map { "\(MessageText.withoutSecret($0))\r\n" }.joined() + "\r\n"
                 trace(TraceText.event("=> Send header", Array(head.utf8)), task)
@@ -110,16 +110,18 @@
         }
 
         private func showHead(_ head: ResponseHead, _ response: URLResponse, _ task: URLSessionTask) {
-            show(head.verbose)
+            show(head.verbose(outlets.errors))
             let bytes = Data(head.bytes.utf8)
+            // `-o -` leaves the body as it is, not the heads.
+            let shown = outlets.screen.map { Data(head.shown(on: $0).utf8) } ?? bytes
             trace(TraceText.event("<= Recv header", bytes), task)
             write(task) { () throws(ToolFailure) in
                 if let heads = outlets.heads {
-                    if heads.isStandardOutput { try writer.writeToOutput(bytes, task) } else { try heads.write(bytes) }
+                    if heads.isStandardOutput { try writer.writeToOutput(shown, task) } else { try heads.write(bytes) }
                 }
                 guard plan.display.showsHead, refusal(of: response) == nil else { return }
-                if case .standardOutput = load.destination {
-                    try writer.writeToOutput(bytes, task)
+                if load.destination.isStandardOutput {
+                    try writer.writeToOutput(shown, task)
                 } else {
                     writer.heads += bytes
                 }
@@ -229,7 +231,7 @@
             if !hasHeads { show(ConnectionFacts.text(metrics)) }
             let isMidLine = writer.isMidLineOfTerminal
             guard plan.display.showsTiming else { return }
-            let picture = Waterfall(Timeline.all(metrics, load.request), outlets.console.terminal).text
+            let picture = Waterfall(Timeline.all(metrics, load.request), outlets.errors).text
             outlets.console.write((isMidLine ? "\n" : "") + picture)
         }
 
@@ -250,7 +252,7 @@
 
         private func finish(_ outcome: inout TransferOutcome, _ task: URLSessionTask) {
             do throws(ToolFailure) {
-                try writer.finish(succeeded: outcome.failure == nil)
+                try writer.finish(succeeded: outcome.failure == nil, task)
                 if plan.rules.errorStatus == .failsWithBody, let response, (outcome.status ?? 0) >= 400 {
                     outcome.failure = outcome.failure ?? ToolFailure(.httpError, answer(response))
                 }
@@ -259,7 +261,7 @@
             }
             do throws(ToolFailure) {
                 if let text = plan.display.writeOut {
-                    let text = WriteOut(self, outcome.failure, task).text(text)
+                    let text = WriteOut(self, outcome.failure, task).text(text, outlets)
                     outlets.console.write(text.errors)
                     try writer.writeToOutput(Data(text.output.utf8), task)
                 }

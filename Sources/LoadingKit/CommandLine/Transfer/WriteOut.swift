@@ -34,11 +34,16 @@
             self.values = values
         }
 
-        /// Replaces the variables, and `\n`, `\r` and `\t`. What follows `%{stderr}` goes to standard error.
-        func text(_ format: String) -> (output: String, errors: String) {
+        /// Replaces the variables, and `\n`, `\r` and `\t`. What follows `%{stderr}` goes to standard error. Values have
+        /// escapes where they go to a terminal; the user's own text stays.
+        func text(_ format: String, _ outlets: Outlets) -> (output: String, errors: String) {
             var texts = (output: "", errors: "")
             var goesToErrors = false
             func add(_ text: String) { if goesToErrors { texts.errors += text } else { texts.output += text } }
+            func addValue(_ value: String) {
+                let isForTerminal = goesToErrors ? outlets.errors.isTerminal : outlets.screen != nil
+                add(isForTerminal ? PlainText.line(value) : value)
+            }
             var rest = format[...]
             while let character = rest.popFirst() {
                 switch (character, rest.first) {
@@ -52,11 +57,11 @@
                     if name == "stderr" || name == "stdout" {
                         goesToErrors = name == "stderr"
                     } else {
-                        add(value(name))
+                        addValue(value(name))
                     }
                 case ("%", _) where rest.hasPrefix("header{"):
                     guard let end = rest.firstIndex(of: "}") else { return texts }
-                    add(field(String(rest[..<end].dropFirst(7))))
+                    addValue(field(String(rest[..<end].dropFirst(7))))
                     rest = rest[rest.index(after: end)...]
                 case _: add(String(character))
                 }

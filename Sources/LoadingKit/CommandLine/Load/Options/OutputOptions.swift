@@ -1,12 +1,14 @@
 #if CommandLineTool
     import ArgumentParser
 
+    extension ColourChoice: ExpressibleByArgument {}
+
     /// Where bodies and heads go.
     struct OutputOptions: ParsableArguments {
         @Option(
             name: [.customShort("o"), .long], parsing: .unconditionalSingleValue,
             help: ArgumentHelp(
-                "Write the body to a file; - is standard output. Once for each URL; #1 is what the URL's first [] or {} stands for.",
+                "Write the body to a file; - is standard output, and writes also binary bodies to a terminal. Once for each URL; #1 is what the URL's first [] or {} stands for.",
                 valueName: "FILE"))
         var output: [String] = []
 
@@ -80,6 +82,13 @@
 
         @Flag(help: "Show a waterfall of where the time went.")
         var timing = false
+
+        @Option(
+            name: .long,
+            help: ArgumentHelp(
+                "Colour heads, JSON, XML and HTML: auto does so on a terminal, always also in a file or pipe, never nowhere.",
+                valueName: "WHEN"))
+        var color = ColourChoice.auto
 
         @Flag(name: [.short, .long], help: "Show no errors and no progress.")
         var silent = false

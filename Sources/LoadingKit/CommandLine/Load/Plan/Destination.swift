@@ -5,6 +5,8 @@
     /// The destination of a body.
     enum Destination: Sendable, Hashable {
         case standardOutput
+        /// Standard output with the bytes as they are, also where it is a terminal.
+        case untouchedOutput
         case file(path: String)
         /// A file in a folder, with the name that the response gives, or else with this one.
         case named(folder: String, name: String)
@@ -19,7 +21,7 @@
                 guard output.output.isEmpty else { throw ToolFailure(.usage, "-o and -O contradict each other") }
                 return options.urls.map { _ in .file(path: "") }
             }
-            let named = output.output.map { $0 == "-" ? Destination.standardOutput : .file(path: $0) }
+            let named = output.output.map { $0 == "-" ? Destination.untouchedOutput : .file(path: $0) }
             return named + Array(repeating: .standardOutput, count: options.urls.count - named.count)
         }
 
@@ -32,12 +34,14 @@
             return .named(folder: folder, name: (try? RemoteName(url.text).name) ?? "")
         }
 
+        var isStandardOutput: Bool { self == .standardOutput || self == .untouchedOutput }
+
         /// The file's path; nil for standard output.
         ///
         /// - Parameter response: whose `Content-Disposition` may have a name.
         func path(_ response: URLResponse?) throws(ToolFailure) -> String? {
             switch self {
-            case .standardOutput: return nil
+            case .standardOutput, .untouchedOutput: return nil
             case .file(let path): return path
             case .named(let folder, let name):
                 let given =

@@ -16,6 +16,7 @@
             var showsTiming = false
             var showsErrors = true
             var showsProgress = true
+            var colour = ColourChoice.auto
             /// The file that gets all that was sent and received: `--trace-ascii`.
             var traceFile: String?
             /// The file that gets the responses' heads: `-D`.
@@ -108,8 +109,10 @@
                 showsHead: options.output.include || options.request.head, isVerbose: options.display.verbose > 0,
                 showsTrace: options.display.verbose > 1, showsTiming: options.display.timing,
                 showsErrors: !options.display.silent || options.display.showError,
-                showsProgress: !options.display.silent, traceFile: options.display.traceAscii,
-                headFile: options.output.dumpHeader, writeOut: options.output.writeOut)
+                showsProgress: !options.display.silent, colour: options.display.color,
+                traceFile: options.display.traceAscii,
+                headFile: options.output.dumpHeader,
+                writeOut: options.output.writeOut)
             guard let writeOut, writeOut.hasPrefix("@") else { return }
             guard let content = try? readFile(String(writeOut.dropFirst())) else {
                 throw ToolFailure(.readError, "the text of \(writeOut.dropFirst()) cannot be read")
