@@ -16,20 +16,8 @@ struct ToolFailure: Error, Hashable {
     /// The failure of a load.
     init(_ error: any Error, hadResponse: Bool) {
         let error = error as? URLError ?? URLError(.unknown, userInfo: [NSUnderlyingErrorKey: error])
-        self.init(
-            ToolStatus(error, hadResponse: hadResponse),
-            Self.words.reduce(error.localizedDescription) {
-                $0.replacingOccurrences(of: $1.key, with: $1.value)
-            })
+        self.init(ToolStatus(error, hadResponse: hadResponse), ToolWords.text(error.localizedDescription))
     }
-
-    /// The tool's words for the advice that the library gives to programs.
-    private static let words = [
-        "configuration.tlsTrustRoots": "--cacert",
-        "answer the challenge NSURLAuthenticationMethodClientCertificate with "
-            + "URLCredential(identity:certificates:persistence:)": "give one with --cert",
-        "configuration.allowsHTTP2 = false": "--http1.1",
-    ]
 
     /// The line for standard error; empty where nothing is reported.
     var line: String {
