@@ -11,15 +11,17 @@ package struct ProgramRun: Sendable {
     /// - Parameters:
     ///   - program: the name of its target.
     ///   - folder: where it runs; a private one by default.
+    ///   - standardInput: where its input comes from instead of `input`.
     ///   - standardOutput: where its output goes instead of to `output`.
     ///   - errorOutput: where its errors go instead of to `errors`.
     package init(
         _ program: String, _ arguments: [String], input: String = "", folder: TemporaryFolder? = nil,
-        standardOutput: FileHandle? = nil, errorOutput: FileHandle? = nil, environment: [String: String] = [:]
+        standardInput: FileHandle? = nil, standardOutput: FileHandle? = nil, errorOutput: FileHandle? = nil,
+        environment: [String: String] = [:]
     ) async throws {
         let streams = try TemporaryFolder()
         let home = try folder ?? TemporaryFolder()
-        let input = try FileHandle(forReadingFrom: streams.write(input, to: "input"))
+        let input = try standardInput ?? FileHandle(forReadingFrom: streams.write(input, to: "input"))
         let results = try standardOutput ?? FileHandle(forWritingTo: streams.write("", to: "output"))
         let messages = try errorOutput ?? FileHandle(forWritingTo: streams.write("", to: "errors"))
         let process = try ChildProcess(

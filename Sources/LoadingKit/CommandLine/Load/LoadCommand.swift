@@ -17,7 +17,8 @@
                 ends after five minutes without a byte.
 
                 On a terminal JSON and XML are laid out and coloured, control characters are shown as escapes, and binary \
-                bodies are refused; files and pipes get the bytes unchanged.
+                bodies are refused; files and pipes get the bytes unchanged. A ws: or wss: URL sends the lines of standard \
+                input, and writes the received messages.
 
                 `loadkit schemes` lists what can be loaded; `loadkit new-handler` writes a package with a handler for a \
                 scheme of your own; `loadkit demo` loads over every scheme from servers of its own, without a network.
@@ -44,6 +45,9 @@
         /// Runs the loads of requests that `--next` separates, one request after the other.
         static func run(_ requests: [LoadCommand]) async throws {
             let plans = try requests.map { try LoadPlan($0) }
+            guard plans.flatMap(\.loads).count(where: \.isConversation) <= 1 else {
+                throw ToolFailure(.usage, "there is more than one ws: URL, and standard input is for one")
+            }
             var status = ToolStatus.success
             for plan in plans {
                 let result = await LoadRunner(plan: plan, console: .standardError).run()

@@ -77,7 +77,25 @@
 
         mutating func write(_ data: Data, _ task: URLSessionTask) throws(ToolFailure) {
             count += Int64(data.count)
-            guard let file else { return try writeToOutput(screen?.receive(data) ?? data, task) }
+            try send(screen?.receive(data) ?? data, task)
+        }
+
+        /// Writes a message of a conversation: a text as a line, and bytes as they are. A terminal gets their number.
+        mutating func write(_ message: URLSessionWebSocketTask.Message, _ task: URLSessionTask) throws(ToolFailure) {
+            switch message {
+            case .string(let text):
+                count += Int64(text.utf8.count)
+                let line = terminal == nil ? Array(text.utf8) : VisibleText.escaped(Array(text.utf8)[...])
+                try send(Data(line + "\n".utf8), task)
+            case .data(let data):
+                count += Int64(data.count)
+                let isShown = terminal?.isTerminal == true
+                try send(isShown ? Data("(a binary message of \(data.count) bytes)\n".utf8) : data, task)
+            }
+        }
+
+        private mutating func send(_ data: Data, _ task: URLSessionTask) throws(ToolFailure) {
+            guard let file else { return try writeToOutput(data, task) }
             if !heads.isEmpty { try file.write(heads) }
             heads = Data()
             try file.write(data)

@@ -20,6 +20,7 @@
         var redirectCount = 0
         /// Whether a request was sent, or a response has come.
         var isConnected = false
+        var conversation: Conversation?
         private var hasHeads = false
         private var retryAfter: Double?
         /// Seconds until the next attempt, which the response's status requires.
@@ -30,6 +31,9 @@
         /// Whether the task was ended because nothing more is needed.
         private var isComplete = false
         private var continuation: CheckedContinuation<TransferOutcome, Never>?
+
+        /// Bytes of a WebSocket message.
+        private static let largestMessage: Int64 = 1 << 26
 
         init(_ index: Int, _ plan: LoadPlan, _ outlets: Outlets, attempt: Int, elapsed: Double) {
             (self.index, self.plan, self.outlets, self.attempt, self.elapsed) = (index, plan, outlets, attempt, elapsed)
@@ -49,7 +53,7 @@
             return await withCheckedContinuation { continuation in
                 self.continuation = continuation
                 session.delegateQueue.addOperation { [self] in
-                    outlets.progress.begin(index, load.label)
+                    if !load.isConversation { outlets.progress.begin(index, load.label) }
                     if load.request.url?.speaksHTTP == false { show(MessageText.request(load.request)) }
                     limitConnecting(task)
                     task.resume()
@@ -59,6 +63,11 @@
 
         private func makeTask(in session: URLSession) -> URLSessionTask {
             var request = load.request
+            if load.isConversation {
+                let task = session.webSocketTask(with: request)
+                task.maximumMessageSize = Int(clamping: plan.rules.maximumSize ?? Self.largestMessage)
+                return task
+            }
             switch plan.content {
             case .upload(let path?):
                 return session.uploadTask(with: request, fromFile: URL(fileURLWithPath: path))
@@ -237,6 +246,11 @@
 
         func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
             outlets.progress.finish(index)
+            conversation?.end()
+            if load.isConversation, response == nil, let answer = task.response as? HTTPURLResponse, ownFailure == nil {
+                ownFailure = ToolFailure(
+                    .httpError, "the server opens no WebSocket: \(ResponseHead.status(of: answer))")
+            }
             let refusesKey = (session.delegate as? ChallengeAnswers)?.didRefuseKey.withLock { $0 } == true
             if error != nil, response == nil, refusesKey, ownFailure == nil {
                 ownFailure = ToolFailure(.pinnedKey, "the server's key is none of --pinnedpubkey")

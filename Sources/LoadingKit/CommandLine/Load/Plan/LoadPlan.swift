@@ -69,6 +69,9 @@
                 for url in urls {
                     let target = try destination.of(url, options.output)
                     loads.append(try PlannedLoad(url.text, to: target, template, login, files))
+                    if loads.last?.isConversation == true, content.hasBody {
+                        throw ToolFailure(.usage, "-d, -F and -T are not for ws: URLs, which send standard input")
+                    }
                     if let signature { try loads[loads.count - 1].sign(signature, content) }
                 }
             }
@@ -146,6 +149,11 @@
 
         mutating func sign(_ signature: AWSSignature, _ content: RequestContent) throws {
             try signature.sign(&request, login, content)
+        }
+
+        /// Whether the URL is of a WebSocket.
+        var isConversation: Bool {
+            ["ws", "wss", "ws+unix", "wss+unix"].contains(request.url?.scheme?.lowercased() ?? "")
         }
 
         /// The name for messages: without a password.
