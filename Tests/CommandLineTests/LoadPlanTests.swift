@@ -317,8 +317,8 @@ import Testing
             showsHead: true, isVerbose: true, showsTiming: true, showsErrors: true, showsProgress: false)
         #expect(other.display == display)
         #expect(try Self.plan(["-s", "a"]).display.showsErrors == false)
-        let files = LoadPlan.Display(colour: .never)
-        #expect(try Self.plan(["--color", "never", "a"]).display == files)
+        let files = LoadPlan.Display(colour: .never, timingFile: "t")
+        #expect(try Self.plan(["--color", "never", "--timing-json", "t", "a"]).display == files)
         #expect(throws: (any Error).self) { try Self.plan(["--color", "sometimes", "a"]) }
         #expect(try Self.plan(["--no-follow", "-m", "0", "a"]).rules.followsRedirects == false)
         #expect(try Self.plan(["--cacert", "ca", "a"]).session.trust == .authorities(Self.pem))

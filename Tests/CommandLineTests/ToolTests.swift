@@ -252,6 +252,60 @@ import Testing
         #expect(lines.allSatisfy { $0.count < 80 } && !run.errors.contains("\u{1b}"))
     }
 
+    /// The members of `--timing-json`. Times are milliseconds since the start of the first load.
+    private struct Timing: Decodable {
+        struct Span: Decodable {
+            let start: Double
+            let duration: Double
+        }
+        struct Transaction: Decodable {
+            let method: String
+            let url: String
+            let status: Int?
+            let httpVersion: String?
+            let address: String?
+            let port: Int?
+            let isReused: Bool
+            let start: Double
+            let duration: Double
+            let phases: [String: Span]
+        }
+        let url: String
+        let exitCode: Int32
+        let start: Double
+        let duration: Double
+        let transactions: [Transaction]
+    }
+
+    @Test func timingAsJSON() async throws {
+        let server = try LoopbackServer(route: Self.answer)
+        defer { server.stop() }
+        let folder = try TemporaryFolder()
+        let run = try await ToolRun(
+            ["--timing-json", "t.json", server.url("/old"), server.url("/nothing"), "data:,x"], folder: folder)
+        #expect(run.status == 52 && run.text == "hello\nx")
+        let loads = try JSONDecoder().decode([Timing].self, from: Data(contentsOf: folder.file("t.json")))
+        #expect(loads.map(\.url) == [server.url("/old"), server.url("/nothing"), "data:,x"])
+        #expect(loads.map(\.exitCode) == [0, 52, 0] && loads.first?.start == 0)
+        // One load begins after the other.
+        for (one, next) in zip(loads, loads.dropFirst()) { #expect(next.start >= one.start + one.duration) }
+        let first = try #require(loads.first).transactions
+        #expect(first.map(\.status) == [302, 200] && first.map(\.isReused) == [false, true])
+        #expect(first.map(\.url) == [server.url("/old"), server.url("/hello")])
+        for transaction in first {
+            #expect(transaction.method == "GET" && transaction.httpVersion == "http/1.1")
+            #expect(transaction.address == "127.0.0.1" && transaction.port.map { UInt16($0) } == server.address.port)
+            let (wait, receive) = (
+                try #require(transaction.phases["wait"]), try #require(transaction.phases["receive"])
+            )
+            #expect(receive.start >= wait.start && wait.start >= transaction.start && transaction.duration > 0)
+        }
+        #expect(first[0].phases["connect"] != nil && first[1].phases["connect"] == nil)
+        // Standard output is a file, too.
+        let output = try await ToolRun(["--timing-json", "-", "data:,x"])
+        #expect(output.text.hasPrefix("x[{\"duration\":") && output.text.hasSuffix("]\n") && output.errors.isEmpty)
+    }
+
     /// A server whose bodies stay at half of their length until the test has seen that.
     private static func halfway(_ seen: Signal) throws -> LoopbackServer {
         try LoopbackServer { _ in

@@ -17,7 +17,7 @@ struct Timeline: Sendable, Hashable {
 
     struct Span: Sendable, Hashable {
         var phase: Phase
-        /// Seconds since the load's start.
+        /// Seconds since the origin, as below.
         var start: Double
         var end: Double
     }
@@ -29,7 +29,7 @@ struct Timeline: Sendable, Hashable {
     /// The connection, such as `http/1.1 over TLSv1.3 to 127.0.0.1:8080, new connection`; empty where there was none.
     var connection: String
     var spans: [Span]
-    /// Seconds since the load's start.
+    /// Seconds since the start of the load, or of the first of several.
     var start: Double
     var end: Double
 }
@@ -37,14 +37,19 @@ struct Timeline: Sendable, Hashable {
 extension Timeline {
     /// One timeline for each transaction of a load; one for the whole load where it had none, for example without a
     /// network.
-    static func all(_ metrics: URLSessionTaskMetrics, _ request: URLRequest) -> [Timeline] {
-        let origin = metrics.taskInterval.start
+    ///
+    /// - Parameter origin: the time that is 0; by default the load's start.
+    static func all(
+        _ metrics: URLSessionTaskMetrics, _ request: URLRequest, since origin: Date? = nil
+    ) -> [Timeline] {
+        let origin = origin ?? metrics.taskInterval.start
         guard !metrics.transactionMetrics.isEmpty else {
-            let seconds = metrics.taskInterval.duration
+            let start = max(metrics.taskInterval.start.timeIntervalSince(origin), 0)
+            let end = start + metrics.taskInterval.duration
             return [
                 Timeline(
                     title: title(request), outcome: "", connection: "",
-                    spans: [Span(phase: .load, start: 0, end: seconds)], start: 0, end: seconds)
+                    spans: [Span(phase: .load, start: start, end: end)], start: start, end: end)
             ]
         }
         return metrics.transactionMetrics.map { Timeline($0, since: origin, until: metrics.taskInterval.end) }

@@ -20,15 +20,21 @@
             let status = await runAll(in: session, outlets)
             let cookies = session.configuration.httpCookieStorage?.cookies ?? []
             session.finishTasksAndInvalidate()
-            return save(cookies) ?? status
+            if plan.display.showsTiming {
+                // The terminal's line may have text of a body.
+                let isMidLine = outlets.screen?.isTerminal == true && !outlets.output.isAtLineStart
+                console.write((isMidLine ? "\n" : "") + outlets.timing.waterfall(outlets.errors))
+            }
+            return save(cookies, outlets.timing) ?? status
         }
 
-        /// Writes the files of `-c` and `--hsts`; nil where nothing went wrong.
-        private func save(_ cookies: [HTTPCookie]) -> ToolStatus? {
+        /// Writes the files of `-c`, `--hsts` and `--timing-json`; nil where nothing went wrong.
+        private func save(_ cookies: [HTTPCookie], _ timing: TimingReport) -> ToolStatus? {
             do throws(ToolFailure) {
+                if let path = plan.display.timingFile { try write(timing.json, to: path, isPrivate: false) }
                 try plan.hsts?.write()
                 if let path = plan.cookies.jar {
-                    try write(Data(CookieFile.text(cookies).utf8), to: path)
+                    try write(Data(CookieFile.text(cookies).utf8), to: path, isPrivate: true)
                 }
                 return nil
             } catch {
@@ -37,9 +43,9 @@
             }
         }
 
-        private func write(_ bytes: Data, to path: String) throws(ToolFailure) {
+        private func write(_ bytes: Data, to path: String, isPrivate: Bool) throws(ToolFailure) {
             guard path == "-" else {
-                let file = OutputFile(path, OutputFile.Opening(isPrivate: true))
+                let file = OutputFile(path, OutputFile.Opening(isPrivate: isPrivate))
                 try file.write(bytes)
                 return try file.finish()
             }

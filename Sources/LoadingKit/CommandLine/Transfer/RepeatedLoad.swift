@@ -48,6 +48,7 @@
         let queue: DispatchQueue
         let output: OrderedOutput
         let progress: ProgressDisplay
+        let timing = TimingReport()
         let heads: SideFile?
         let trace: SideFile?
 

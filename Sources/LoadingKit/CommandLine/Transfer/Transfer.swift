@@ -238,10 +238,6 @@
             self.metrics = metrics
             outlets.progress.finish(index)
             if !hasHeads { show(ConnectionFacts.text(metrics)) }
-            let isMidLine = writer.isMidLineOfTerminal
-            guard plan.display.showsTiming else { return }
-            let picture = Waterfall(Timeline.all(metrics, load.request), outlets.errors).text
-            outlets.console.write((isMidLine ? "\n" : "") + picture)
         }
 
         func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
@@ -258,6 +254,9 @@
             var outcome = TransferOutcome(
                 failure: isComplete ? nil : ownFailure ?? error.map { ToolFailure($0, hadResponse: response != nil) },
                 status: (response as? HTTPURLResponse)?.statusCode)
+            if let metrics {
+                outlets.timing.add(index, metrics, load.request, outcome.failure?.status ?? .success)
+            }
             outcome.delay = repetition ?? delay(after: outcome.failure, nil)
             if outcome.delay == nil { finish(&outcome, task) }
             continuation?.resume(returning: outcome)

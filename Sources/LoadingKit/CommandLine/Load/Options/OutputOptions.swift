@@ -80,8 +80,14 @@
                 "Write what -v shows, and the bodies, to a file; - is standard output.", valueName: "FILE"))
         var traceAscii: String?
 
-        @Flag(help: "Show a waterfall of where the time went.")
+        @Flag(help: "Show a waterfall of where the time went, for all loads on one axis.")
         var timing = false
+
+        @Option(
+            name: .long, parsing: .unconditional,
+            help: ArgumentHelp(
+                "Write the times that --timing shows to a file, as JSON; - is standard output.", valueName: "FILE"))
+        var timingJson: String?
 
         @Option(
             name: .long,

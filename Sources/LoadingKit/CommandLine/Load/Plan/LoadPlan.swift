@@ -19,6 +19,8 @@
             var colour = ColourChoice.auto
             /// The file that gets all that was sent and received: `--trace-ascii`.
             var traceFile: String?
+            /// The file that gets the times of all loads: `--timing-json`.
+            var timingFile: String?
             /// The file that gets the responses' heads: `-D`.
             var headFile: String?
             /// The text after each load: `-w`.
@@ -113,7 +115,7 @@
                 showsTrace: options.display.verbose > 1, showsTiming: options.display.timing,
                 showsErrors: !options.display.silent || options.display.showError,
                 showsProgress: !options.display.silent, colour: options.display.color,
-                traceFile: options.display.traceAscii,
+                traceFile: options.display.traceAscii, timingFile: options.display.timingJson,
                 headFile: options.output.dumpHeader,
                 writeOut: options.output.writeOut)
             guard let writeOut, writeOut.hasPrefix("@") else { return }
