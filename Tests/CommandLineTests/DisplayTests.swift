@@ -91,6 +91,11 @@ import Testing
             ProgressLine(label: "x", received: 20, expected: 10, seconds: 1), 45,
             "x  100 %  20 B of 10 B  20 B/s  0:00 left"
         ),
+        (
+            ProgressLine(label: "x", received: 5, expected: 10, seconds: 1, isBar: true), 25,
+            "[━━━━━━━━        ]   50 %"
+        ),
+        (ProgressLine(label: "x", received: 5, expected: nil, seconds: 1, isBar: true), 25, "x  5 B  5 B/s  0:01"),
     ]
 
     @Test(arguments: progress) func progressLine(_ line: ProgressLine, _ width: Int, _ expected: String) {

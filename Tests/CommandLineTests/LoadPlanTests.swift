@@ -317,6 +317,8 @@ import Testing
             showsHead: true, isVerbose: true, showsTiming: true, showsErrors: true, showsProgress: false)
         #expect(other.display == display)
         #expect(try Self.plan(["-s", "a"]).display.showsErrors == false)
+        #expect(try Self.plan(["--no-progress-meter", "a"]).display == LoadPlan.Display(showsProgress: false))
+        #expect(try Self.plan(["-#", "a"]).display == LoadPlan.Display(showsProgressBar: true))
         let files = LoadPlan.Display(colour: .never, timingFile: "t")
         #expect(try Self.plan(["--color", "never", "--timing-json", "t", "a"]).display == files)
         #expect(throws: (any Error).self) { try Self.plan(["--color", "sometimes", "a"]) }

@@ -317,6 +317,44 @@ import Testing
         }
     }
 
+    /// Parallel loads have a line each, and one for all. `-#` displays only bars.
+    @Test(.enabled(if: PseudoTerminal.isAvailable, PseudoTerminal.missing), arguments: [false, true])
+    func progressOfSeveral(_ isBar: Bool) async throws {
+        let seen = Signal()
+        let server = try Self.halfway(seen)
+        defer { server.stop() }
+        let terminal = try PseudoTerminal()
+        terminal.setSize(columns: 70, lines: 24)
+        let folder = try TemporaryFolder()
+        async let run = ToolRun(
+            ["-Z", "-O", server.url("/a"), server.url("/b")] + (isBar ? ["-#"] : []), folder: folder,
+            errorOutput: terminal.far)
+        // The terminal makes CR LF of LF.
+        let bar = ProgressLine(label: "", received: 5, expected: 10, seconds: 1, isBar: true).text(width: 69)
+        let bars = [bar, bar, bar].joined(separator: "\r\n")
+        let (shown, next) = try await onThread {
+            (
+                try terminal.read(until: isBar ? bars : "10 B of 20 B"),
+                // Each picture replaces the previous one.
+                try terminal.read(until: "\r\u{1b}[2A\u{1b}[J\u{1b}[?7l")
+            )
+        }
+        // The tool would wait for a terminal that nobody reads.
+        let end = "<the end>"
+        async let rest = onThread { try terminal.read(until: end) }
+        seen.fire()
+        #expect(try await run.status == 0 && !next.isEmpty)
+        try terminal.far.write(contentsOf: Data(end.utf8))
+        _ = try await rest
+        if !isBar {
+            let picture = shown.components(separatedBy: "\u{1b}[?7l").last ?? ""
+            let lines = picture.components(separatedBy: "\r\n")
+            #expect(lines.count == 3 && lines.filter { $0.contains("5 B of 10 B") }.count == 2, "\(lines)")
+            #expect(lines.last?.hasPrefix("2 of 2 loads  ") == true && lines.allSatisfy { $0.contains("50 %") })
+        }
+        #expect(try folder.contents() == ["a", "b"])
+    }
+
     /// A terminal displays the progress of a load that takes longer than half a second.
     @Test(.enabled(if: PseudoTerminal.isAvailable, PseudoTerminal.missing)) func progress() async throws {
         let seen = Signal()

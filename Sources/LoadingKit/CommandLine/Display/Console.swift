@@ -2,13 +2,14 @@ import Foundation
 import LoadingKitPrimitives
 import Logging
 
-/// Standard error: complete lines from any thread, and a progress line that is removed before them.
+/// Standard error: complete lines from any thread, and lines of progress that are removed before them.
 final class Console: Sendable {
     static let standardError = Console(STDERR_FILENO)
 
     let terminal: Terminal
     private let descriptor: Int32
-    private let hasProgress = Guarded(false)
+    /// The number of displayed lines of progress.
+    private let progress = Guarded(0)
 
     init(_ descriptor: Int32) {
         self.descriptor = descriptor
@@ -18,29 +19,25 @@ final class Console: Sendable {
     /// Writes text that ends with a line break.
     func write(_ text: String) {
         guard !text.isEmpty else { return }
-        hasProgress.withLock { hasProgress in
-            send((hasProgress ? Self.erasure : "") + text)
-            hasProgress = false
-        }
+        replaceProgress(by: text, lineCount: 0)
     }
 
-    /// Displays a line in place of the previous one.
-    func showProgress(_ line: String) {
-        hasProgress.withLock { hasProgress in
-            send(Self.erasure + line)
-            hasProgress = true
-        }
+    /// Displays lines in place of the previous ones. A line that is too wide for the terminal is cut off.
+    func showProgress(_ lines: [String]) {
+        replaceProgress(by: "\u{1b}[?7l" + lines.joined(separator: "\n") + "\u{1b}[?7h", lineCount: lines.count)
     }
 
-    func clearProgress() {
-        hasProgress.withLock { hasProgress in
-            if hasProgress { send(Self.erasure) }
-            hasProgress = false
+    func clearProgress() { replaceProgress(by: "", lineCount: 0) }
+
+    private func replaceProgress(by text: String, lineCount: Int) {
+        progress.withLock { shown in
+            // ECMA-48: cursor up, erase to the end of the display.
+            let erasure = "\r" + (shown > 1 ? "\u{1b}[\(shown - 1)A" : "") + "\u{1b}[J"
+            let output = (shown > 0 ? erasure : "") + text
+            if !output.isEmpty { send(output) }
+            shown = lineCount
         }
     }
-
-    /// Moves to the line's start, and erases the line.
-    private static let erasure = "\r\u{1b}[K"
 
     /// A failure is ignored, because it would have to be reported on standard error.
     private func send(_ text: String) { _ = DescriptorWriter(descriptor).write(Array(text.utf8)) }

@@ -8,6 +8,8 @@ struct ProgressLine {
     var expected: Int64?
     /// Seconds since the load's start.
     var seconds: Double
+    /// Whether a bar and the percentage are the only display, where the size is known.
+    var isBar = false
 
     private static let widestBar = 40
 
@@ -19,10 +21,13 @@ struct ProgressLine {
             return layOut([Amount.bytes(received), speed, Amount.clock(seconds)], bar: nil, width: width)
         }
         let fraction = min(Double(received) / Double(expected), 1)
+        let percent = String(format: "%3.0f %%", (fraction * 100).rounded(.down))
+        if isBar, width > percent.count + 4 {
+            return Self.bar(fraction, width: width - percent.count - 2) + "  " + percent
+        }
         let left = rate > 0 ? Double(max(expected - received, 0)) / rate : .infinity
         let facts = [
-            String(format: "%3.0f %%", (fraction * 100).rounded(.down)),
-            "\(Amount.bytes(received)) of \(Amount.bytes(expected))", speed, "\(Amount.clock(left)) left",
+            percent, "\(Amount.bytes(received)) of \(Amount.bytes(expected))", speed, "\(Amount.clock(left)) left",
         ]
         return layOut(facts, bar: fraction, width: width)
     }

@@ -15,7 +15,8 @@
             let waiting = plan.loads.indices.filter { plan.usesStandardOutput(plan.loads[$0]) }
             let outlets = Outlets(
                 console: console, queue: queue.dispatch, output: OrderedOutput(STDOUT_FILENO, waiting),
-                progress: ProgressDisplay(console, queue.dispatch, isShown: showsProgress),
+                progress: ProgressDisplay(
+                    console, queue.dispatch, isShown: showsProgress, isBar: plan.display.showsProgressBar),
                 display: plan.display)
             let status = await runAll(in: session, outlets)
             let cookies = session.configuration.httpCookieStorage?.cookies ?? []

@@ -1,30 +1,33 @@
 import Dispatch
 import Foundation
 
-/// Displays a progress line while loads take longer than half a second: one line for all running loads.
+/// Displays progress while loads take longer than half a second: a line for each running load, and one for all.
 final class ProgressDisplay: @unchecked Sendable {  // confined to `queue`
     private static let delay = 0.5
     private static let interval = 0.1
+    /// More loads are only in the line for all.
+    private static let mostLines = 10
 
     private struct Load {
         var label: String
         var received: Int64 = 0
         var expected: Int64?
+        let start = DispatchTime.now()
         var isOver = false
     }
 
     private let console: Console
     private let queue: DispatchQueue
     private let isShown: Bool
+    private let isBar: Bool
     /// The loads since the last time at which no load was running.
     private var loads: [Int: Load] = [:]
     private var start = DispatchTime.now()
     private var timer: (any DispatchSourceTimer)?
 
-    init(_ console: Console, _ queue: DispatchQueue, isShown: Bool) {
-        self.console = console
-        self.queue = queue
-        self.isShown = isShown
+    /// - Parameter isBar: whether a bar is the only display.
+    init(_ console: Console, _ queue: DispatchQueue, isShown: Bool, isBar: Bool) {
+        (self.console, self.queue, self.isShown, self.isBar) = (console, queue, isShown, isBar)
     }
 
     func begin(_ load: Int, _ label: String) {
@@ -58,18 +61,23 @@ final class ProgressDisplay: @unchecked Sendable {  // confined to `queue`
     private func show() {
         guard timer != nil else { return }
         // The last column stays free: some terminals would start a new line.
-        console.showProgress(line.text(width: console.terminal.width - 1))
+        console.showProgress(lines.map { $0.text(width: console.terminal.width - 1) })
     }
 
-    private var line: ProgressLine {
-        let all = loads.values
-        let running = all.count { !$0.isOver }
-        let expected = all.compactMap(\.expected)
+    private var lines: [ProgressLine] {
+        let running = loads.filter { !$0.value.isOver }.sorted { $0.key < $1.key }.map(\.value)
+        guard loads.count > 1 else { return running.map { line($0.label, [$0], since: $0.start) } }
+        let most = min(Self.mostLines, max((console.terminal.height ?? .max) - 2, 0))
+        let single = running.prefix(most).map { line($0.label, [$0], since: $0.start) }
+        return single + [line("\(running.count) of \(loads.count) loads", Array(loads.values), since: start)]
+    }
+
+    private func line(_ label: String, _ loads: [Load], since start: DispatchTime) -> ProgressLine {
+        let expected = loads.compactMap(\.expected)
         return ProgressLine(
-            label: all.count == 1 ? all.first?.label ?? "" : "\(running) of \(all.count) loads",
-            received: all.reduce(0) { $0 + $1.received },
-            expected: expected.count == all.count
+            label: label, received: loads.reduce(0) { $0 + $1.received },
+            expected: expected.count == loads.count
                 ? expected.reduce(0) { $0.addingReportingOverflow($1).partialValue } : nil,
-            seconds: Double(DispatchTime.now().uptimeNanoseconds - start.uptimeNanoseconds) / 1e9)
+            seconds: Double(DispatchTime.now().uptimeNanoseconds - start.uptimeNanoseconds) / 1e9, isBar: isBar)
     }
 }

@@ -99,6 +99,12 @@
         @Flag(name: [.short, .long], help: "Show no errors and no progress.")
         var silent = false
 
+        @Flag(name: .long, help: "Show no progress.")
+        var noProgressMeter = false
+
+        @Flag(name: [.customShort("#"), .long], help: "Show progress as a bar alone.")
+        var progressBar = false
+
         @Flag(name: [.customShort("S"), .long], help: "Show errors, also with -s.")
         var showError = false
     }

@@ -16,6 +16,8 @@
             var showsTiming = false
             var showsErrors = true
             var showsProgress = true
+            /// Progress is a bar alone: `-#`.
+            var showsProgressBar = false
             var colour = ColourChoice.auto
             /// The file that gets all that was sent and received: `--trace-ascii`.
             var traceFile: String?
@@ -114,7 +116,8 @@
                 showsHead: options.output.include || options.request.head, isVerbose: options.display.verbose > 0,
                 showsTrace: options.display.verbose > 1, showsTiming: options.display.timing,
                 showsErrors: !options.display.silent || options.display.showError,
-                showsProgress: !options.display.silent, colour: options.display.color,
+                showsProgress: !options.display.silent && !options.display.noProgressMeter,
+                showsProgressBar: options.display.progressBar, colour: options.display.color,
                 traceFile: options.display.traceAscii, timingFile: options.display.timingJson,
                 headFile: options.output.dumpHeader,
                 writeOut: options.output.writeOut)
