@@ -319,6 +319,7 @@ import Testing
         #expect(try Self.plan(["-s", "a"]).display.showsErrors == false)
         #expect(try Self.plan(["--no-progress-meter", "a"]).display == LoadPlan.Display(showsProgress: false))
         #expect(try Self.plan(["-#", "a"]).display == LoadPlan.Display(showsProgressBar: true))
+        #expect(try Self.plan(["-N", "a"]).display == LoadPlan.Display(laysOut: false))
         let files = LoadPlan.Display(colour: .never, timingFile: "t")
         #expect(try Self.plan(["--color", "never", "--timing-json", "t", "a"]).display == files)
         #expect(throws: (any Error).self) { try Self.plan(["--color", "sometimes", "a"]) }

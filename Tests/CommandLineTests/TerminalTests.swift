@@ -51,6 +51,7 @@ struct TerminalTests {
         Case(arguments: ["/json"], environment: ["TERM": "dumb"], shown: laidOutJSON),
         Case(arguments: ["--color", "never", "/json"], shown: laidOutJSON),
         Case(arguments: ["--color=always", "/json"], environment: ["NO_COLOR": "1"], shown: colouredJSON),
+        Case(arguments: ["-N", "/json"], shown: json),
         Case(arguments: ["/invalid"], shown: "{\"a\":\\u0007}"),
         Case(
             arguments: ["/xml"],

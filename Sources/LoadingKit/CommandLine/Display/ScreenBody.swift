@@ -45,6 +45,7 @@ struct ScreenBody {
 
     private let type: String?
     private let length: Int64
+    private let laysOut: Bool
     private let terminal: Terminal
     private var state = State.beginning
     private var count = 0
@@ -52,8 +53,9 @@ struct ScreenBody {
     /// - Parameters:
     ///   - type: the response's type; nil for none.
     ///   - length: bytes; negative where it is not known.
-    init(type: String?, length: Int64, _ terminal: Terminal) {
-        (self.type, self.length, self.terminal) = (type, length, terminal)
+    ///   - laysOut: whether documents are displayed when they are complete; otherwise they are like other text.
+    init(type: String?, length: Int64, laysOut: Bool = true, _ terminal: Terminal) {
+        (self.type, self.length, self.laysOut, self.terminal) = (type, length, laysOut, terminal)
     }
 
     /// The bytes for the terminal.
@@ -96,7 +98,7 @@ struct ScreenBody {
         let format = Format(type: type)
         if isBinary {
             state = .untouched
-        } else if let format, format != .html || terminal.usesColour {
+        } else if laysOut, let format, format != .html || terminal.usesColour {
             state = .document(format, [])
         } else {
             state = .text(VisibleText())

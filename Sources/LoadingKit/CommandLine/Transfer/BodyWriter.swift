@@ -52,7 +52,11 @@
             guard try continues(response) else { return false }
             date = plan.files.keepsTime ? (response as? HTTPURLResponse)?.lastModified : nil
             try openFile(response)
-            screen = terminal.map { ScreenBody(type: response.mimeType, length: response.expectedContentLength, $0) }
+            screen = terminal.map { terminal in
+                ScreenBody(
+                    type: response.mimeType, length: response.expectedContentLength, laysOut: plan.display.laysOut,
+                    terminal)
+            }
             return true
         }
 

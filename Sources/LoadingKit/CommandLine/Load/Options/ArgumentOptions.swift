@@ -27,13 +27,12 @@
 
     /// Options of curl's whose effect is the default, or which concern a thing that does not exist here.
     enum AcceptedOption: String, EnumerableFlag {
-        case disable, compressed, http2, noBuffer, tcpNodelay, noKeepalive
+        case disable, compressed, http2, tcpNodelay, noKeepalive
         case alpn, http09 = "http0.9", disableEprt, disableEpsv, ftpPasv, ftpSkipPasvIp
 
         static func name(for value: AcceptedOption) -> NameSpecification {
             switch value {
             case .disable: [.customShort("q"), .customLong("disable")]
-            case .noBuffer: [.customShort("N"), .customLong("no-buffer")]
             case .http2: .customLong("http2")
             case .http09: .customLong("http0.9")
             case .ftpSkipPasvIp: .customLong("ftp-skip-pasv-ip")

@@ -96,6 +96,11 @@
                 valueName: "WHEN"))
         var color = ColourChoice.auto
 
+        @Flag(
+            name: [.customShort("N"), .long],
+            help: "Display also JSON, XML and HTML on a terminal as they come, without layout and colours.")
+        var noBuffer = false
+
         @Flag(name: [.short, .long], help: "Show no errors and no progress.")
         var silent = false
 

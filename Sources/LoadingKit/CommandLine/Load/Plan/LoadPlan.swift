@@ -19,6 +19,8 @@
             /// Progress is a bar alone: `-#`.
             var showsProgressBar = false
             var colour = ColourChoice.auto
+            /// Whether documents are displayed when they are complete; otherwise as they come: `-N`.
+            var laysOut = true
             /// The file that gets all that was sent and received: `--trace-ascii`.
             var traceFile: String?
             /// The file that gets the times of all loads: `--timing-json`.
@@ -118,6 +120,7 @@
                 showsErrors: !options.display.silent || options.display.showError,
                 showsProgress: !options.display.silent && !options.display.noProgressMeter,
                 showsProgressBar: options.display.progressBar, colour: options.display.color,
+                laysOut: !options.display.noBuffer,
                 traceFile: options.display.traceAscii, timingFile: options.display.timingJson,
                 headFile: options.output.dumpHeader,
                 writeOut: options.output.writeOut)
