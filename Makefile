@@ -6,7 +6,7 @@
 # libcurl lose when servers close connections: idle ones, at a reload, after ten requests. `make chaos` measures the memory
 # that is held after tens of thousands of failed loads, and of plain ones. `make traits` builds combinations of package traits.
 # `make docs` makes the documentation's site.
-.PHONY: demo test test-peers docs traits stress races chaos bench bench-results bench-against lint format build install-build-packages install-plugin-packages install-test-packages install-race-packages install-comparison-packages
+.PHONY: demo test test-peers docs traits static stress races chaos bench bench-results bench-against lint format build install-build-packages install-plugin-packages install-test-packages install-race-packages install-comparison-packages
 
 # Where pipx puts what it installs.
 export PATH := $(HOME)/.local/bin:$(PATH)
@@ -62,6 +62,11 @@ traits: install-build-packages
 		swift build --scratch-path .build-traits --disable-index-store -debug-info-format none $$options --target loadkit \
 			|| exit; \
 	done
+
+# A program that needs no file of the system, run in an empty root.
+static: install-build-packages
+	@Scripts/install-packages.sh libidn2-dev libunistring-dev binutils openssl
+	@Scripts/static.py
 
 stress: install-build-packages
 	TSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/races.txt:halt_on_error=1 LOADINGKIT_STRESS_LOADS=$(LOADS) \
