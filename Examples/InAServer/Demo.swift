@@ -65,7 +65,12 @@ struct Demo {
         goesOn.fire()
         print("stopping:", try await rest.reduce(0) { count, _ in count + 1 }, "bytes to the end")
         await stopped
-        server.stop()
         do { _ = try await session.data(from: proxy.url("/echo")) } catch { print("stopped") }
+
+        let impatient = try ReverseProxy(upstream)
+        let endless = try await session.bytes(from: impatient.url("/endless")).0
+        await impatient.stop(patience: .zero)
+        do { for try await _ in endless.chunks {} } catch { print("stopping without patience: the load is cut short") }
+        server.stop()
     }
 }

@@ -54,10 +54,17 @@ final class ReverseProxy: Sendable {
 
     func url(_ path: String) -> URL { URL(string: server.url(path)) ?? URL(fileURLWithPath: path) }
 
-    /// Answers new requests with 503, finishes those under way, and ends the server.
-    func stop() async {
+    /// Answers new requests with 503, finishes those under way, and ends the server. Requests that take longer than
+    /// `patience` are cancelled: one may have no end, and its client may read nothing.
+    func stop(patience: Duration = .seconds(20)) async {
+        let deadline = Task { [session, server] in
+            try await Task.sleep(for: patience)
+            session.invalidateAndCancel()
+            Thread.detachNewThread { server.stop() }  // waits for the connections' threads
+        }
         await session.finishTasks()
         await exchanges.finish()
+        deadline.cancel()
         server.stop()
         watch.cancel()
     }

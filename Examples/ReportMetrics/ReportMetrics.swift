@@ -14,24 +14,25 @@
     enum ReportMetrics {
         static func main() async {
             let argument = CommandLine.arguments.dropFirst().first ?? ""
-            let server = argument == "--demo" ? try? LoopbackServer { .text("you asked for \($0.path)") } : nil
-            defer { server?.stop() }
-            guard let url = URL(string: server?.url("/users/7") ?? argument), url.scheme != nil else {
-                print("usage: ReportMetricsExample URL|--demo")
-                exit(2)
-            }
-            var options = TelemetryOptions()
-            options.metricsFactory = PrintedMetrics()  // nil: that of MetricsSystem.bootstrap
-            options.urlTemplate = { $0.url?.path.hasPrefix("/users/") == true ? "/users/{id}" : nil }
-            let configuration = URLSessionConfiguration.ephemeral
-            HTTPTelemetry(options).install(in: configuration)
-            let session = URLSession(configuration: configuration)
             do {
+                let server = argument == "--demo" ? try LoopbackServer { .text("you asked for \($0.path)") } : nil
+                defer { server?.stop() }
+                guard let url = URL(string: server?.url("/users/7") ?? argument), url.scheme != nil else {
+                    print("usage: ReportMetricsExample URL|--demo")
+                    exit(2)
+                }
+                var options = TelemetryOptions()
+                options.metricsFactory = PrintedMetrics()  // nil: that of MetricsSystem.bootstrap
+                options.urlTemplate = { $0.url?.path.hasPrefix("/users/") == true ? "/users/{id}" : nil }
+                let configuration = URLSessionConfiguration.ephemeral
+                HTTPTelemetry(options).install(in: configuration)
+                let session = URLSession(configuration: configuration)
                 print("\(try await session.data(from: url).0.count) bytes")
+                await session.finishTasks()
             } catch {
                 print("failed: \(error.localizedDescription)")
+                exit(1)
             }
-            await session.finishTasks()
         }
     }
 
@@ -62,7 +63,7 @@
             name = label + dimensions.filter { shown.contains($0.0) }.map { " \($0.0)=\($0.1)" }.joined()
         }
 
-        func recordNanoseconds(_ duration: Int64) { print(name, "in seconds") }
+        func recordNanoseconds(_ duration: Int64) { print(name, Double(duration) / 1e9, "seconds") }
         func record(_ value: Int64) { print(name, value) }
         func record(_ value: Double) { print(name, value) }
         func increment(by amount: Double) {}  // requests under way

@@ -12,17 +12,22 @@ import LoadingKitResilience
 enum ResilientLoad {
     static func main() async {
         let argument = CommandLine.arguments.dropFirst().first ?? ""
-        let server = argument == "--demo" ? try? failingServer() : nil
-        defer { server?.stop() }
-        guard let url = URL(string: server?.url("/") ?? argument), url.scheme != nil else {
-            print("usage: ResilientLoadExample URL|--demo")
-            exit(2)
+        do {
+            let server = argument == "--demo" ? try failingServer() : nil
+            defer { server?.stop() }
+            guard let url = URL(string: server?.url("/") ?? argument), url.scheme != nil else {
+                print("usage: ResilientLoadExample URL|--demo")
+                exit(2)
+            }
+            let session = makeSession()
+            for number in 1...4 {
+                print("load \(number):", await outcome(of: url, session))
+            }
+            if let server { print("requests to the server: \(server.requests.count)") }
+        } catch {
+            print("failed: \(error.localizedDescription)")
+            exit(1)
         }
-        let session = makeSession()
-        for number in 1...4 {
-            print("load \(number):", await outcome(of: url, session))
-        }
-        if let server { print("requests to the server: \(server.requests.count)") }
     }
 
     /// The first interceptor is the outermost: each attempt of `Retries` passes the breaker.

@@ -52,7 +52,10 @@ enum TestWithStubs {
         return URLSession(configuration: configuration)
     }
 
-    static func check(_ condition: Bool, _ name: String) { print(condition ? "passed:" : "FAILED:", name) }
+    static func check(_ condition: Bool, _ name: String) {
+        print(condition ? "passed:" : "FAILED:", name)
+        if !condition { exit(1) }
+    }
 }
 
 /// The code under test. It gets its session from outside.
@@ -63,11 +66,13 @@ struct Weather {
 
     /// Nil for a city that the server does not know.
     func degrees(in city: String) async throws -> Int? {
-        guard let url = URL(string: "https://weather.example/cities/\(city)") else { throw URLError(.badURL) }
-        var request = URLRequest(url: url)
+        guard let cities = URL(string: "https://weather.example/cities") else { throw URLError(.badURL) }
+        var request = URLRequest(url: cities.appending(component: city))  // encoded: a "/" in it adds no component
         request.setValue("application/json", forHTTPHeaderField: "Accept")
         let (data, response) = try await session.data(for: request)
-        if (response as? HTTPURLResponse)?.statusCode == 404 { return nil }
+        let status = (response as? HTTPURLResponse)?.statusCode
+        if status == 404 { return nil }
+        guard status == 200 else { throw URLError(.badServerResponse) }
         return try JSONDecoder().decode(Forecast.self, from: data).degrees
     }
 }

@@ -42,7 +42,13 @@ struct RefusalError: LocalizedError {
 }
 
 struct NoteClient {
-    let session = URLSession.shared
+    private static let session: URLSession = {
+        let configuration = URLSessionConfiguration.default
+        configuration.maximumCollectedBodySize = 8 << 20  // bytes; by default there is no limit
+        configuration.timeoutIntervalForResource = 60  // seconds; by default a week
+        configuration.httpAdditionalHeaders = ["Accept": "application/json"]
+        return URLSession(configuration: configuration)
+    }()
     let url: URL
 
     func notes() async throws -> [Note] { try await load(URLRequest(url: url)) }
@@ -56,11 +62,9 @@ struct NoteClient {
     }
 
     private func load<Value: Decodable>(_ request: URLRequest) async throws -> Value {
-        var request = request
-        request.setValue("application/json", forHTTPHeaderField: "Accept")
-        let (data, response) = try await session.data(for: request)
+        let (data, response) = try await Self.session.data(for: request)
         let status = (response as? HTTPURLResponse)?.statusCode ?? 200
-        guard (200...299).contains(status) else { throw RefusalError(status: status, body: data) }
+        guard (200...299).contains(status) else { throw RefusalError(status: status, body: data.prefix(200)) }
         return try JSONDecoder().decode(Value.self, from: data)
     }
 }

@@ -207,7 +207,7 @@ import Testing
             #expect(tests.contains("\"\(name)\",") || tests.contains("\"\(name)Example\","), "\(name)")
             let source = try String(
                 contentsOf: examples.appendingPathComponent("\(name)/\(name).swift"), encoding: .utf8)
-            #expect((20...81).contains(source.split(separator: "\n", omittingEmptySubsequences: false).count - 1))
+            #expect((20...85).contains(source.split(separator: "\n", omittingEmptySubsequences: false).count - 1))
         }
     }
 }
