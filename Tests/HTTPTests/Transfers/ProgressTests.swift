@@ -60,6 +60,9 @@ import Testing
         Case(
             testDescription: "a response of length 0, and a guess", path: "/nothing", expects: (-1, 20),
             before: [0, 20], middle: [], end: [1, 1]),
+        Case(
+            testDescription: "a guess of nothing", path: "/nothing", expects: (-1, 0), before: [0, -1], middle: [],
+            end: [1, 1]),
     ]
 
     @Test(arguments: cases) func counts(_ test: Case) async throws {

@@ -387,9 +387,8 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         // An empty body is complete, too, which a total of 0 would not show.
         let isEmpty = total == 0 && done == 0 && state == .completed
         // Foundation ends the process where a total that was positive becomes 0, as when the program's estimate meets
-        // an empty response.
-        let isUnknown = total == 0 && progress.totalUnitCount > 0
-        progress.totalUnitCount = isEmpty ? 1 : isUnknown ? NSURLSessionTransferSizeUnknown : total
+        // an empty response. 0 is never set, because another thread may set an estimate at the same time.
+        progress.totalUnitCount = isEmpty ? 1 : total == 0 ? NSURLSessionTransferSizeUnknown : total
         progress.completedUnitCount = isEmpty ? 1 : done
     }
 
