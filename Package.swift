@@ -110,26 +110,26 @@ let package = Package(
         // System libraries and the C functions that Swift cannot express.
         .systemLibrary(
             name: "CLoadingKitOpenSSL", path: "Sources/LoadingKit/System/CLoadingKitOpenSSL", pkgConfig: "openssl",
-            providers: [.apt(["libssl-dev"])]),
+            providers: [.apt(["libssl-dev"]), .yum(["openssl-devel"])]),
         .systemLibrary(
             name: "CLoadingKitZlib", path: "Sources/LoadingKit/System/CLoadingKitZlib", pkgConfig: "zlib",
-            providers: [.apt(["zlib1g-dev"])]),
+            providers: [.apt(["zlib1g-dev"]), .yum(["zlib-devel"])]),
         .systemLibrary(
             name: "CLoadingKitBrotli", path: "Sources/LoadingKit/System/CLoadingKitBrotli", pkgConfig: "libbrotlidec",
-            providers: [.apt(["libbrotli-dev"])]),
+            providers: [.apt(["libbrotli-dev"]), .yum(["brotli-devel"])]),
         .systemLibrary(
             name: "CLoadingKitZstd", path: "Sources/LoadingKit/System/CLoadingKitZstd", pkgConfig: "libzstd",
-            providers: [.apt(["libzstd-dev"])]),
+            providers: [.apt(["libzstd-dev"]), .yum(["libzstd-devel"])]),
         .systemLibrary(
             name: "CLoadingKitPSL", path: "Sources/LoadingKit/System/CLoadingKitPSL", pkgConfig: "libpsl",
-            providers: [.apt(["libpsl-dev"])]),
+            providers: [.apt(["libpsl-dev"]), .yum(["libpsl-devel"])]),
         .systemLibrary(
             name: "CLoadingKitSQLite", path: "Sources/LoadingKit/System/CLoadingKitSQLite", pkgConfig: "sqlite3",
-            providers: [.apt(["libsqlite3-dev"])]),
+            providers: [.apt(["libsqlite3-dev"]), .yum(["sqlite-devel"])]),
         // Of the plugin LoadingKitNegotiate alone.
         .systemLibrary(
             name: "CLoadingKitGSS", path: "Sources/LoadingKit/System/CLoadingKitGSS",
-            providers: [.apt(["libkrb5-dev"])]),
+            providers: [.apt(["libkrb5-dev"]), .yum(["krb5-devel"])]),
         .target(
             name: "CLoadingKitShims", path: "Sources/LoadingKit/System/CLoadingKitShims",
             linkerSettings: [.linkedLibrary("resolv")]),
@@ -283,7 +283,7 @@ let package = Package(
         // Makes the bodies that the decoder undoes; no product needs it.
         .systemLibrary(
             name: "CBrotliEncoder", path: "Tests/CBrotliEncoder", pkgConfig: "libbrotlienc",
-            providers: [.apt(["libbrotli-dev"])]),
+            providers: [.apt(["libbrotli-dev"]), .yum(["brotli-devel"])]),
         .target(
             name: "TestSupport",
             dependencies: [

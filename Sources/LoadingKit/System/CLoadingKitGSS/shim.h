@@ -1,4 +1,7 @@
 #pragma once
+#if !__has_include(<krb5.h>)
+#error "LoadingKit needs Kerberos: apt-get install libkrb5-dev, or dnf install krb5-devel"
+#else
 #include <gssapi/gssapi.h>
 #include <gssapi/gssapi_ext.h>
 #include <krb5.h>
@@ -29,3 +32,4 @@ static inline gss_OID loadingkit_gss_principal_name(void) {  // RFC 1964 §2.1.1
     static gss_OID_desc identifier = {10, (void *)"\x2a\x86\x48\x86\xf7\x12\x01\x02\x02\x01"};
     return &identifier;
 }
+#endif

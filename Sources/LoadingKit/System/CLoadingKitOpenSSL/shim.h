@@ -1,5 +1,8 @@
 // OpenSSL's headers, and inline functions for those parts of its API that are macros.
 #pragma once
+#if !__has_include(<openssl/provider.h>)
+#error "LoadingKit needs OpenSSL 3: apt-get install libssl-dev, or dnf install openssl-devel"
+#else
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
@@ -52,3 +55,4 @@ static const uint64_t lk_SSL_OP_NO_RENEGOTIATION = SSL_OP_NO_RENEGOTIATION;
 static const int lk_ERR_R_UNSUPPORTED = ERR_R_UNSUPPORTED;
 static inline int lk_ERR_GET_LIB(unsigned long code) { return ERR_GET_LIB(code); }
 static inline int lk_ERR_GET_REASON(unsigned long code) { return ERR_GET_REASON(code); }
+#endif
