@@ -268,7 +268,8 @@ let package = Package(
                 "NewHandler/Handler.swift.txt", "NewHandler/LoadTests.swift.txt", "NewHandler/Package.swift.txt",
                 "NewHandler/README.md.txt", "NewHandler/Registration.swift.txt", "NewHandler/Remark.md.txt",
                 "NewHandler/Resource.swift.txt", "NewHandler/gitignore.txt", "demo.json", "loadkitd.service.txt",
-                "loadkitd.socket.txt",
+                "loadkitd.socket.txt", "loadkitd.8.txt",
+                "completions.bash.txt", "completions.fish.txt",
             ].map { .embedInCode("Resources/\($0)") },
             swiftSettings: settings),
         // Runs the transfers of background sessions in a process of its own.

@@ -13,7 +13,7 @@
             version: "loadkit 0.1.0",
             subcommands: [
                 LoadCommand.self, SchemesCommand.self, NewHandlerCommand.self, BackgroundCommand.self, DemoCommand.self,
-                BackgroundDemoCommand.self,
+                BackgroundDemoCommand.self, ManualCommand.self, CompletionsCommand.self,
             ],
             defaultSubcommand: LoadCommand.self)
 
