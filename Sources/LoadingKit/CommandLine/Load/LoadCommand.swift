@@ -10,6 +10,7 @@
                 loadkit [options] URL ...
                 loadkit schemes [URL]
                 loadkit new-handler NAME
+                loadkit adopt [FOLDER]
                 loadkit demo
                 """,
             discussion: """

@@ -12,7 +12,7 @@
             let shouldDisplay: Bool?
             let defaultSubcommand: String?
             let subcommands: [Command]?
-            let arguments: [Argument]?
+            fileprivate(set) var arguments: [Argument]?
         }
 
         struct Argument: Decodable {
@@ -75,9 +75,9 @@
         /// This command, with the arguments of its default subcommand.
         fileprivate var withDefault: Self {
             guard let other = subcommands?.first(where: { $0.commandName == defaultSubcommand }) else { return self }
-            return Self(
-                commandName: commandName, abstract: abstract, discussion: discussion, shouldDisplay: shouldDisplay,
-                defaultSubcommand: defaultSubcommand, subcommands: subcommands, arguments: other.arguments)
+            var command = self
+            command.arguments = other.arguments
+            return command
         }
     }
 

@@ -1,0 +1,273 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import loadkit
+
+/// `loadkit adopt`: sources and manifests as texts, and a package in a folder.
+@Suite struct AdoptTests {
+    // MARK: Sources
+
+    /// Texts before and after. A second run changes nothing.
+    static let sources: [(before: String, after: String)] = [
+        ("import FoundationNetworking\n", "import LoadingKit\n"),
+        (
+            "import Foundation\n@preconcurrency import FoundationNetworking // why\n",
+            "import Foundation\n@preconcurrency import LoadingKit // why\n"
+        ),
+        ("@_exported import FoundationNetworking", "@_exported import LoadingKit"),
+        ("internal import FoundationNetworking", "internal import LoadingKit"),
+        ("@_spi(X) public import FoundationNetworking", "@_spi(X) public import LoadingKit"),
+        ("import class FoundationNetworking.URLSession\r\n", "import class LoadingKit.URLSession\r\n"),
+        ("// import FoundationNetworking\n", "// import FoundationNetworking\n"),
+        ("/* a /* b */\nimport FoundationNetworking\n*/\n", "/* a /* b */\nimport FoundationNetworking\n*/\n"),
+        (
+            "let x = \"\"\"\nimport FoundationNetworking\n\"\"\"\n",
+            "let x = \"\"\"\nimport FoundationNetworking\n\"\"\"\n"
+        ),
+        ("import FoundationNetworkingExtras\n", "import FoundationNetworkingExtras\n"),
+        (
+            "#if canImport(FoundationNetworking)\n  import FoundationNetworking\n#endif\n",
+            """
+            #if os(Linux)
+              import LoadingKit
+            #elseif canImport(FoundationNetworking)
+              import FoundationNetworking
+            #endif
+
+            """
+        ),
+        (
+            "#if canImport(FoundationNetworking)\nimport FoundationNetworking\n#else\nimport Foundation\n#endif\n",
+            """
+            #if os(Linux)
+            import LoadingKit
+            #elseif canImport(FoundationNetworking)
+            import FoundationNetworking
+            #else
+            import Foundation
+            #endif
+
+            """
+        ),
+        (
+            "#if canImport(FoundationNetworking)\n    import FoundationNetworking\n    let x = 1\n#endif\n",
+            """
+            #if canImport(FoundationNetworking)
+                #if os(Linux)
+                import LoadingKit
+                #else
+                import FoundationNetworking
+                #endif
+                let x = 1
+            #endif
+
+            """
+        ),
+        ("#if os(Linux)\nimport FoundationNetworking\n#endif\n", "#if os(Linux)\nimport LoadingKit\n#endif\n"),
+        (
+            "#if !os(Linux)\nimport FoundationNetworking\n#else\nimport FoundationNetworking\n#endif\n",
+            "#if !os(Linux)\nimport FoundationNetworking\n#else\nimport LoadingKit\n#endif\n"
+        ),
+        (
+            "#if os(Windows)\nimport FoundationNetworking\n#endif\n",
+            "#if os(Windows)\nimport FoundationNetworking\n#endif\n"
+        ),
+        (
+            "import FoundationNetworking\nlet s = FoundationNetworking.URLSession.shared\n",
+            "import LoadingKit\nlet s = LoadingKit.URLSession.shared\n"
+        ),
+        ("import Foundation\n", "import Foundation\n"), ("", ""), ("#endif\n#else\n\"", "#endif\n#else\n\""),
+    ]
+
+    @Test(arguments: sources) func source(_ before: String, _ after: String) {
+        #expect(AdoptedSource(before).text == after)
+        #expect(AdoptedSource(after).text == after)
+        #expect(AdoptedSource(after).changes.isEmpty)
+    }
+
+    /// A line, and a part of the remark about it; nil for none.
+    static let lines: [(line: String, remark: String?)] = [
+        ("let u = \"http://example.com/\"", "-1022"), ("let u = \"https://example.com/\"", nil),
+        ("let u = \"http://localhost:80/a.b\"", nil), ("let u = \"http://127.0.0.1/\"", nil),
+        ("let u = \"http://printer.local/\"", nil), ("// \"http://example.com/\"", nil),
+        ("final class P: URLProtocol {", "@unchecked Sendable"),
+        ("final class P: URLProtocol, @unchecked Sendable {", nil), ("import CFNetwork", "CFNetwork"),
+        ("let c = NSURLConnection()", "this class"), ("let t = task.observe(\\.progress) { _, _ in }", "KVO"),
+        ("let d = try Data(contentsOf: URL(string: x)!)", "Foundation loads this itself"),
+        ("switch task.closeCode {", "default"),
+        ("typealias S = [FoundationNetworking.URLSession: \"x\"]", "not changed"),
+    ]
+
+    @Test(arguments: lines) func remarks(_ line: String, _ remark: String?) {
+        let remarks = AdoptedSource("import FoundationNetworking\n\(line)\n").remarks
+        #expect(remarks.map(\.line) == (remark == nil ? [] : [2]))
+        #expect(remark.map { remarks.first?.text.contains($0) == true } ?? true, "\(remarks)")
+    }
+
+    // MARK: Manifests
+
+    static let product = ".product(name: \"LoadingKit\", package: \"Kit\")"
+    static let package = ".package(url: \"https://example.org/Kit\", branch: \"main\")"
+
+    /// The arguments of `Package`, before and after, with PRODUCT and PACKAGE; nil where nothing is understood.
+    static let manifests: [(before: String, after: String?)] = [
+        (
+            "name: \"A\", targets: [.target(name: \"A\")]",
+            "name: \"A\", dependencies: [PACKAGE], targets: [.target(name: \"A\", dependencies: [PRODUCT])]"
+        ),
+        (
+            "\n    name: \"A\",\n    targets: [\n        .target(\n            name: \"A\",\n            path: \"A\")\n    ]\n",
+            "\n    name: \"A\",\n    dependencies: [\n        PACKAGE\n    ],\n    targets: [\n        .target(\n            name: \"A\", dependencies: [PRODUCT],\n            path: \"A\")\n    ]\n"
+        ),
+        (
+            "dependencies: [.package(path: \"../B\")], targets: [.target(name: \"B\"), .target(name: \"A\", dependencies: [\"B\", .target(name: \"B\")])]",
+            "dependencies: [.package(path: \"../B\"), PACKAGE], targets: [.target(name: \"B\"), .target(name: \"A\", dependencies: [\"B\", .target(name: \"B\"), PRODUCT])]"
+        ),
+        (
+            "\n dependencies: [\n  .package(path: \"../B\"), // b, ]\n ],\n targets: [.target(name: \"A\", dependencies: [])]",
+            "\n dependencies: [\n  .package(path: \"../B\"), // b, ]\n  PACKAGE,\n ],\n targets: [.target(name: \"A\", dependencies: [PRODUCT])]"
+        ),
+        (
+            "\n dependencies: [\n  .package(path: \"../B\") /* b */\n ],\n targets: [.target(name: \"A\", dependencies: [\n  \"B\"\n ])]",
+            "\n dependencies: [\n  .package(path: \"../B\"), /* b */\n  PACKAGE\n ],\n targets: [.target(name: \"A\", dependencies: [\n  \"B\",\n  PRODUCT\n ])]"
+        ),
+        ("dependencies: all, targets: [.target(name: \"A\", dependencies: all)]", nil),
+        (
+            "dependencies: [ // none\n ], targets: [.target(name: \"A\")]",
+            "dependencies: [ // none\n PACKAGE], targets: [.target(name: \"A\", dependencies: [PRODUCT])]"
+        ),
+        ("name: \"A\"", nil), ("name: \"A\", targets: [module(\"A\")]", nil),
+        ("name: \"A\", targets: (", nil),
+    ]
+
+    @Test(arguments: manifests) func manifest(_ before: String, _ after: String?) throws {
+        let source = LoadingKitSource.repository(url: "https://example.org/Kit", .branch("main"))
+        let text = "// Package(name: \"X\")\nlet package = Package(\(before))\n"
+        var manifest = AdoptedManifest(text)
+        manifest.add(source, to: [("A", false)])
+        guard let after else {
+            #expect(manifest.remarks.contains { $0.contains(Self.product) })
+            return
+        }
+        let words = after.replacing("PRODUCT", with: Self.product).replacing("PACKAGE", with: Self.package)
+        let expected = text.replacing(before, with: words)
+        #expect(manifest.text == expected && manifest.remarks.isEmpty && manifest.changes.count == 2)
+        var again = AdoptedManifest(manifest.text)
+        again.add(source, to: [("A", false)])
+        #expect(again.text == expected && again.changes.isEmpty)
+    }
+
+    @Test func targets() {
+        let manifest = AdoptedManifest(
+            """
+            let package = Package(
+                name: "P", targets: [
+                    .target(name: "A"), .executableTarget(name: "B", dependencies: [.target(name: "A")], path: "./b/"),
+                    .testTarget(name: "C", path: "."), .target(name: named),
+                ])
+            """)
+        #expect(manifest.targets.map(\.name) == ["A", "B", "C"])
+        #expect(manifest.targets.map(\.folders.first) == ["Sources/A", "b", ""])
+    }
+
+    // MARK: A package
+
+    private static let manifest = """
+        // swift-tools-version: 6.1
+        import PackageDescription
+
+        let package = Package(
+            name: "Sample",
+            targets: [
+                .target(name: "Sample"),
+                .target(name: "Other"),
+                .testTarget(name: "SampleTests", dependencies: ["Sample"]),
+            ]
+        )
+
+        """
+
+    private static let files = [
+        "Package.swift": manifest, "Sources/Other/Other.swift": "import Foundation\n",
+        "Sources/Sample/A.swift": "import Foundation\nimport FoundationNetworking\nlet u = \"http://example.com/\"\n",
+        "Tests/SampleTests/T.swift":
+            "#if canImport(FoundationNetworking)\nimport FoundationNetworking\n#endif\nimport Sample\n",
+    ]
+
+    private static let arguments = ["adopt", "--loadingkit", "https://example.org/LoadingKit"]
+
+    private func texts(in folder: TemporaryFolder) throws -> [String: String] {
+        try Dictionary(
+            uniqueKeysWithValues: Self.files.keys.map { ($0, try String(contentsOf: folder.file($0), encoding: .utf8)) }
+        )
+    }
+
+    private func package() throws -> TemporaryFolder {
+        let folder = try TemporaryFolder()
+        for (name, text) in Self.files { try folder.write(text, to: name) }
+        return folder
+    }
+
+    @Test(.timeLimit(.minutes(5))) func aPackageOutsideARepository() async throws {
+        let folder = try package()
+        let dry = try await ProgramRun(Self.arguments + ["--dry-run"], folder: folder)
+        #expect(dry.status == 0 && dry.text.hasPrefix("Would be changed:\n"))
+        #expect(try texts(in: folder) == Self.files)
+
+        let run = try await ProgramRun(Self.arguments, folder: folder)
+        #expect(run.status == 0 && run.errors.isEmpty)
+        for part in ["  Sources/Sample/A.swift:2: import LoadingKit\n", "A.swift:3: plain http", "Undo with: patch -R"]
+        {
+            #expect(run.text.contains(part), "\(run.text)")
+        }
+        let adopted = try texts(in: folder)
+        let manifest = try #require(adopted["Package.swift"])
+        let dump = try await PackageDump(manifest)
+        #expect(dump.dependencies.contains("https://example.org/LoadingKit"))
+        #expect(manifest.contains(".target(name: \"Sample\", dependencies: [.product(name: \"LoadingKit\""))
+        #expect(manifest.contains("condition: .when(platforms: [.linux])"))
+        #expect(manifest.contains(".target(name: \"Other\"),"))
+
+        let again = try await ProgramRun(Self.arguments, folder: folder)
+        #expect(again.status == 0 && again.text.hasSuffix("Nothing is left to change.\n"))
+        #expect(try texts(in: folder) == adopted)
+        let patch = try String(contentsOf: folder.file("loadkit-adopt.patch"), encoding: .utf8)
+        try TestSupport.ToolRun.output(
+            of: "git", ["-C", folder.path, "apply", "-R", "--unsafe-paths", "--directory", folder.path, "-"],
+            aptPackage: "git", input: patch, environment: ["GIT_CEILING_DIRECTORIES": "/"])
+        #expect(try texts(in: folder) == Self.files)
+    }
+
+    @Test(.timeLimit(.minutes(5))) func aPackageInARepository() async throws {
+        let folder = try package()
+        func git(_ arguments: String...) throws {
+            let user = ["-c", "user.name=n", "-c", "user.email=e@example.org"]
+            try TestSupport.ToolRun.output(
+                of: "git", ["-C", folder.path] + user + arguments, aptPackage: "git")
+        }
+        try git("init", "-q")
+        let refused = try await ProgramRun(Self.arguments, folder: folder)
+        #expect(refused.status == 23 && refused.errors.contains("not committed") && refused.output.isEmpty)
+        #expect(try texts(in: folder) == Self.files)
+
+        try git("add", ".")
+        try git("commit", "-qm", "first")
+        let run = try await ProgramRun(Self.arguments, folder: folder)
+        #expect(run.status == 0)
+        #expect(run.text.contains("checkout -- Sources/Sample/A.swift Tests/SampleTests/T.swift Package.swift\n"))
+        #expect(try texts(in: folder) != Self.files)
+        try git("checkout", "--", ".")
+        #expect(try texts(in: folder) == Self.files)
+
+        try folder.write("import FoundationNetworking\n", to: "Sources/Sample/A.swift")
+        #expect(try await ProgramRun(Self.arguments, folder: folder).status == 23)
+        #expect(try await ProgramRun(Self.arguments + ["--force"], folder: folder).text.contains("Undo with: patch -R"))
+    }
+
+    @Test func refusals() async throws {
+        let folder = try TemporaryFolder()
+        let run = try await ProgramRun(Self.arguments, folder: folder)
+        #expect(run.status == 37 && run.errors.contains("there is no Package.swift"))
+    }
+}
