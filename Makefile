@@ -5,8 +5,9 @@
 # ThreadSanitizer and AddressSanitizer, each in a build of its own. `make races` counts the requests that LoadingKit and
 # libcurl lose when servers close connections: idle ones, at a reload, after ten requests. `make chaos` measures the memory
 # that is held after tens of thousands of failed loads, and of plain ones. `make traits` builds combinations of package traits.
-# `make docs` makes the documentation's site.
-.PHONY: demo test test-peers docs traits static stress races chaos bench bench-results bench-against lint format build install-build-packages install-plugin-packages install-test-packages install-race-packages install-comparison-packages
+# `make docs` makes the documentation's site. `make deb` makes a Debian package of loadkit and loadkitd, and `make deb-check` installs it
+# in a clean root and runs it there. `make static` builds a program for an empty root.
+.PHONY: demo test test-peers docs deb deb-check traits static stress races chaos bench bench-results bench-against lint format build install-build-packages install-plugin-packages install-test-packages install-race-packages install-comparison-packages
 
 # Where pipx puts what it installs.
 export PATH := $(HOME)/.local/bin:$(PATH)
@@ -53,6 +54,13 @@ test-peers:
 docs: install-build-packages install-plugin-packages
 	swift build --enable-all-traits
 	@Scripts/docs.py .build/documentation
+
+deb: install-build-packages
+	@Scripts/deb.sh
+
+deb-check: install-build-packages
+	@Scripts/install-packages.sh debootstrap python3
+	@Scripts/deb-check.sh "$$(Scripts/deb.sh | tail -1)"
 
 # The tool, with all that the library has, for each combination.
 traits: install-build-packages
