@@ -5,6 +5,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 package=$(readlink -f "$1")
 [ "$(id -u)" -eq 0 ] || { echo "This needs root." >&2; exit 1; }
+# Mounts are seen by this script alone.
+[ -n "${LOADKIT_DEB_CHECK:-}" ] || LOADKIT_DEB_CHECK=1 exec unshare --mount Scripts/deb-check.sh "$package"
 . /etc/os-release
 mirror=$(awk '/^URIs:/ {print $2; exit}' /etc/apt/sources.list.d/*.sources 2>/dev/null || true)
 names=$(dpkg-deb -f "$package" Depends | sed -E 's/ *\([^)]*\)//g; s/ *\|[^,]*//g; s/ //g')
@@ -13,6 +15,7 @@ work=$(mktemp -d)
 server=
 finish() {
     [ -z "$server" ] || kill "$server"
+    ! mountpoint -q "$work/root/proc" || umount "$work/root/proc"
     rm -rf --one-file-system "$work"
 }
 trap finish EXIT
@@ -29,6 +32,8 @@ fi
 root=$work/root
 mkdir "$root"
 tar -C "$root" -xf "$base"
+# Swift reads a program's arguments there.
+mount --bind /proc "$root/proc"
 cp "$package" "$root/package.deb"
 inside() { env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 chroot "$root" "$@"; }
 inside dpkg -i /package.deb >/dev/null
@@ -43,7 +48,10 @@ python3 -u -m http.server --bind 127.0.0.1 --directory "$work/site" 0 >"$work/ad
 server=$!
 read -r line <"$work/address"
 port=$(echo "$line" | sed -E 's/.* port ([0-9]+).*/\1/')
-[ "$(inside loadkit -s "http://127.0.0.1:$port/page")" = "loaded in a clean root" ]
+[ "$(inside loadkit -S -s "http://127.0.0.1:$port/page")" = "loaded in a clean root" ] || {
+    echo "The page of the loopback server was not loaded." >&2
+    exit 1
+}
 # The servers of the demo have TLS and HTTP/2.
 inside loadkit demo >/dev/null
 echo "The package works with: $names"
