@@ -3,6 +3,8 @@
 public enum PercentCoding {
     private static let digits = Array("0123456789ABCDEF".utf8)
 
+    /// The encoded bytes.
+    ///
     /// - Parameter marks: the characters that are kept besides letters and digits. The default are the other unreserved
     ///   characters of RFC 3986 (§2.3).
     public static func encoded(_ bytes: [UInt8], keeping marks: String = "-._~") -> String {
@@ -22,6 +24,7 @@ public enum PercentCoding {
         return String(decoding: text, as: UTF8.self)
     }
 
+    /// The encoded UTF-8 of a text; see ``encoded(_:keeping:)-([UInt8],_)``.
     public static func encoded(_ text: String, keeping marks: String = "-._~") -> String {
         encoded(Array(text.utf8), keeping: marks)
     }
@@ -46,6 +49,7 @@ public enum PercentCoding {
         return bytes
     }
 
+    /// The decoded bytes of a text; see ``decoded(_:isForm:)-(ArraySlice<UInt8>,_)``.
     public static func decoded(_ text: String, isForm: Bool = false) -> [UInt8] {
         decoded(Array(text.utf8)[...], isForm: isForm)
     }
