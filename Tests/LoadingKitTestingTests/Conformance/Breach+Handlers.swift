@@ -29,13 +29,13 @@ extension Breach {
                 kept.append(handler)
                 handler.respond()
                 handler.finish()
-            }.limited(to: 2)
+            }.limited(to: 5)
         }(),
         .client("a handler holds itself", 6, "holds itself") { handler in
             handler.held.value = [handler]
             handler.respond()
             handler.finish()
-        }.limited(to: 2),
+        }.limited(to: 5),
         .client("startLoading() goes on after stopLoading()", 5, "stopLoading()") { handler in
             handler.respond()
             handler.give()
@@ -44,14 +44,14 @@ extension Breach {
                 Thread.sleep(forTimeInterval: 20)
             }
             handler.finish()
-        }.limited(to: 2).racing(),
+        }.limited(to: 5).racing(),
         .client(
             "stopLoading() does not return", 6, "held", stop: { _ in Thread.sleep(forTimeInterval: 20) },
             { handler in
                 handler.respond()
                 handler.finish()
             }
-        ).limited(to: 2),
+        ).limited(to: 5),
         .client("an end as cancelled", 12, "nobody cancelled", [.failure(.a)]) { handler in
             handler.client?.urlProtocol(handler, didFailWithError: URLError(.cancelled))
         },

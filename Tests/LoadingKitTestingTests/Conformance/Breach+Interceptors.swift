@@ -133,7 +133,7 @@ extension Breach {
                     await Right.goOn()
                 }
             }
-        ).limited(to: 2),
+        ).limited(to: 5),
         {
             let kept = Recorder<LoadContext>()
             return .interceptor(
@@ -142,7 +142,7 @@ extension Breach {
                     kept.append(load)
                     try await forward(load)
                 }
-            ).limited(to: 2)
+            ).limited(to: 5)
         }(),
         .interceptor(
             "forwards no body", 18, "report(progress:)", on: [Right.upload()],
@@ -165,7 +165,7 @@ extension Breach {
                         try await load.receive(piece)
                     }
                 }
-            ).limited(to: 2)
+            ).limited(to: 5)
         }(),
     ]
 

@@ -43,18 +43,18 @@ extension Breach {
         .load("goes on when it is cancelled in the body", 5, "go on", [.resource(.large)]) { load in
             try await Right.respond(load)
             do { try await Right.give(Right.large, to: load) } catch { await Right.goOn() }
-        }.limited(to: 2),
+        }.limited(to: 5),
         .load("goes on when it is cancelled before the response", 5, "go on") { load in
             try? await Task.sleep(for: .milliseconds(5))
             if Task.isCancelled { await Right.goOn() }
             try await Right.load(load)
-        }.limited(to: 2),
+        }.limited(to: 5),
         .load("tries again when receive(_:) throws", 5, "go on", [.resource(.large)]) { load in
             for _ in 0..<2000 {
                 do { return try await Right.load(load) } catch {}
                 await Task.detached { try? await Task.sleep(for: .milliseconds(10)) }.value
             }
-        }.limited(to: 2),
+        }.limited(to: 5),
         .load("waits for something that is not cancelled", 5, "go on") { load in
             try await Right.respond(load)
             try await load.receive(Right.whole.prefix(50_000))
@@ -64,13 +64,13 @@ extension Breach {
                 }
             }.value
             try await load.receive(Right.whole.dropFirst(50_000))
-        }.limited(to: 2),
+        }.limited(to: 5),
         {
             let kept = Recorder<LoadContext>()
             return .load("a list keeps each context", 6, "held") { load in
                 kept.append(load)
                 try await Right.load(load)
-            }.limited(to: 2)
+            }.limited(to: 5)
         }(),
         .load("a task outlives the load", 6, "held") { load in
             Task.detached {
@@ -78,7 +78,7 @@ extension Breach {
                 _ = load.url
             }
             try await Right.load(load)
-        }.limited(to: 2),
+        }.limited(to: 5),
         .load("never returns", 10, "did not end") { load in
             try await Right.load(load)
             try await Task.sleep(for: .seconds(3600))
@@ -152,7 +152,7 @@ extension Breach {
                 try await lock.take()
                 defer { lock.give() }
                 try await Right.load(load)
-            }.limited(to: 2)
+            }.limited(to: 5)
         }(),
         {
             let lock = AsyncLock()
@@ -160,7 +160,7 @@ extension Breach {
                 try await lock.take()
                 try await Right.respond(load)
                 await lock.giveIfWhole { try await Right.give(Right.large, to: load) }
-            }.limited(to: 2)
+            }.limited(to: 5)
         }(),
         {
             let count = Box(0)

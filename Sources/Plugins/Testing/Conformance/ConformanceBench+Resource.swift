@@ -165,6 +165,8 @@ extension ConformanceBench {
                 let task = session.dataTask(with: resource.request)
                 async let outcome = observer.run(task, in: session)
                 await observer.waitForStage()
+                // The time limit has ended the wait.
+                guard !Task.isCancelled else { return await outcome }
                 let before = observer.count
                 await Self.waitForTurns(of: session)
                 let count = observer.count - before
