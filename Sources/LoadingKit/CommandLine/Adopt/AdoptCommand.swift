@@ -10,7 +10,7 @@
             discussion: """
                 Imports in the sources are changed; where a file compiles on other platforms, they keep theirs. The \
                 manifest gets the dependency, and the product in the targets that import it. What was changed is \
-                listed, and what someone has to look at. A second run changes nothing.
+                listed, and what needs a look. A second run changes nothing.
 
                 Changes are undone with git, or outside a repository with the patch that is written. Files with \
                 changes that are not committed are left alone without --force.

@@ -28,7 +28,8 @@ public struct HandlerConformance: Sendable {
     /// The number of loads in the check of simultaneous loads. Default 1,000.
     public var loadsAtOnce = 1000
     /// The time limit in seconds, counted from the last event of a load; where nothing comes for longer, it is a
-    /// finding. A cancelled load has five seconds of it. Default 30.
+    /// finding. A cancelled load has five seconds of it. On a busy machine it is up to four times as long, because time
+    /// in which the machine does not wake the check does not count. Default 30.
     public var timeLimit: TimeInterval = 30
     /// The number of bytes that the handler has taken from its source, in all loads up to now: what a server of the
     /// test has sent, or what was read. With it the checks find a handler that reads ahead of its reader by more than 4
