@@ -260,6 +260,13 @@ import Testing
         try git("checkout", "--", ".")
         #expect(try texts(in: folder) == Self.files)
 
+        // What git ignores, it does not restore.
+        try folder.write("Made.swift\n", to: ".git/info/exclude")
+        let made = try folder.write("import FoundationNetworking\n", to: "Sources/Sample/Made.swift")
+        let ignored = try await ProgramRun(Self.arguments, folder: folder)
+        #expect(ignored.status == 23 && ignored.errors.contains("Made.swift"))
+        try FileManager.default.removeItem(at: made)
+
         try folder.write("import FoundationNetworking\n", to: "Sources/Sample/A.swift")
         #expect(try await ProgramRun(Self.arguments, folder: folder).status == 23)
         #expect(try await ProgramRun(Self.arguments + ["--force"], folder: folder).text.contains("Undo with: patch -R"))

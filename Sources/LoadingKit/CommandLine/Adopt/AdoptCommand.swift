@@ -53,7 +53,7 @@
         /// Makes sure that the changes can be undone, and returns how.
         private func prepareUndo(_ adoption: PackageAdoption, in path: String) throws -> String {
             let files = adoption.changes.map(\.path)
-            let status = Self.git(["-C", path, "status", "--porcelain", "--"] + files)
+            let status = Self.git(["-C", path, "status", "--porcelain", "--ignored", "--"] + files)
             if let status, !status.isEmpty, !force {
                 throw ToolFailure(
                     .writeError,
