@@ -12,7 +12,7 @@ trap 'rm -f "$output"' EXIT
 width=()
 option=--experimental-maximum-parallelization-width
 if [[ $(swift test --help-hidden 2>&1) == *"$option"* ]]; then width=("$option" "${AT_A_TIME:-16}"); fi
-swift test --skip-build --enable-all-traits "${width[@]}" "$@" 2>&1 | tee "$output"
+swift test --skip-build --disable-xctest --enable-all-traits "${width[@]}" "$@" 2>&1 | tee "$output"
 status=$?
 grep -ao ' skipped: ".*"' "$output" | sed 's/^ skipped: "//; s/"$//' >>.build/not-run
 if [ $status -ne 0 ]; then
