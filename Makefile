@@ -62,7 +62,7 @@ deb-check: install-build-packages
 	@Scripts/install-packages.sh debootstrap python3
 	@Scripts/deb-check.sh "$$(Scripts/deb.sh | tail -1)"
 
-# The tool, with all that the library has, for each combination.
+# The tool, with all that the library has, for each combination; then what the package is on Apple's platforms.
 traits: install-build-packages
 	@for traits in $(TRAIT_SETS); do \
 		case $$traits in none) options=--disable-default-traits ;; *) options="--traits $$traits" ;; esac; \
@@ -70,6 +70,7 @@ traits: install-build-packages
 		swift build --scratch-path .build-traits --disable-index-store -debug-info-format none $$options --target loadkit \
 			|| exit; \
 	done
+	LOADINGKIT_PLATFORM=apple swift build --scratch-path .build-traits/apple
 
 # A program that needs no file of the system, run in an empty root.
 static: install-build-packages

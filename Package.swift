@@ -471,6 +471,20 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
+// On Apple's platforms the module LoadingKit is Foundation's `URLSession` under this name, and the products of the plugins are there but
+// have no module. `LOADINGKIT_PLATFORM=linux` or `apple` chooses where packages are built for another system than this one.
+#if canImport(Darwin)
+    let system = "apple"
+#else
+    let system = "linux"
+#endif
+if Context.environment["LOADINGKIT_PLATFORM"] ?? system == "apple" {
+    package.targets = [.target(name: "LoadingKit", path: "Sources/LoadingKit/Apple")]
+    package.products = package.products.filter { $0 is Product.Library }
+        .map { .library(name: $0.name, targets: ["LoadingKit"]) }
+    package.dependencies = []
+}
+
 // `LOADINGKIT_TESTS=HTTPTests,CoreTests swift build --build-tests …` builds these tests and what they use, and nothing else:
 // it takes a part of the time while one works.
 if let named = Context.environment["LOADINGKIT_TESTS"] {
