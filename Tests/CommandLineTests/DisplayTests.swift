@@ -131,7 +131,7 @@ import Testing
 
     @Test func plainText() {
         let shortened = [("abcdef", 6), ("abcdef", 5), ("abcdef", 1), ("abcdef", 0), ("abcdef", -1)]
-        #expect(shortened.map { PlainText.shortened($0, to: $1) } == ["abcdef", "abc…f", "a", "", ""])
+        #expect(shortened.map { Columns.shortened($0, to: $1) } == ["abcdef", "abc…f", "a", "", ""])
     }
 
     @Test func colour() {

@@ -106,6 +106,28 @@ struct MetricsTests {
         let interval = DateInterval(start: anchor.date, duration: 2)
         let task = URLSessionTaskMetrics(transactionMetrics: transactions, taskInterval: interval, redirectCount: 1)
         #expect(task.transactionMetrics == transactions && task.taskInterval == interval && task.redirectCount == 1)
-        #expect(task.description.contains("2"))
+    }
+
+    @Test("describe a task as its transactions' phases on one scale, without passwords and control characters")
+    func description() throws {
+        func time(_ milliseconds: UInt64) -> MonotonicTime {
+            MonotonicTime(nanoseconds: 5_000_000_000 + milliseconds * 1_000_000)
+        }
+        var timings = TransactionTimings(fetchStart: time(0), connection: connection())
+        (timings.requestStart, timings.requestEnd) = (time(0), time(10))
+        (timings.responseStart, timings.responseEnd) = (time(30), time(40))
+        var request = URLRequest(url: try #require(URL(string: "https://joe:secret@example.org/a")))
+        request.httpMethod = "G\u{1b}ET"
+        let transaction = URLSessionTaskTransactionMetrics(
+            request: request, response: nil, timings: timings, anchor: anchor)
+        let interval = DateInterval(start: anchor.date, duration: 2)
+        let task = URLSessionTaskMetrics(transactionMetrics: [transaction], taskInterval: interval, redirectCount: 1)
+        let lines = task.description.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") }
+        #expect(
+            lines == [
+                "<URLSessionTaskMetrics> (Task Interval) 2.0 s, (Redirect Count) 1, (Transactions) 1",
+                "G\u{fffd}ET https://joe@example.org/a 40.0 ms", "h2 to 127.0.0.1:443, new connection",
+                "request \(String(repeating: "█", count: 19))▎ 10.0 ms", "wait 20.0 ms", "receive 10.0 ms",
+            ])
     }
 }

@@ -45,7 +45,7 @@
                 (owners.filter { $0.1 == name }.map { "\($0.0):" }.joined(separator: " "), name)
             }
             let width = rows.map(\.0.count).max() ?? 0
-            text = rows.map { PlainText.left($0, width) + "  \($1)\n" }.joined()
+            text = rows.map { Columns.left($0, width) + "  \($1)\n" }.joined()
         }
     }
 #endif

@@ -36,10 +36,10 @@ struct TransferTable {
         let name = min(all.map(\.name.count).max() ?? 0, max(min(width - others, 32), 8))
         let lines = all.map { row in
             let start = [
-                PlainText.left(PlainText.shortened(row.name, to: name), name), PlainText.left(row.state, state),
-                PlainText.right(row.done, 5), PlainText.right(row.size, 6),
+                Columns.left(Columns.shortened(row.name, to: name), name), Columns.left(row.state, state),
+                Columns.right(row.done, 5), Columns.right(row.size, 6),
             ].joined(separator: "  ")
-            return Self.line(start + "  " + PlainText.shortened(row.place, to: width - start.count - 2), width)
+            return Self.line(start + "  " + Columns.shortened(row.place, to: width - start.count - 2), width)
         }
         let left = rows.count - shown.count
         return lines.joined() + (left > 0 ? Self.line("and \(left) more", width) : "")

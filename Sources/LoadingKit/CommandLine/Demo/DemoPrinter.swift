@@ -43,7 +43,7 @@ struct DemoPrinter {
     private func facts(_ result: DemoResult) -> [String] {
         switch result.outcome {
         case .success((let data, let response)):
-            let status = (response as? HTTPURLResponse).map { ResponseHead.status(of: $0) }
+            let status = (response as? HTTPURLResponse).map(\.statusText)
             let facts = [status, response.mimeType, Amount.bytes(Int64(data.count))].compactMap { $0 }
             let line = terminal.paint(facts.joined(separator: " · "), .green)
             return [line, terminal.paint("│ ", .dim) + beginning(of: data)]

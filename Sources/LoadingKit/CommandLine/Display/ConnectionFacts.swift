@@ -19,20 +19,6 @@ enum ConnectionFacts {
     }
 }
 
-extension tls_protocol_version_t {
-    /// The version's name in OpenSSL and curl.
-    var standardName: String {
-        switch self {
-        case .TLSv10: "TLSv1.0"
-        case .TLSv11: "TLSv1.1"
-        case .TLSv12: "TLSv1.2"
-        case .TLSv13: "TLSv1.3"
-        case .DTLSv10: "DTLSv1.0"
-        case .DTLSv12: "DTLSv1.2"
-        }
-    }
-}
-
 extension tls_ciphersuite_t {
     /// The suite's name in IANA's registry. Names for TLS 1.2 and older join key exchange and cipher with `WITH`.
     var standardName: String { "TLS_\(self)" }

@@ -1,4 +1,5 @@
 import Foundation
+import LoadingKitCore
 
 /// The progress of a load, on one line.
 struct ProgressLine {
@@ -37,7 +38,7 @@ struct ProgressLine {
         let facts = facts.joined(separator: "  ")
         var room = width - facts.count
         var parts: [String] = []
-        let label = PlainText.shortened(PlainText.line(label), to: max(12, min(room / 2, 32)))
+        let label = Columns.shortened(PlainText.line(label), to: max(12, min(room / 2, 32)))
         if !label.isEmpty, room >= label.count + 2 {
             parts.append(label)
             room -= label.count + 2

@@ -21,14 +21,9 @@ struct ResponseHead {
         lines.map { "< \(MessageText.line($0, terminal))\n" }.joined() + "<\n"
     }
 
-    /// The status, such as `404 Not Found`.
-    static func status(of response: HTTPURLResponse) -> String {
-        "\(response.statusCode) \(HTTPURLResponse.localizedString(forStatusCode: response.statusCode))"
-    }
-
     private static func lines(of response: HTTPURLResponse, _ reason: String?) -> [String] {
         let status = reason.map { $0.isEmpty ? "\(response.statusCode)" : "\(response.statusCode) \($0)" }
-        return ["\(response.httpVersion) \(status ?? Self.status(of: response))"]
+        return ["\(response.httpVersion) \(status ?? response.statusText)"]
             + response.headerFields.map { "\($0.name): \($0.value)" }
     }
 

@@ -80,23 +80,6 @@ enum PlainText {
     static func line(_ text: String) -> String {
         String(decoding: VisibleText.escaped(Array(text.utf8)[...], keepsLines: false), as: UTF8.self)
     }
-
-    /// The text with at most `width` characters; the middle is left out.
-    static func shortened(_ text: String, to width: Int) -> String {
-        guard text.count > width else { return text }
-        guard width > 1 else { return String(text.prefix(max(width, 0))) }
-        let tail = (width - 1) / 3
-        return text.prefix(width - 1 - tail) + "…" + text.suffix(tail)
-    }
-
-    /// The text with spaces after it, up to `width` characters; longer text is unchanged.
-    static func left(_ text: String, _ width: Int) -> String { text + spaces(width - text.count) }
-
-    /// The text with spaces before it.
-    static func right(_ text: String, _ width: Int) -> String { spaces(width - text.count) + text }
-
-    /// - Parameter count: the number of spaces; none where it is negative.
-    static func spaces(_ count: Int) -> String { String(repeating: " ", count: max(count, 0)) }
 }
 
 /// Lines on a terminal that replace those displayed before.

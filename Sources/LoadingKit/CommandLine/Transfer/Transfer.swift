@@ -206,7 +206,7 @@
         }
 
         private func answer(_ response: URLResponse) -> String {
-            "the server answered \((response as? HTTPURLResponse).map(ResponseHead.status) ?? "")"
+            "the server answered \((response as? HTTPURLResponse).map(\.statusText) ?? "")"
         }
 
         private func delay(after failure: ToolFailure?, _ status: Int?) -> Double? {
@@ -245,7 +245,7 @@
             conversation?.end()
             if load.isConversation, response == nil, let answer = task.response as? HTTPURLResponse, ownFailure == nil {
                 ownFailure = ToolFailure(
-                    .httpError, "the server opens no WebSocket: \(ResponseHead.status(of: answer))")
+                    .httpError, "the server opens no WebSocket: \(answer.statusText)")
             }
             let refusesKey = (session.delegate as? ChallengeAnswers)?.didRefuseKey.withLock { $0 } == true
             if error != nil, response == nil, refusesKey, ownFailure == nil {

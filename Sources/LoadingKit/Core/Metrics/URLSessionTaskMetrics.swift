@@ -47,9 +47,11 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
         self.redirectCount = redirectCount
     }
 
-    /// The totals on one line.
+    /// The totals on one line, and the phases of each transaction as bars on a common scale, as `loadkit --timing` draws them.
+    /// URLs are without passwords.
     public override var description: String {
         "<URLSessionTaskMetrics> (Task Interval) \(taskInterval.duration) s, (Redirect Count) \(redirectCount), "
-            + "(Transactions) \(transactionMetrics.count)"
+            + "(Transactions) \(transactionMetrics.count)\n"
+            + (transactionMetrics.isEmpty ? "" : Waterfall(Timeline.all(self, nil), width: 100).text)
     }
 }
