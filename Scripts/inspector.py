@@ -25,20 +25,29 @@ from inspectorcheck import browser, contrast, recordings
 from inspectorcheck.browser import Browser, Page
 
 SOURCES = pathlib.Path(__file__).resolve().parent.parent / "Sources/LoadingKit/CommandLine/Resources/Inspector"
-POLICY = ("default-src 'none'; script-src 'nonce-{0}'; style-src 'nonce-{0}'; img-src data:; {1}base-uri 'none'; form-action 'none'; "
-          "require-trusted-types-for 'script'; trusted-types 'none'")
+POLICY = (
+    "default-src 'none'; script-src 'nonce-{0}'; style-src 'nonce-{0}'; img-src data:; {1}base-uri 'none'; form-action 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'"
+)
 EXAMPLES = {"10": recordings.small, "100": lambda: recordings.many(100), "10000": lambda: recordings.many(10_000)}
 
 
 def encoded(value):
-    return json.dumps(value).replace("\"HUGE\"", "1e400").replace("<", "\\u003c")
+    return json.dumps(value).replace('"HUGE"', "1e400").replace("<", "\\u003c")
 
 
 def assembled(name, data, is_live=False):
     """The page as the tool writes it."""
     nonce = secrets.token_urlsafe(18)
-    values = {"policy": POLICY.format(nonce, "connect-src 'self'; " if is_live else ""), "nonce": nonce, "name": encoded(name), "recording": data}
-    values |= {key: (SOURCES / f"inspector.{suffix}").read_text() for key, suffix in (("style", "css"), ("script", "js"))}
+    values = {
+        "policy": POLICY.format(nonce, "connect-src 'self'; " if is_live else ""),
+        "nonce": nonce,
+        "name": encoded(name),
+        "recording": data,
+    }
+    values |= {
+        key: (SOURCES / f"inspector.{suffix}").read_text() for key, suffix in (("style", "css"), ("script", "js"))
+    }
     return re.sub(r"\{\{(\w+)\}\}", lambda match: values[match[1]], (SOURCES / "inspector.html").read_text())
 
 
@@ -83,10 +92,18 @@ class Checks:
         first = page.run("[...document.querySelector('#rows .row').children].map((cell) => cell.textContent)")
         self.equal(first[:6], ["GET", "www.example.com", "/", "200", "html", "HTTP/2"], "cells of the first row")
         cells = page.run("[...document.querySelectorAll('#rows .status')].map((cell) => cell.textContent)")
-        self.equal(cells, ["200", "200", "200", "200", "201", "301", "! 404", "✕ failed", "101", "200 cache"], "statuses")
+        self.equal(
+            cells, ["200", "200", "200", "200", "201", "301", "! 404", "✕ failed", "101", "200 cache"], "statuses"
+        )
         bars = page.run("[...document.querySelector('#rows .row .waterfall').children].map((bar) => bar.className)")
-        self.equal(bars, [f"phase {name}" for name in ("blocked", "dns", "connect", "ssl", "send", "wait", "receive")], "phases")
-        widths = page.run("[...document.querySelector('#rows .row .waterfall').children].map((bar) => parseFloat(bar.style.width))")
+        self.equal(
+            bars,
+            [f"phase {name}" for name in ("blocked", "dns", "connect", "ssl", "send", "wait", "receive")],
+            "phases",
+        )
+        widths = page.run(
+            "[...document.querySelector('#rows .row .waterfall').children].map((bar) => parseFloat(bar.style.width))"
+        )
         self.expect(abs(widths[2] / widths[3] - 22 / 30) < 0.01, "TLS is a part of connect")
         self.filters(page)
         self.order(page)
@@ -97,21 +114,40 @@ class Checks:
         def shown(script):
             page.run(script + "; document.getElementById('filters').dispatchEvent(new Event('input')); undefined")
             count = page.run("Number(document.getElementById('grid').getAttribute('aria-rowcount')) - 1")
-            page.run("document.getElementById('filters').reset(); document.getElementById('filters').dispatchEvent(new Event('input')); undefined")
+            page.run(
+                "document.getElementById('filters').reset(); document.getElementById('filters').dispatchEvent(new Event('input')); undefined"
+            )
             return count
+
         value = "document.getElementById('{}').value = '{}'".format
-        cases = [(value("words", "example.net"), 2), (value("words", "EXAMPLE.com -api"), 6), (value("words", "cdn png"), 1), (value("words", "refused"), 0),
-                 (value("words", "connect to the server"), 1), (value("method", "POST"), 1), (value("status", "4"), 1), (value("status", "none"), 1),
-                 (value("type", "websocket"), 1), (value("host", "cdn.example.net"), 2), ("document.getElementById('failed').checked = true", 2), ("", 10)]
-        for script, count in cases: self.equal(shown(script), count, f"rows for {script}")
+        cases = [
+            (value("words", "example.net"), 2),
+            (value("words", "EXAMPLE.com -api"), 6),
+            (value("words", "cdn png"), 1),
+            (value("words", "refused"), 0),
+            (value("words", "connect to the server"), 1),
+            (value("method", "POST"), 1),
+            (value("status", "4"), 1),
+            (value("status", "none"), 1),
+            (value("type", "websocket"), 1),
+            (value("host", "cdn.example.net"), 2),
+            ("document.getElementById('failed').checked = true", 2),
+            ("", 10),
+        ]
+        for script, count in cases:
+            self.equal(shown(script), count, f"rows for {script}")
 
     def order(self, page):
         press = lambda column: page.run(f"document.querySelector('.head .{column} button').click()")
-        column = lambda name: page.run(f"[...document.querySelectorAll('#rows .row')].sort((a, b) => a.ariaRowIndex - b.ariaRowIndex).map((row) => row.querySelector('.{name}').textContent)")
+        column = lambda name: page.run(
+            f"[...document.querySelectorAll('#rows .row')].sort((a, b) => a.ariaRowIndex - b.ariaRowIndex).map((row) => row.querySelector('.{name}').textContent)"
+        )
         original = column("path")
         press("status")
         self.equal(column("status")[0], "✕ failed", "the lowest status comes first")
-        self.equal(page.run("document.querySelector('.head .status').getAttribute('aria-sort')"), "ascending", "aria-sort")
+        self.equal(
+            page.run("document.querySelector('.head .status').getAttribute('aria-sort')"), "ascending", "aria-sort"
+        )
         press("status")
         self.equal(column("status")[0], "! 404", "the highest status comes first")
         press("status")
@@ -133,20 +169,44 @@ class Checks:
             self.equal(selected(), row, f"{key} selects")
         page.press("PageDown")
         self.expect(20 < int(selected()) < 60, f"PageDown selects {selected()}")
-        self.equal(page.run("document.getElementById(document.getElementById('grid').getAttribute('aria-activedescendant')).ariaSelected"), "true", "active descendant")
-        inside = page.run("(() => { const row = document.querySelector('#rows [aria-selected=true]').getBoundingClientRect(), grid = document.getElementById('grid').getBoundingClientRect(); return row.top >= grid.top && row.bottom <= grid.bottom; })()")
+        self.equal(
+            page.run(
+                "document.getElementById(document.getElementById('grid').getAttribute('aria-activedescendant')).ariaSelected"
+            ),
+            "true",
+            "active descendant",
+        )
+        inside = page.run(
+            "(() => { const row = document.querySelector('#rows [aria-selected=true]').getBoundingClientRect(), grid = document.getElementById('grid').getBoundingClientRect(); return row.top >= grid.top && row.bottom <= grid.bottom; })()"
+        )
         self.expect(inside, "the selected row is visible")
         page.press("Enter")
         self.equal(active(), "tab-overview", "Enter goes to the details")
-        for key, tab in [("ArrowRight", "tab-request"), ("End", "tab-connections"), ("ArrowRight", "tab-overview"), ("ArrowLeft", "tab-connections")]:
+        for key, tab in [
+            ("ArrowRight", "tab-request"),
+            ("End", "tab-connections"),
+            ("ArrowRight", "tab-overview"),
+            ("ArrowLeft", "tab-connections"),
+        ]:
             page.press(key)
-            self.equal((active(), page.run("document.querySelector('#tabs [aria-selected=true]').id")), (tab, tab), f"{key} in the tabs")
+            self.equal(
+                (active(), page.run("document.querySelector('#tabs [aria-selected=true]').id")),
+                (tab, tab),
+                f"{key} in the tabs",
+            )
         page.press("Escape")
-        self.equal((active(), page.run("document.getElementById('details').hidden")), ("grid", True), "Escape closes the details")
+        self.equal(
+            (active(), page.run("document.getElementById('details').hidden")),
+            ("grid", True),
+            "Escape closes the details",
+        )
         page.press("/")
         self.equal(active(), "words", "/ goes to the filter")
         page.type("telemetry")
-        self.expect(0 < page.run("Number(document.getElementById('grid').getAttribute('aria-rowcount'))") < 120, "typing filters")
+        self.expect(
+            0 < page.run("Number(document.getElementById('grid').getAttribute('aria-rowcount'))") < 120,
+            "typing filters",
+        )
         page.press("Escape")
         self.equal(page.run("document.getElementById('words').value"), "", "Escape empties the filter")
         page.press("Escape")
@@ -161,36 +221,107 @@ class Checks:
         for _ in range(30):
             page.press("Tab")
             order.append(page.run("(document.activeElement.id || document.activeElement.textContent)"))
-            visible = page.run("document.activeElement === document.body || getComputedStyle(document.activeElement).outlineStyle !== 'none'")
+            visible = page.run(
+                "document.activeElement === document.body || getComputedStyle(document.activeElement).outlineStyle !== 'none'"
+            )
             self.expect(visible, f"the focus of {order[-1]} is visible")
-        expected = ["clear", "export", "save", "words", "method", "status", "type", "host", "failed", "zoom", "grid", "Method"]
+        expected = [
+            "clear",
+            "export",
+            "save",
+            "words",
+            "method",
+            "status",
+            "type",
+            "host",
+            "failed",
+            "zoom",
+            "grid",
+            "Method",
+        ]
         start = order.index("clear") if "clear" in order else 0
-        self.equal(order[start:start + len(expected)], expected, "order of Tab")
+        self.equal(order[start : start + len(expected)], expected, "order of Tab")
 
     # MARK: Details
 
     def details(self):
         page = self.page("details", recordings.small(), width=1400)
         text = lambda: page.run("document.getElementById('panel').innerText")
+
         def show(row, tab):
-            page.run(f"[...document.querySelectorAll('#rows .row')].find((row) => row.ariaRowIndex == {row + 2}).click()")
+            page.run(
+                f"[...document.querySelectorAll('#rows .row')].find((row) => row.ariaRowIndex == {row + 2}).click()"
+            )
             page.run(f"document.getElementById('tab-{tab}').click()")
             return text()
+
         cases = [
-            (0, "overview", ["TLSv1.3", "192.0.2.7 #50112", "TLS handshake", "30 ms", "Copy as curl"]), (4, "overview", ["Decisions", "Not stored", "“session” is stored"]),
-            (4, "request", ["Authorization", "redacted", "curl"]), (5, "response", ["301", "Location", "https://www.example.com/new"]),
-            (4, "bodies", ["12345678901234567890", "id: ", "{2}", "Ada"]), (7, "overview", ["Error: Could not connect", "because: connecting to 203.0.113.5", "Name lookup"]),
-            (8, "messages", ["↑ sent", "↓ received", "subscribe", "00 01 02"]), (9, "bodies", ["00000000  00 01 02", "5,120 bytes"]), (9, "overview", ["from the cache: disk"]),
+            (0, "overview", ["TLSv1.3", "192.0.2.7 #50112", "TLS handshake", "30 ms", "Copy as curl"]),
+            (4, "overview", ["Decisions", "Not stored", "“session” is stored"]),
+            (4, "request", ["Authorization", "redacted", "curl"]),
+            (5, "response", ["301", "Location", "https://www.example.com/new"]),
+            (4, "bodies", ["12345678901234567890", "id: ", "{2}", "Ada"]),
+            (7, "overview", ["Error: Could not connect", "because: connecting to 203.0.113.5", "Name lookup"]),
+            (8, "messages", ["↑ sent", "↓ received", "subscribe", "00 01 02"]),
+            (9, "bodies", ["00000000  00 01 02", "5,120 bytes"]),
+            (9, "overview", ["from the cache: disk"]),
             (0, "connections", ["192.0.2.7 #50112", "5 requests", "connections"]),
         ]
         for row, tab, words in cases:
             shown = show(row, tab)
-            for word in words: self.expect(word in shown, f"{tab} of row {row} has {word!r}: {shown[:900]!r}")
+            for word in words:
+                self.expect(word in shown, f"{tab} of row {row} has {word!r}: {shown[:900]!r}")
         self.expect("1.5" in show(4, "bodies"), "a number as it was written")
         show(3, "bodies")
         page.frames()
-        self.equal(page.run("(async () => { const image = document.querySelector('#panel img'); await image.decode(); return [image.naturalWidth, image.naturalHeight]; })()"), [64, 48], "the image is shown")
+        self.equal(
+            page.run(
+                "(async () => { const image = document.querySelector('#panel img'); await image.decode(); return [image.naturalWidth, image.naturalHeight]; })()"
+            ),
+            [64, 48],
+            "the image is shown",
+        )
         self.quiet(page, "the details")
+        page.close()
+
+    def browsers(self):
+        """Recordings of browsers' developer tools, and one that has little."""
+        page = self.page("browsers", recordings.of_browsers())
+        rows = page.run(
+            "[...document.querySelectorAll('#rows .row')].map((row) => [...row.children].slice(1, 8).map((cell) => cell.textContent))"
+        )
+        expected = [
+            ["www.example.com", "/a", "200", "html", "HTTP/2", "1.2 kB", "69 ms"],
+            ["ads.example.com", "/b", "✕ failed", "html", "", "–", "25 ms"],
+            ["www.example.org", "/c", "200", "html", "HTTP/2", "1.1 kB", "25 ms"],
+            ["gone.example.org", "/d", "✕ failed", "", "", "–", "25 ms"],
+            ["www.example.net", "/e", "200", "text", "HTTP/1.1", "12 B", "50 ms"],
+        ]
+        self.equal(rows, expected, "rows of browsers' recordings")
+        lefts = page.run(
+            "[...document.querySelectorAll('#rows .waterfall')].map((cell) => parseFloat(cell.firstChild.style.left))"
+        )
+        self.expect(lefts == sorted(lefts) and len(lefts) == 5, "all bars are on one axis, also of other time zones")
+        self.equal(
+            page.run("document.querySelectorAll('#rows .row')[4].querySelectorAll('.phase.total').length"),
+            1,
+            "a bar without phases",
+        )
+        page.run("document.querySelector('#rows .row').click()")
+        text = page.run("document.getElementById('panel').innerText")
+        for word in ["[2001:db8::7] #10231", "_priority", "Connecting", "8.0 ms"]:
+            self.expect(word in text, f"the overview of Chromium's entry has {word!r}: {text}")
+        page.run("document.getElementById('tab-request').click()")
+        self.expect(
+            "':" not in page.run("document.getElementById('curl').textContent"), "no pseudo-fields in a command"
+        )
+        page.run(
+            "document.querySelectorAll('#rows .row')[2].click(); document.getElementById('tab-connections').click()"
+        )
+        self.expect(
+            "192.0.2.7, port 443" in page.run("document.getElementById('panel').innerText"), "a port is no connection"
+        )
+        self.quiet(page, "browsers' recordings")
         page.close()
 
     # MARK: Hostile recordings
@@ -202,18 +333,38 @@ class Checks:
         for row in range(count):
             page.run(f"document.getElementById('grid').scrollTop = {row} * 26; undefined")
             page.frames()
-            page.run(f"[...document.querySelectorAll('#rows .row')].find((row) => row.ariaRowIndex == {row + 2}).click()")
+            page.run(
+                f"[...document.querySelectorAll('#rows .row')].find((row) => row.ariaRowIndex == {row + 2}).click()"
+            )
             for tab in ("overview", "request", "response", "bodies", "messages", "connections"):
-                page.run(f"document.getElementById('tab-{tab}')?.click(); for (const it of document.querySelectorAll('#panel summary')) it.click(); undefined")
+                page.run(
+                    f"document.getElementById('tab-{tab}')?.click(); for (const it of document.querySelectorAll('#panel summary')) it.click(); undefined"
+                )
         page.frames()
-        self.equal(page.run("[window.attacked, document.querySelectorAll('script').length, document.querySelectorAll('iframe, object, embed, svg, #panel a').length]"), [None, 3, 0], "nothing of the recording runs")
-        self.equal(page.run("getComputedStyle(document.getElementById('grid')).display"), "block", "no style of the recording holds")
+        self.equal(
+            page.run(
+                "[window.attacked, document.querySelectorAll('script').length, document.querySelectorAll('iframe, object, embed, svg, #panel a').length]"
+            ),
+            [None, 3, 0],
+            "nothing of the recording runs",
+        )
+        self.equal(
+            page.run("getComputedStyle(document.getElementById('grid')).display"),
+            "block",
+            "no style of the recording holds",
+        )
         self.quiet(page, "the hostile recording")
         page.run("document.getElementById('save').click()")
         saved = self.chromium.downloaded()
         page.close()
         again = Page(self.chromium).open(saved.as_uri())
-        self.equal(again.run("[window.attacked, Number(document.getElementById('grid').getAttribute('aria-rowcount')) - 1, document.getElementById('notice').hidden]"), [None, count, True], "the saved page")
+        self.equal(
+            again.run(
+                "[window.attacked, Number(document.getElementById('grid').getAttribute('aria-rowcount')) - 1, document.getElementById('notice').hidden]"
+            ),
+            [None, count, True],
+            "the saved page",
+        )
         self.quiet(again, "the saved hostile recording")
         again.close()
 
@@ -238,10 +389,37 @@ class Checks:
 
     def curl(self):
         entries = [it for it in recordings.hostile() + recordings.small() if isinstance(it, dict) and "request" in it]
-        bodies = ["plain", "it's", "a\nb\tc", "\u0003\nid", "\r\n", "é €", "x" * 70_000, "@/etc/passwd", "", "$HOME `id` \\ \" !"]
-        entries += [recordings.entry(0, "PUT", "https://example.com/", post={"mimeType": "text/plain", "text": body}) for body in bodies]
-        entries += [recordings.entry(0, "POST", "https://example.com/", post={"mimeType": "x/y", "text": "AAEC/w==", "_encoding": "base64"}),
-                    recordings.entry(0, "--output", "https://example.com/[1-3]{a,b}", headers=[{"name": "@/etc/passwd", "value": "x"}, {"name": "Empty", "value": ""}, {"name": "A", "value": "1\r\nB: 2"}])]
+        bodies = [
+            "plain",
+            "it's",
+            "a\nb\tc",
+            "\u0003\nid",
+            "\r\n",
+            "é €",
+            "x" * 70_000,
+            "@/etc/passwd",
+            "",
+            '$HOME `id` \\ " !',
+        ]
+        entries += [
+            recordings.entry(0, "PUT", "https://example.com/", post={"mimeType": "text/plain", "text": body})
+            for body in bodies
+        ]
+        entries += [
+            recordings.entry(
+                0, "POST", "https://example.com/", post={"mimeType": "x/y", "text": "AAEC/w==", "_encoding": "base64"}
+            ),
+            recordings.entry(
+                0,
+                "--output",
+                "https://example.com/[1-3]{a,b}",
+                headers=[
+                    {"name": "@/etc/passwd", "value": "x"},
+                    {"name": "Empty", "value": ""},
+                    {"name": "A", "value": "1\r\nB: 2"},
+                ],
+            ),
+        ]
         page = self.page("curl", entries)
         page.run("document.getElementById('grid').focus()")
         page.press("Home")
@@ -255,16 +433,44 @@ class Checks:
         # Rows are in the order of their start, which is the same for many.
         runs = [self.arguments(command) for command in commands]
         for command, (arguments, body) in zip(commands, runs):
-            self.expect(arguments and arguments[0] == "--url" or arguments[:2] == ["--globoff", "--url"], f"a command's words: {arguments[:3]} of {command[:300]!r}")
-            files = [value for option, value in zip(arguments, arguments[1:]) if value.startswith("@") and option != "--data-raw"]
+            self.expect(
+                arguments and arguments[0] == "--url" or arguments[:2] == ["--globoff", "--url"],
+                f"a command's words: {arguments[:3]} of {command[:300]!r}",
+            )
+            files = [
+                value
+                for option, value in zip(arguments, arguments[1:])
+                if value.startswith("@") and option != "--data-raw"
+            ]
             self.equal(files, ["@-"] if "--data-binary" in arguments else [], "no file is read")
-        sent = [arguments[arguments.index("--data-raw") + 1] if "--data-raw" in arguments else body for arguments, body in runs]
-        for body in bodies: self.expect(body == "" or body in sent, f"the body {body[:20]!r} is sent")
+        sent = [
+            arguments[arguments.index("--data-raw") + 1] if "--data-raw" in arguments else body
+            for arguments, body in runs
+        ]
+        for body in bodies:
+            self.expect(body == "" or body in sent, f"the body {body[:20]!r} is sent")
         self.expect("\0\x01\x02\udcff" in sent, "binary bodies are sent")
         last = next((arguments for arguments, _ in runs if "--output" in arguments), [])
-        self.equal(last, ["--globoff", "--url", "https://example.com/[1-3]%7Ba,b%7D", "--request", "--output", "--header", "Empty;", "--header", "A: 1B: 2"], "fields")
+        self.equal(
+            last,
+            [
+                "--globoff",
+                "--url",
+                "https://example.com/[1-3]%7Ba,b%7D",
+                "--request",
+                "--output",
+                "--header",
+                "Empty;",
+                "--header",
+                "A: 1B: 2",
+            ],
+            "fields",
+        )
         redacted = next((command for command in commands if "Bearer (redacted)" in command), "")
-        self.expect(redacted.startswith(": 'not in the recording: Authorization'\n") and "--compressed" in redacted, "redacted values are named")
+        self.expect(
+            redacted.startswith(": 'not in the recording: Authorization'\n") and "--compressed" in redacted,
+            "redacted values are named",
+        )
         self.expect(not list(self.folder.rglob("attacked")), "no command of a recording runs")
         self.quiet(page, "the curl commands")
         page.close()
@@ -272,7 +478,13 @@ class Checks:
     def arguments(self, command):
         """What /bin/sh gives to `curl` for a command: its arguments, and standard input."""
         script = "curl() { for it; do printf '%s\\0' \"$it\"; done; printf '\\0\\0'; case \" $* \" in *' --data-binary @- '*) cat;; esac; }\n"
-        run = subprocess.run(["/bin/sh"], input=(script + command).encode(errors="surrogateescape"), capture_output=True, cwd=self.folder, timeout=20)
+        run = subprocess.run(
+            ["/bin/sh"],
+            input=(script + command).encode(errors="surrogateescape"),
+            capture_output=True,
+            cwd=self.folder,
+            timeout=20,
+        )
         self.equal(run.stderr, b"", f"errors of the shell for {command[:200]!r}")
         arguments, _, body = run.stdout.partition(b"\0\0\0")
         decode = lambda data: data.decode(errors="surrogateescape")
@@ -282,17 +494,29 @@ class Checks:
 
     def files(self):
         page = self.page("files", recordings.small())
-        page.run("document.getElementById('words').value = 'example.net'; document.getElementById('filters').dispatchEvent(new Event('input')); document.getElementById('export').click()")
+        page.run(
+            "document.getElementById('words').value = 'example.net'; document.getElementById('filters').dispatchEvent(new Event('input')); document.getElementById('export').click()"
+        )
         exported = json.loads(self.chromium.downloaded().read_text())["log"]
-        self.equal((len(exported["entries"]), exported["version"], exported["creator"]["name"]), (2, "1.2", "LoadingKit"), "the exported recording")
+        self.equal(
+            (len(exported["entries"]), exported["version"], exported["creator"]["name"]),
+            (2, "1.2", "LoadingKit"),
+            "the exported recording",
+        )
         original = json.loads(json.dumps(recordings.small()))
-        self.equal(exported["entries"], [it for it in original if "example.net" in it["request"]["url"]], "exported entries")
+        self.equal(
+            exported["entries"], [it for it in original if "example.net" in it["request"]["url"]], "exported entries"
+        )
         page.run("document.getElementById('save').click()")
         saved = self.chromium.downloaded()
         self.expect("connect-src" not in saved.read_text().split("<style")[0], "a saved page has no network")
         page.close()
         again = Page(self.chromium).open(saved.as_uri())
-        self.equal(again.run("[document.title, document.querySelectorAll('#rows .row').length]"), ["files.har – loadkit", 10], "the saved page")
+        self.equal(
+            again.run("[document.title, document.querySelectorAll('#rows .row').length]"),
+            ["files.har – loadkit", 10],
+            "the saved page",
+        )
         self.quiet(again, "the saved page")
         again.close()
 
@@ -306,15 +530,27 @@ class Checks:
             page.open(url)
             times.append(page.run("performance.getEntriesByName('drawn')[0].startTime"))
         self.expect(page.run("document.querySelectorAll('#rows .row').length") < 80, "few rows are elements")
-        filtering = page.run("(() => { const start = performance.now(); document.getElementById('words').value = 'telemetry -png'; document.getElementById('filters').dispatchEvent(new Event('input')); document.body.offsetHeight; return performance.now() - start; })()")
-        page.run("document.getElementById('words').value = ''; document.getElementById('filters').dispatchEvent(new Event('input')); undefined")
-        scrolling = page.run("(async () => { const grid = document.getElementById('grid'), times = []; for (let step = 0; step < 60; step++) { const start = performance.now(); grid.scrollTop = step * 4000; await new Promise(requestAnimationFrame); times.push(performance.now() - start); } return times.sort((a, b) => a - b)[30]; })()")
+        filtering = page.run(
+            "(() => { const start = performance.now(); document.getElementById('words').value = 'telemetry -png'; document.getElementById('filters').dispatchEvent(new Event('input')); document.body.offsetHeight; return performance.now() - start; })()"
+        )
+        page.run(
+            "document.getElementById('words').value = ''; document.getElementById('filters').dispatchEvent(new Event('input')); undefined"
+        )
+        scrolling = page.run(
+            "(async () => { const grid = document.getElementById('grid'), times = []; for (let step = 0; step < 60; step++) { const start = performance.now(); grid.scrollTop = step * 4000; await new Promise(requestAnimationFrame); times.push(performance.now() - start); } return times.sort((a, b) => a - b)[30]; })()"
+        )
         page.run("document.getElementById('grid').scrollTop = 1e7; undefined")
         page.frames()
-        self.equal(page.run("Math.max(...[...document.querySelectorAll('#rows .row')].map((row) => row.ariaRowIndex))"), 10_001, "the last row")
+        self.equal(
+            page.run("Math.max(...[...document.querySelectorAll('#rows .row')].map((row) => row.ariaRowIndex))"),
+            10_001,
+            "the last row",
+        )
         size = sum(len((SOURCES / f"inspector.{suffix}").read_bytes()) for suffix in ("html", "css", "js"))
-        print(f"10,000 requests: drawn {min(times):.0f} ms after the start of navigation, filtered in {filtering:.0f} ms, a scrolled frame in {scrolling:.0f} ms; "
-              f"the page alone has {size:,} bytes")
+        print(
+            f"10,000 requests: drawn {min(times):.0f} ms after the start of navigation, filtered in {filtering:.0f} ms, a scrolled frame in {scrolling:.0f} ms; "
+            f"the page alone has {size:,} bytes"
+        )
         self.expect(min(times) < 20_000, "10,000 requests are drawn")
         page.close()
 
@@ -325,25 +561,58 @@ class Checks:
         try:
             page = Page(self.chromium).open(f"http://127.0.0.1:{server.port}/?token={server.token}")
             rows = lambda: page.run("Number(document.getElementById('grid').getAttribute('aria-rowcount')) - 1")
-            page.run("window.until = async (test) => { while (!test()) await new Promise(requestAnimationFrame); return true; }; undefined")
+            page.run(
+                "window.until = async (test) => { while (!test()) await new Promise(requestAnimationFrame); return true; }; undefined"
+            )
             until = lambda test: page.run(f"until(() => {test})")
             count = "document.getElementById('grid').getAttribute('aria-rowcount')"
-            first = recordings.entry(0, url="https://example.com/live", _id="1", _session="s1", _state="active", _connectionId="7")
+            first = recordings.entry(
+                0, url="https://example.com/live", _id="1", _session="s1", _state="active", _connectionId="7"
+            )
             first["response"]["status"] = 0
             server.send({"type": "session", "id": "s1", "name": "main"}, {"type": "entry", "entry": first})
             until(f"{count} == 2")
-            self.equal(page.run("document.querySelector('#rows .status').textContent"), "active", "an entry that has not ended")
+            self.equal(
+                page.run("document.querySelector('#rows .status').textContent"), "active", "an entry that has not ended"
+            )
             page.run("document.querySelector('#rows .row').click()")
-            done = recordings.entry(0, url="https://example.com/live", _id="1", _session="s1", _state="done", _connectionId="7")
-            server.send({"type": "decision", "entry": "1", "kind": "cache", "text": "stored for 60 s"}, {"type": "entry", "entry": done},
-                        {"type": "connection", "connection": {"id": "7", "remote": "192.0.2.7:443", "protocol": "h2", "tls": "TLSv1.3", "state": "idle", "streams": 0}})
+            done = recordings.entry(
+                0, url="https://example.com/live", _id="1", _session="s1", _state="done", _connectionId="7"
+            )
+            server.send(
+                {"type": "decision", "entry": "1", "kind": "cache", "text": "stored for 60 s"},
+                {"type": "entry", "entry": done},
+                {
+                    "type": "connection",
+                    "connection": {
+                        "id": "7",
+                        "remote": "192.0.2.7:443",
+                        "protocol": "h2",
+                        "tls": "TLSv1.3",
+                        "state": "idle",
+                        "streams": 0,
+                    },
+                },
+            )
             until("document.querySelector('#rows .status').textContent == '200'")
             until("document.getElementById('panel').innerText.includes('stored for 60 s')")
             self.equal(rows(), 1, "the same entry again")
             page.run("document.getElementById('tab-connections').click()")
-            self.expect("TLSv1.3 · idle" in page.run("document.getElementById('panel').innerText"), "the connection's state")
+            self.expect(
+                "TLSv1.3 · idle" in page.run("document.getElementById('panel').innerText"), "the connection's state"
+            )
             page.run("document.getElementById('pause').click()")
-            server.send(*({"type": "entry", "entry": recordings.entry(n, url=f"https://example.com/{n}", _id=f"n{n}", _session="s1", _state="done")} for n in range(5000)))
+            server.send(
+                *(
+                    {
+                        "type": "entry",
+                        "entry": recordings.entry(
+                            n, url=f"https://example.com/{n}", _id=f"n{n}", _session="s1", _state="done"
+                        ),
+                    }
+                    for n in range(5000)
+                )
+            )
             until("document.getElementById('pause').textContent == 'Continue (5000)'")
             self.equal(rows(), 1, "a paused page changes nothing")
             page.run("document.getElementById('pause').click()")
@@ -355,7 +624,10 @@ class Checks:
             found = [it for it in page.problems() if "/events?token=" not in it]
             self.equal(found, [], "problems of the live page")
             page.run("document.getElementById('save').click()")
-            self.expect("connect-src" not in self.chromium.downloaded().read_text().split("<style")[0], "a saved live page has no network")
+            self.expect(
+                "connect-src" not in self.chromium.downloaded().read_text().split("<style")[0],
+                "a saved live page has no network",
+            )
             page.close()
         finally:
             server.close()
@@ -366,24 +638,33 @@ class Checks:
         for is_dark in (False, True):
             for width in (420, 820, 1400):
                 page = self.page("accessible", recordings.small(), width=width, is_dark=is_dark)
-                self.expect(page.run("document.documentElement.scrollWidth <= innerWidth"), f"no scrolling sideways at {width}")
+                self.expect(
+                    page.run("document.documentElement.scrollWidth <= innerWidth"), f"no scrolling sideways at {width}"
+                )
                 for tab in (None, "overview", "request", "response", "bodies", "messages", "connections"):
                     if tab:
                         row = {"messages": 8, "overview": 7}.get(tab, 4)
                         page.run("document.getElementById('details').hidden = true; undefined")
                         page.frames()
-                        page.run(f"[...document.querySelectorAll('#rows .row')].find((row) => row.ariaRowIndex == {row + 2}).click(); document.getElementById('tab-{tab}').click()")
-                        page.run("for (const it of document.querySelectorAll('#panel details')) it.open = true; undefined")
+                        page.run(
+                            f"[...document.querySelectorAll('#rows .row')].find((row) => row.ariaRowIndex == {row + 2}).click(); document.getElementById('tab-{tab}').click()"
+                        )
+                        page.run(
+                            "for (const it of document.querySelectorAll('#panel details')) it.open = true; undefined"
+                        )
                     page.frames()
                     where = f"{width} {'dark' if is_dark else 'light'} {tab or 'list'}"
                     self.equal(page.run(contrast.SCRIPT), [], f"texts with too little contrast, {where}")
                     self.equal(page.run(contrast.LABELS), [], f"controls without a name, {where}")
-                    if self.options.axe: self.axe(page, where)
+                    if self.options.axe:
+                        self.axe(page, where)
                 page.close()
 
     def axe(self, page, where):
         page.run(self.options.axe.read_text() + "; undefined")
-        found = page.run("axe.run().then((result) => result.violations.map((it) => `${it.id}: ${it.help}: ${it.nodes.slice(0, 3).map((node) => node.html.slice(0, 160))}`))")
+        found = page.run(
+            "axe.run().then((result) => result.violations.map((it) => `${it.id}: ${it.help}: ${it.nodes.slice(0, 3).map((node) => node.html.slice(0, 160))}`))"
+        )
         self.equal(found, [], f"axe-core, {where}")
 
     def screenshots(self):
@@ -396,14 +677,28 @@ class Checks:
                 for is_dark in (False, True):
                     page.show(width, 900, is_dark)
                     tone = "dark" if is_dark else "light"
-                    page.run("document.getElementById('details').hidden = true; document.getElementById('grid').scrollTop = 0; undefined")
+                    page.run(
+                        "document.getElementById('details').hidden = true; document.getElementById('grid').scrollTop = 0; undefined"
+                    )
                     page.screenshot(folder / f"{name}-{width}-{tone}.png")
-                    if name == "10000": continue
-                    for row, tab in ((0, "overview"), (4, "bodies"), (7, "overview"), (8, "messages"), (4, "request"), (3, "bodies"), (0, "connections")):
+                    if name == "10000":
+                        continue
+                    for row, tab in (
+                        (0, "overview"),
+                        (4, "bodies"),
+                        (7, "overview"),
+                        (8, "messages"),
+                        (4, "request"),
+                        (3, "bodies"),
+                        (0, "connections"),
+                    ):
                         page.run(f"document.getElementById('details').hidden = true; undefined")
                         page.frames()
-                        page.run(f"[...document.querySelectorAll('#rows .row')].find((row) => row.ariaRowIndex == {row + 2}).click(); document.getElementById('tab-{tab}')?.click()")
-                        if name == "10": page.screenshot(folder / f"{name}-{width}-{tone}-{tab}{row}.png")
+                        page.run(
+                            f"[...document.querySelectorAll('#rows .row')].find((row) => row.ariaRowIndex == {row + 2}).click(); document.getElementById('tab-{tab}')?.click()"
+                        )
+                        if name == "10":
+                            page.screenshot(folder / f"{name}-{width}-{tone}-{tab}{row}.png")
             page.close()
 
 
@@ -416,17 +711,22 @@ class LiveServer:
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self):
-                if f"token={outer.token}" not in self.path: return self.send_error(403)
+                if f"token={outer.token}" not in self.path:
+                    return self.send_error(403)
                 self.send_response(200)
                 is_page = not self.path.startswith("/events?")
                 self.send_header("Content-Type", "text/html; charset=utf-8" if is_page else "text/event-stream")
                 self.end_headers()
-                if is_page: return self.wfile.write(assembled("live", "", is_live=True).encode())
+                if is_page:
+                    return self.wfile.write(assembled("live", "", is_live=True).encode())
                 while (message := outer.messages.get()) is not None:
-                    self.wfile.write(b"data: " + (message if isinstance(message, str) else json.dumps(message)).encode() + b"\n\n")
+                    self.wfile.write(
+                        b"data: " + (message if isinstance(message, str) else json.dumps(message)).encode() + b"\n\n"
+                    )
                     self.wfile.flush()
 
-            def log_message(self, *_): pass
+            def log_message(self, *_):
+                pass
 
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
@@ -434,7 +734,8 @@ class LiveServer:
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def send(self, *messages):
-        for message in messages: self.messages.put(message)
+        for message in messages:
+            self.messages.put(message)
 
     def close(self):
         self.messages.put(None)
@@ -442,7 +743,19 @@ class LiveServer:
         self.server.server_close()
 
 
-CHECKS = ["rows", "keyboard", "details", "hostile", "policy", "curl", "files", "live", "accessibility", "speed"]
+CHECKS = [
+    "rows",
+    "keyboard",
+    "details",
+    "browsers",
+    "hostile",
+    "policy",
+    "curl",
+    "files",
+    "live",
+    "accessibility",
+    "speed",
+]
 
 
 def main():
@@ -459,9 +772,11 @@ def main():
         checks = Checks(options, folder, chromium)
         for name in options.only or CHECKS:
             start = time.monotonic()
-            if name != "screenshots": getattr(checks, name)()
+            if name != "screenshots":
+                getattr(checks, name)()
             print(f"{name}: {time.monotonic() - start:.1f} s")
-        if options.screenshots: checks.screenshots()
+        if options.screenshots:
+            checks.screenshots()
     print(f"{checks.count} checks, {checks.failures} failed")
     return 1 if checks.failures else 0
 

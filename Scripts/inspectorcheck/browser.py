@@ -23,11 +23,30 @@ class Browser:
         to_browser, self.writer = os.pipe()
         self.reader, from_browser = os.pipe()
         self.process = subprocess.Popen(
-            [program(), "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-extensions",
-             "--disable-background-networking", "--hide-scrollbars", "--remote-debugging-pipe",
-             f"--user-data-dir={self.folder.name}/profile", "about:blank"],
-            preexec_fn=lambda: (os.dup2(to_browser, 1003), os.dup2(from_browser, 1004), os.dup2(1003, 3), os.dup2(1004, 4)),
-            close_fds=False, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            [
+                program(),
+                "--headless=new",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--no-first-run",
+                "--disable-extensions",
+                "--disable-background-networking",
+                "--hide-scrollbars",
+                "--remote-debugging-pipe",
+                f"--user-data-dir={self.folder.name}/profile",
+                "about:blank",
+            ],
+            preexec_fn=lambda: (
+                os.dup2(to_browser, 1003),
+                os.dup2(from_browser, 1004),
+                os.dup2(1003, 3),
+                os.dup2(1004, 4),
+            ),
+            close_fds=False,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         os.close(to_browser)
         os.close(from_browser)
         self.number, self.rest, self.events = 0, b"", []
@@ -49,9 +68,11 @@ class Browser:
     def call(self, method, session=None, **parameters):
         self.number += 1
         message = {"id": self.number, "method": method, "params": parameters}
-        if session: message["sessionId"] = session
+        if session:
+            message["sessionId"] = session
         data = json.dumps(message).encode() + b"\0"
-        while data: data = data[os.write(self.writer, data):]
+        while data:
+            data = data[os.write(self.writer, data) :]
         while True:
             answer = self.message()
             if answer.get("id") != message["id"]:
@@ -64,7 +85,8 @@ class Browser:
     def message(self):
         while b"\0" not in self.rest:
             piece = os.read(self.reader, 1 << 20)
-            if not piece: raise RuntimeError("Chromium has ended")
+            if not piece:
+                raise RuntimeError("Chromium has ended")
             self.rest += piece
         message, _, self.rest = self.rest.partition(b"\0")
         return json.loads(message)
@@ -76,12 +98,15 @@ class Browser:
                 if event.get("method") == method and event.get("sessionId") == session and accepts(event["params"]):
                     return self.events.pop(index)["params"]
             event = self.message()
-            if "id" not in event: self.events.append(event)
+            if "id" not in event:
+                self.events.append(event)
 
     def downloaded(self):
         """The file of the next download."""
         begun = self.wait_for("Browser.downloadWillBegin")
-        self.wait_for("Browser.downloadProgress", accepts=lambda it: it["guid"] == begun["guid"] and it["state"] == "completed")
+        self.wait_for(
+            "Browser.downloadProgress", accepts=lambda it: it["guid"] == begun["guid"] and it["state"] == "completed"
+        )
         return self.downloads / begun["suggestedFilename"]
 
 
@@ -92,7 +117,8 @@ class Page:
         self.browser = browser
         self.target = browser.call("Target.createTarget", url="about:blank")["targetId"]
         self.session = browser.call("Target.attachToTarget", targetId=self.target, flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "Log", "Network"): self.call(f"{domain}.enable")
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(f"{domain}.enable")
         self.call("Page.setLifecycleEventsEnabled", enabled=True)
         self.show(width, height, is_dark)
 
@@ -107,23 +133,39 @@ class Page:
     def open(self, url):
         loader = self.call("Page.navigate", url=url)["loaderId"]
         self.browser.wait_for(
-            "Page.lifecycleEvent", self.session, lambda it: it["loaderId"] == loader and it["name"] == "load")
+            "Page.lifecycleEvent", self.session, lambda it: it["loaderId"] == loader and it["name"] == "load"
+        )
         return self
 
     def run(self, script):
         """The value of an expression, which may be a promise's."""
-        result = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True, userGesture=True)
+        result = self.call(
+            "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True, userGesture=True
+        )
         if "exceptionDetails" in result:
             details = result["exceptionDetails"]
             raise RuntimeError(f"{script[:200]}: {details.get('exception', {}).get('description', details['text'])}")
         return result["result"].get("value")
 
     def press(self, key):
-        codes = {"ArrowDown": 40, "ArrowUp": 38, "ArrowLeft": 37, "ArrowRight": 39, "Enter": 13, "Escape": 27, "Tab": 9,
-                 "Home": 36, "End": 35, "PageDown": 34, "PageUp": 33}
+        codes = {
+            "ArrowDown": 40,
+            "ArrowUp": 38,
+            "ArrowLeft": 37,
+            "ArrowRight": 39,
+            "Enter": 13,
+            "Escape": 27,
+            "Tab": 9,
+            "Home": 36,
+            "End": 35,
+            "PageDown": 34,
+            "PageUp": 33,
+        }
         properties = {"key": key, "code": key, "windowsVirtualKeyCode": codes.get(key, ord(key[0]))}
-        if len(key) == 1: properties["text"] = key
-        if key == "Enter": properties["text"] = "\r"
+        if len(key) == 1:
+            properties["text"] = key
+        if key == "Enter":
+            properties["text"] = "\r"
         self.call("Input.dispatchKeyEvent", type="keyDown", **properties)
         self.call("Input.dispatchKeyEvent", type="keyUp", **properties)
 
@@ -146,13 +188,18 @@ class Page:
                 kept.append(event)
                 continue
             method, values = event["method"], event["params"]
-            if method == "Runtime.exceptionThrown": found.append(values["exceptionDetails"]["exception"].get("description", "?"))
-            if method == "Runtime.consoleAPICalled": found.append(f"console: {values['args'][:1]}")
-            if method == "Log.entryAdded": found.append(values["entry"]["text"])
-            if method == "Page.javascriptDialogOpening": found.append(f"dialog: {values['message']}")
+            if method == "Runtime.exceptionThrown":
+                found.append(values["exceptionDetails"]["exception"].get("description", "?"))
+            if method == "Runtime.consoleAPICalled":
+                found.append(f"console: {values['args'][:1]}")
+            if method == "Log.entryAdded":
+                found.append(values["entry"]["text"])
+            if method == "Page.javascriptDialogOpening":
+                found.append(f"dialog: {values['message']}")
             if method == "Network.requestWillBeSent":
                 url = values["request"]["url"]
-                if not url.startswith(("data:", "blob:")) and values["type"] != "Document": found.append(f"request: {url}")
+                if not url.startswith(("data:", "blob:")) and values["type"] != "Document":
+                    found.append(f"request: {url}")
         self.browser.events = kept
         return found
 

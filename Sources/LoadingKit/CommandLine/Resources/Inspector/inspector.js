@@ -1,6 +1,6 @@
 "use strict";
-// Shows the entries of a recording (HAR 1.2), or of a running program. All texts of a recording are hostile: they are shown by
-// textContent alone, and the page's policy permits no other script and no network.
+// Shows the entries of a recording (HAR 1.2), or of a running program. All texts of a recording are hostile: they are
+// shown by textContent alone, and the page's policy permits no other script and no network.
 (() => {
   const $ = (id) => document.getElementById(id);
   const recorded = $("recording").textContent;
@@ -19,7 +19,8 @@
   };
 
   // Characters that cannot be seen, or that reorder text, as escapes.
-  const hidden = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/g;
+  const hidden =
+    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/g;
   const visible = (string) =>
     string.replace(hidden, (c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
   const line = (string) => visible(string).replace(/[\n\t]/g, " ");
@@ -75,7 +76,8 @@
       entry, order, request, response, content, url, state, isPending, status, error, mime,
       method: text(request.method), scheme: parts[1].toLowerCase(), session: text(entry._session),
       host: line(parts[2] || (parts[1] ? parts[1] + ":" : "")).slice(0, 300), path: line(parts[3].slice(0, 600)),
-      address: text(entry.serverIPAddress), protocol: protocolName(text(response.httpVersion) || text(request.httpVersion)),
+      address: text(entry.serverIPAddress),
+      protocol: protocolName(text(response.httpVersion) || text(request.httpVersion)),
       cache: text(entry._fromCache) || (/^From the cache/i.test(text(entry.comment)) ? "cache" : ""),
       size: status > 0 || isPending ? transferred(entry, response, content) : -1,
     };
@@ -86,7 +88,7 @@
     const sum = row.phases.reduce((total, phase) => total + phase.time, 0);
     row.time = Math.max(number(entry.time), sum, isPending ? -1 : 0);
     if (row.phases.length === 0 && row.time > 0) row.phases = [{ name: "total", start: 0, time: row.time }];
-    row.words = [row.method, url.slice(0, 4000), row.status, row.mime, row.kind, row.address, error, state, row.protocol]
+    row.words = [row.method, url.slice(0, 4000), row.status, row.mime, row.kind, row.address, error, state]
       .join(" ").toLowerCase();
     return row;
   }
@@ -95,7 +97,8 @@
     const name = version.toLowerCase();
     if (/^(http\/2(\.0)?|h2)$/.test(name)) return "HTTP/2";
     if (/^(http\/3(\.0)?|h3(-\d+)?)$/.test(name)) return "HTTP/3";
-    return name === "unknown" ? "" : line(version).slice(0, 20);
+    if (name === "unknown") return "";
+    return line(name.startsWith("http/") ? version.toUpperCase() : version).slice(0, 20);
   }
 
   // The bytes of the response as received; else those of its body.
@@ -200,14 +203,16 @@
   ];
   const view = { shown: [], sort: "", descending: false, selected: undefined, tab: "overview", origin: 0, span: 1 };
   const statusClasses = [
-    ["1", "1xx"], ["2", "2xx"], ["3", "3xx"], ["4", "4xx"], ["5", "5xx"], ["none", "No response"], ["pending", "Not ended"],
+    ["1", "1xx"], ["2", "2xx"], ["3", "3xx"], ["4", "4xx"], ["5", "5xx"], ["none", "No response"],
+    ["pending", "Not ended"],
   ];
 
   function matcher() {
     const words = $("words").value.toLowerCase().split(/\s+/).filter((word) => word !== "" && word !== "-");
     const wanted = words.filter((word) => word[0] !== "-");
     const unwanted = words.filter((word) => word[0] === "-").map((word) => word.slice(1));
-    const [method, status, type, host, session] = ["method", "status", "type", "host", "session"].map((id) => $(id).value);
+    const ids = ["method", "status", "type", "host", "session"];
+    const [method, status, type, host, session] = ids.map((id) => $(id).value);
     const failed = $("failed").checked;
     return (row) =>
       (!failed || row.isFailed) && (method === "" || row.method === method) && (host === "" || row.host === host)
@@ -251,11 +256,14 @@
     const { shown } = view, all = store.rows.length;
     const failed = shown.reduce((count, row) => count + row.isFailed, 0);
     const size = shown.reduce((total, row) => total + Math.max(row.size, 0), 0);
-    const count = shown.length === all ? plural(all, "request") : `${shown.length.toLocaleString("en")} of ${plural(all, "request")}`;
-    $("summary").textContent = `${count} · ${bytesText(size)} · ${timeText(shown.length ? extent(shown)[1] : 0)} · ${failed} failed`;
+    const total = plural(all, "request");
+    const count = shown.length === all ? total : `${shown.length.toLocaleString("en")} of ${total}`;
+    const time = timeText(shown.length ? extent(shown)[1] : 0);
+    $("summary").textContent = `${count} · ${bytesText(size)} · ${time} · ${failed} failed`;
     $("export").textContent = shown.length === all ? "Export HAR" : `Export HAR (${shown.length})`;
     $("empty").hidden = shown.length > 0;
-    $("empty").textContent = all > 0 ? "No request matches the filter." : live.source ? "No request yet." : "No requests.";
+    const none = live.source ? "No request yet." : "No requests.";
+    $("empty").textContent = all > 0 ? "No request matches the filter." : none;
   }
 
   // The choices of the filter, most frequent first. They are made anew only where they change.
@@ -279,7 +287,8 @@
     if (select.key === key) return;
     const chosen = select.value;
     select.key = key;
-    select.replaceChildren(new Option("All", ""), ...choices.map(([value, name]) => new Option(name.slice(0, 80), value)));
+    const options = choices.map(([value, name]) => new Option(name.slice(0, 80), value));
+    select.replaceChildren(new Option("All", ""), ...options);
     select.value = choices.some(([value]) => value === chosen) ? chosen : "";
   }
 
@@ -306,11 +315,13 @@
   // A mark at each round time, as many as there is room for; the column's name stands at the first one.
   function drawTicks(header, isSorted) {
     const count = Math.min(Math.max(Math.floor(header.clientWidth / 75), 1), 6);
-    const step = [1, 2, 5, 10].map((n) => n * 10 ** Math.floor(Math.log10(view.span / count))).find((n) => view.span / n <= count) ?? view.span;
+    const power = 10 ** Math.floor(Math.log10(view.span / count));
+    const step = [1, 2, 5, 10].map((n) => n * power).find((n) => view.span / n <= count) ?? view.span;
     $("grid").style.setProperty("--tick", `${Math.min((step / view.span) * 100, 100)}%`);
     const ticks = [];
     for (let time = step; time < view.span * 0.94 && ticks.length < 6; time += step) {
-      const tick = make("span", { class: "tick", text: timeText(time).replace(".0 ", " ").replace(".00 ", " "), "aria-hidden": "true" });
+      const words = timeText(time).replace(".0 ", " ").replace(".00 ", " ");
+      const tick = make("span", { class: "tick", text: words, "aria-hidden": "true" });
       tick.style.left = `${(time / view.span) * 100}%`;
       ticks.push(tick);
     }
@@ -334,7 +345,8 @@
     const first = Math.max(Math.floor(grid.scrollTop / rowHeight) - 8, 0);
     const end = Math.min(Math.ceil((grid.scrollTop + grid.clientHeight) / rowHeight) + 8, view.shown.length);
     const isZoomed = $("zoom").checked;
-    const visibleRows = view.shown.slice(Math.floor(grid.scrollTop / rowHeight), Math.ceil((grid.scrollTop + grid.clientHeight - 26) / rowHeight));
+    const bottom = grid.scrollTop + grid.clientHeight - $("columns").offsetHeight;
+    const visibleRows = view.shown.slice(Math.floor(grid.scrollTop / rowHeight), Math.ceil(bottom / rowHeight));
     [view.origin, view.span] = extent(isZoomed ? visibleRows : view.shown, isZoomed);
     if (isChanged || isZoomed) drawHead();
     for (const [index, element] of drawn) {
@@ -343,7 +355,8 @@
       drawn.delete(index);
     }
     for (let index = first; index < end; index++) {
-      const isNew = !drawn.has(index), element = drawn.get(index) ?? make("div", { role: "row", class: "row", id: `row-${index}` });
+      const isNew = !drawn.has(index);
+      const element = drawn.get(index) ?? make("div", { role: "row", class: "row", id: `row-${index}` });
       if (isNew || isChanged || isZoomed) fillRow(element, view.shown[index], index);
       if (isNew) {
         drawn.set(index, element);
@@ -360,11 +373,13 @@
     element.setAttribute("aria-selected", row === view.selected);
     element.style.transform = `translateY(${index * rowHeight}px)`;
     const texts = {
-      method: line(row.method), host: row.host, path: row.path, status: statusText(row), type: row.kind, protocol: row.protocol,
+      method: line(row.method), host: row.host, path: row.path, status: statusText(row), type: row.kind,
+      protocol: row.protocol,
       size: row.isPending && row.size <= 0 ? "" : bytesText(row.size), time: row.isPending ? "…" : timeText(row.time),
     };
     if (element.children.length === 0) {
-      element.append(...columns.map(([name], column) => make("div", { role: "gridcell", class: name, "aria-colindex": column + 1 })));
+      element.append(...columns.map(([name], column) => make(
+        "div", { role: "gridcell", class: name, "aria-colindex": column + 1 })));
     }
     columns.forEach(([name], column) => {
       const cell = element.children[column];
@@ -408,7 +423,8 @@
     const place = view.shown.indexOf(view.selected), last = view.shown.length - 1;
     const page = Math.max(Math.floor($("grid").clientHeight / rowHeight) - 2, 1);
     const targets = {
-      ArrowDown: place + 1, ArrowUp: place < 0 ? last : place - 1, Home: 0, End: last, PageDown: place + page, PageUp: place - page,
+      ArrowDown: place + 1, ArrowUp: place < 0 ? last : place - 1, Home: 0, End: last,
+      PageDown: place + page, PageUp: place - page,
     };
     if (event.target !== $("grid") || last < 0) return;
     if (event.key in targets) {
@@ -425,7 +441,8 @@
 
   const tabs = [
     ["overview", "Overview", showOverview], ["request", "Request", showRequest], ["response", "Response", showResponse],
-    ["bodies", "Bodies", showBodies], ["messages", "Messages", showMessages], ["connections", "Connections", showConnections],
+    ["bodies", "Bodies", showBodies], ["messages", "Messages", showMessages],
+    ["connections", "Connections", showConnections],
   ];
 
   function showDetails() {
@@ -439,7 +456,8 @@
     const hadFocus = $("tabs").contains(document.activeElement);
     $("tabs").replaceChildren(...available.map(([id, title]) => make("button", {
       type: "button", role: "tab", id: `tab-${id}`, "aria-selected": String(id === view.tab), "aria-controls": "panel",
-      tabindex: id === view.tab ? 0 : -1, text: title, click: () => { view.tab = id; showDetails(); $(`tab-${id}`).focus(); },
+      tabindex: id === view.tab ? 0 : -1, text: title,
+      click: () => { view.tab = id; showDetails(); $(`tab-${id}`).focus(); },
     })));
     if (hadFocus) $(`tab-${view.tab}`).focus();
     panel.setAttribute("aria-labelledby", `tab-${view.tab}`);
@@ -486,9 +504,11 @@
         ["Status", row.isPending ? row.state : `${statusText(row)} ${text(response.statusText)}`.trim()],
         ["Started", text(entry.startedDateTime)], ["Time", row.time < 0 ? "" : timeText(row.time)],
         ["Protocol", row.protocol], ["Type", text(row.content.mimeType)],
-        ["Server's address", row.address], ["Connection", connectionName(row)], ["Port", port.length < 6 ? port : ""], ["TLS", tls],
+        ["Server's address", row.address], ["Connection", connectionName(row)],
+        ["Port", port.length < 6 ? port : ""], ["TLS", tls],
         ["Head of the response", sizeFact(response.headersSize)], ["Body as received", sizeFact(response.bodySize)],
-        ["Body decoded", sizeFact(row.content.size)], ["Cache", cacheText(row, cache)], ["Redirect to", text(response.redirectURL)],
+        ["Body decoded", sizeFact(row.content.size)], ["Cache", cacheText(row, cache)],
+        ["Redirect to", text(response.redirectURL)],
         ["Session", sessionNames.get(row.session) || row.session], ["Comment", text(entry.comment)],
       ]),
       heading("Phases"), phaseTable(row),
@@ -503,8 +523,10 @@
     const code = text(row.response._urlErrorCode);
     const found = [...new Set(chain.filter((words) => words !== ""))].slice(0, 50);
     if (found.length === 0 && row.isFailed && row.status <= 0) found.push("There is no response.");
-    return found.map((words, index) => make(
-      "p", { class: "problem", text: (index === 0 ? "Error: " : "because: ") + visible(words) + (index === 0 && code ? ` (${code})` : "") }));
+    return found.map((words, index) => make("p", {
+      class: "problem",
+      text: (index === 0 ? "Error: " : "because: ") + visible(words) + (index === 0 && code ? ` (${code})` : ""),
+    }));
   }
 
   function tlsText(entry) {
@@ -518,7 +540,8 @@
     if (row.status === 304) parts.push("validated: the stored response is still good");
     for (const [name, title] of [["beforeRequest", "stored before"], ["afterRequest", "stored after"]]) {
       const state = object(cache[name]);
-      if (Object.keys(state).length > 0) parts.push(`${title}${text(state.expires) ? ", until " + text(state.expires) : ""}`);
+      const until = text(state.expires) ? `, until ${text(state.expires)}` : "";
+      if (Object.keys(state).length > 0) parts.push(title + until);
     }
     return parts.join("; ");
   }
@@ -527,13 +550,16 @@
     const bars = row.phases.map((phase) => {
       const cell = make("td", { class: "bars" });
       drawPhases(cell, { ...row, start: 0, phases: [phase] }, 0, Math.max(row.time, 0.001));
-      return make("tr", {}, make("th", { scope: "row" }, make("span", { class: `swatch ${phase.name}` }), phaseNames[phase.name]),
-        make("td", { class: "number", text: timeText(phase.start) }), make("td", { class: "number", text: timeText(phase.time) }), cell);
+      const swatch = make("span", { class: `swatch ${phase.name}` });
+      return make("tr", {}, make("th", { scope: "row" }, swatch, phaseNames[phase.name]),
+        make("td", { class: "number", text: timeText(phase.start) }),
+        make("td", { class: "number", text: timeText(phase.time) }), cell);
     });
     if (bars.length === 0) return note("The recording has no times of this load.");
     const head = make("tr", {}, ...["Phase", "Start", "Time", "On the load's axis"].map((title, index) =>
       make("th", { scope: "col", text: title, class: index % 3 ? "number" : "" })));
-    return make("table", { class: "phases", "aria-label": "Phases" }, make("thead", {}, head), make("tbody", {}, ...bars));
+    const parts = [make("thead", {}, head), make("tbody", {}, ...bars)];
+    return make("table", { class: "phases", "aria-label": "Phases" }, ...parts);
   }
 
   function decisionList(row) {
@@ -543,9 +569,12 @@
 
   // Members that the format does not define, such as those of browsers.
   function otherMembers(row) {
-    const own = /^_(id|session|state|error|errorChain|urlErrorCode|decisions|webSocketMessages|connectionId|tls|tlsVersion|fromCache)$/;
+    const own = new Set([
+      "id", "session", "state", "error", "errorChain", "urlErrorCode", "decisions", "webSocketMessages", "connectionId",
+      "tls", "tlsVersion", "fromCache",
+    ]);
     const found = [["", row.entry], ["request.", row.request], ["response.", row.response]].flatMap(([place, part]) =>
-      Object.keys(part).filter((name) => name[0] === "_" && !own.test(name) && part[name] !== null)
+      Object.keys(part).filter((name) => name[0] === "_" && !own.has(name.slice(1)) && part[name] !== null)
         .map((name) => tree(part[name], place + name, false)));
     return found.length === 0 ? [] : [heading("Other members"), make("div", { class: "tree" }, ...found.slice(0, 200))];
   }
@@ -556,7 +585,8 @@
     const fields = pairs(part.headers), cookies = pairs(part.cookies);
     return [
       make("p", { class: "title", text: visible(first) }),
-      heading(`Fields (${fields.length})`), ...facts(`Fields of the ${label}`, fields), ...(fields.length ? [] : [note("None.")]),
+      heading(`Fields (${fields.length})`), ...facts(`Fields of the ${label}`, fields),
+      ...(fields.length ? [] : [note("None.")]),
       ...(cookies.length ? [heading(`Cookies (${cookies.length})`), ...facts(`Cookies of the ${label}`, cookies)] : []),
     ];
   }
@@ -576,7 +606,8 @@
     if (row.isPending && row.status <= 0) return [note("There is no response yet.")];
     if (row.status <= 0) return [...problems(row)];
     const { response } = row;
-    return headParts(response, `${text(response.httpVersion)} ${row.status} ${text(response.statusText)}`.trim(), "response");
+    const first = `${text(response.httpVersion)} ${row.status} ${text(response.statusText)}`;
+    return headParts(response, first.trim(), "response");
   }
 
   // MARK: Bodies
@@ -586,34 +617,44 @@
     const sent = text(post.text) !== "" || parameters.length > 0 || post._omitted;
     return [
       heading("Request"),
-      ...(sent ? body(text(post.text), text(post._encoding) || text(post.encoding), text(post.mimeType), text(post.comment), row, "request")
-        : [note("No body.")]),
-      ...facts("Form", parameters.map((item) => [text(item.name), item.fileName ? `file ${text(item.fileName)}` : text(item.value)])),
+      ...(sent ? body(post, row, "request") : [note("No body.")]),
+      ...facts("Form", parameters.map((item) => [text(item.name), formValue(item)])),
       heading("Response"),
-      ...body(text(row.content.text), text(row.content.encoding), text(row.content.mimeType), text(row.content.comment), row, "response"),
+      ...body(row.content, row, "response"),
     ];
   }
 
+  const formValue = (item) => (item.fileName ? `file ${text(item.fileName)}` : text(item.value));
+  const encodingOf = (part) => (text(part._encoding) || text(part.encoding)).toLowerCase();
   const textShown = 200_000;
+  const imageTypes = [
+    "png", "jpeg", "gif", "webp", "avif", "bmp", "x-icon", "vnd.microsoft.icon", "svg+xml",
+  ].map((name) => `image/${name}`);
 
-  function body(recordedText, encoding, mime, comment, row, side) {
-    if (recordedText === "") return [note(comment ? visible(comment) : "No body is recorded.")];
-    const type = mime.split(";")[0].trim().toLowerCase();
-    const isBase64 = encoding.toLowerCase() === "base64";
+  // The elements that show a body: `postData` of a request, or `content` of a response.
+  function body(part, row, side) {
+    const recordedText = text(part.text);
+    if (recordedText === "") return [note(visible(text(part.comment)) || "No body is recorded.")];
+    const type = text(part.mimeType).split(";")[0].trim().toLowerCase();
+    const isBase64 = encodingOf(part) === "base64";
     const bytes = isBase64 ? decodeBase64(recordedText) : undefined;
     if (isBase64 && !bytes) return [note("The body is marked as base64, and is not."), ...textBody(recordedText)];
     const string = bytes ? decodeText(bytes) : recordedText;
-    const count = bytes?.length ?? new TextEncoder().encode(recordedText).length;
+    const content = bytes ?? new TextEncoder().encode(recordedText);
+    const save = () => download(bodyName(row, side), [content], "application/octet-stream");
     const parts = [
-      note(`${type || "unknown type"}, ${count.toLocaleString("en")} bytes`),
-      make("div", { class: "tools" }, button("Save body", () => download(bodyName(row, side), [bytes ?? recordedText], "application/octet-stream"))),
+      note(visible(`${type || "unknown type"}, ${content.length.toLocaleString("en")} bytes`)),
+      make("div", { class: "tools" }, button("Save body", save)),
     ];
-    if (/^image\/(png|jpeg|gif|webp|avif|bmp|x-icon|vnd\.microsoft\.icon|svg\+xml)$/.test(type)) return [...parts, picture(bytes ?? new TextEncoder().encode(recordedText), type), ...(string === undefined ? [] : textBody(string))];
+    if (imageTypes.includes(type)) {
+      return [...parts, picture(content, type), ...(string === undefined ? [] : textBody(string))];
+    }
     if (string === undefined) return [...parts, ...hexBody(bytes)];
     const value = /json/.test(type) || /^\s*[[{]/.test(string) ? parseJSON(string) : undefined;
     if (value === undefined) return [...parts, ...textBody(string)];
     const shape = make("div", { class: "tree" }, tree(value, "", true));
-    return [...parts, shape, make("details", { class: "wire" }, make("summary", { text: "As text" }), ...textBody(string))];
+    const source = make("details", { class: "wire" }, make("summary", { text: "As text" }), ...textBody(string));
+    return [...parts, shape, source];
   }
 
   function decodeBase64(string) {
@@ -622,6 +663,14 @@
     } catch {
       return undefined;
     }
+  }
+
+  function encodeBase64(bytes) {
+    let binary = "";
+    for (let start = 0; start < bytes.length; start += 8192) {
+      binary += String.fromCharCode(...bytes.subarray(start, start + 8192));
+    }
+    return btoa(binary);
   }
 
   function decodeText(bytes) {
@@ -636,7 +685,10 @@
   function textBody(string) {
     const block = make("pre", { text: visible(string.slice(0, textShown)) });
     if (string.length <= textShown) return [block];
-    const more = button(`Show all ${string.length.toLocaleString("en")} characters`, () => { block.textContent = visible(string); more.remove(); });
+    const more = button(`Show all ${string.length.toLocaleString("en")} characters`, () => {
+      block.textContent = visible(string);
+      more.remove();
+    });
     return [block, more];
   }
 
@@ -659,17 +711,19 @@
     for (let offset = start; offset < end; offset += 16) {
       const part = [...bytes.subarray(offset, Math.min(offset + 16, end))];
       const digits = part.map((byte) => byte.toString(16).padStart(2, "0")).join(" ").padEnd(48);
-      lines.push(`${offset.toString(16).padStart(8, "0")}  ${digits} ${part.map((b) => (b > 31 && b < 127 ? String.fromCharCode(b) : ".")).join("")}\n`);
+      const characters = part.map((byte) => (byte > 31 && byte < 127 ? String.fromCharCode(byte) : ".")).join("");
+      lines.push(`${offset.toString(16).padStart(8, "0")}  ${digits} ${characters}\n`);
     }
     return lines.join("");
   }
 
   function picture(bytes, type) {
-    let binary = "";
-    for (let start = 0; start < bytes.length; start += 8192) binary += String.fromCharCode(...bytes.subarray(start, start + 8192));
-    const image = make("img", { class: "picture", alt: `The body as an image, ${type}`, src: `data:${type};base64,${btoa(binary)}` });
+    const source = `data:${type};base64,${encodeBase64(bytes)}`;
+    const image = make("img", { class: "picture", alt: `The body as an image, ${type}`, src: source });
     const size = note("");
-    image.addEventListener("load", () => { size.textContent = `${image.naturalWidth} × ${image.naturalHeight} pixels`; });
+    image.addEventListener("load", () => {
+      size.textContent = `${image.naturalWidth} × ${image.naturalHeight} pixels`;
+    });
     image.addEventListener("error", () => { size.textContent = "The browser cannot show this image."; });
     return make("div", {}, image, size);
   }
@@ -679,8 +733,10 @@
 
   function parseJSON(string) {
     try {
-      return JSON.parse(string, (_, value, context) =>
-        typeof value === "number" && context?.source !== undefined && String(value) !== context.source ? new LongNumber(context.source) : value);
+      return JSON.parse(string, (_, value, context) => {
+        const isLong = typeof value === "number" && context?.source !== undefined && String(value) !== context.source;
+        return isLong ? new LongNumber(context.source) : value;
+      });
     } catch {
       return undefined;
     }
@@ -692,7 +748,8 @@
     if (value === null || typeof value !== "object" || value instanceof LongNumber) {
       const color = typeof value === "string" ? "word" : "figure";
       const source = value instanceof LongNumber ? value.source : JSON.stringify(value) ?? "";
-      return make("div", { class: "leaf" }, ...key, make("span", { class: color, text: visible(source.slice(0, 20_000)) }));
+      const word = make("span", { class: color, text: visible(source.slice(0, 20_000)) });
+      return make("div", { class: "leaf" }, ...key, word);
     }
     const names = Object.keys(value), count = Array.isArray(value) ? `[${names.length}]` : `{${names.length}}`;
     const branch = make("details", {}, make("summary", {}, ...key, count));
@@ -714,8 +771,8 @@
   }
 
   function bodyName(row, side) {
-    const last = row.path.split(/[?#]/)[0].split("/").at(-1).replace(/[^\w.-]/g, "_").replace(/^\.+/, "").slice(-80);
-    return `${side}-${last || "body"}`;
+    const last = row.path.split(/[?#]/)[0].split("/").at(-1);
+    return `${side}-${plainName(last).slice(-80) || "body"}`;
   }
 
   // MARK: Messages and connections
@@ -731,19 +788,24 @@
       more.hidden = rows.children.length >= messages.length;
     };
     extend();
-    const head = make("tr", {}, ...["Direction", "Time", "Size", "Message"].map((title) => make("th", { scope: "col", text: title })));
-    return [note(plural(messages.length, "message")), make("table", { "aria-label": "Messages", class: "messages" }, make("thead", {}, head), rows), more];
+    const titles = ["Direction", "Time", "Size", "Message"];
+    const head = make("tr", {}, ...titles.map((title) => make("th", { scope: "col", text: title })));
+    const parts = [make("thead", {}, head), rows];
+    const table = make("table", { "aria-label": "Messages", class: "messages" }, ...parts);
+    return [note(plural(messages.length, "message")), table, more];
   }
 
   function messageRow(row, message) {
     const data = text(message.data), isBinary = number(message.opcode) === 2;
     const bytes = isBinary ? decodeBase64(data) : undefined;
     const count = bytes?.length ?? new TextEncoder().encode(data).length;
-    const shown = bytes ? hexLines(bytes, 0, Math.min(bytes.length, 64)) : visible(data.slice(0, 2000)) + (data.length > 2000 ? "…" : "");
+    const shown = bytes
+      ? make("pre", { class: "hex", tabindex: 0, "aria-label": "Bytes", text: hexLines(bytes, 0, Math.min(count, 64)) })
+      : make("bdi", { text: visible(data.slice(0, 2000)) + (data.length > 2000 ? "…" : "") });
     const time = number(message.time) * 1000 - row.start;
     return make("tr", {}, make("td", { text: text(message.type) === "send" ? "↑ sent" : "↓ received" }),
-      make("td", { text: Number.isFinite(time) && time >= 0 ? timeText(time) : "" }), make("td", { text: bytesText(count) }),
-      make("td", { class: "code" }, bytes ? make("pre", { class: "hex", tabindex: 0, "aria-label": "Bytes", text: shown }) : make("bdi", { text: shown })));
+      make("td", { text: Number.isFinite(time) && time >= 0 ? timeText(time) : "" }),
+      make("td", { text: bytesText(count) }), make("td", { class: "code" }, shown));
   }
 
   // The identifier of an entry's connection: LoadingKit's and browsers' own, else the address and port alone.
@@ -770,19 +832,30 @@
     return [heading(plural(order.length, "connection")), ...parts];
   }
 
+  // A button that selects a load.
+  function loadLink(row) {
+    const target = `${row.host}${row.path.slice(0, 200)}`;
+    return make("button", {
+      type: "button", class: "link", text: `${statusText(row)} ${line(row.method)} ${target} (${timeText(row.time)})`,
+      "aria-current": row === view.selected ? "true" : undefined,
+      click: () => { view.tab = "overview"; select(row); $("tab-overview").focus(); },
+    });
+  }
+
   function connectionPart(name, rows, isOpen) {
     const first = rows[0], id = text(first.entry._connectionId) || text(first.entry.connection);
     const known = object(store.connections.get(id));
     const size = rows.reduce((total, row) => total + Math.max(row.size, 0), 0);
-    const words = [name, first.protocol, text(known.tls) || tlsText(first.entry), text(known.state), plural(rows.length, "request"), bytesText(size)];
-    const part = make("details", { class: "wire" }, make("summary", { text: line(words.filter((word) => word !== "").join(" · ")) }));
+    const words = [
+      name, first.protocol, text(known.tls) || tlsText(first.entry), text(known.state), plural(rows.length, "request"),
+      bytesText(size),
+    ];
+    const title = line(words.filter((word) => word !== "").join(" · "));
+    const part = make("details", { class: "wire" }, make("summary", { text: title }));
     const fillPart = () => {
       if (part.children.length > 1) return;
-      part.append(...facts("Connection", [["Remote", text(known.remote)], ["Streams", typeof known.streams === "object" ? "" : text(known.streams)]]));
-      for (const row of rows.slice(0, 200)) part.append(make("div", {}, make("button", {
-        type: "button", class: "link", text: `${statusText(row)} ${line(row.method)} ${row.host}${row.path.slice(0, 200)} (${timeText(row.time)})`,
-        "aria-current": row === view.selected ? "true" : undefined, click: () => { view.tab = "overview"; select(row); $("tab-overview").focus(); },
-      })));
+      part.append(...facts("Connection", [["Remote", text(known.remote)], ["Streams", text(known.streams)]]));
+      for (const row of rows.slice(0, 200)) part.append(make("div", {}, loadLink(row)));
       if (rows.length > 200) part.append(note(`${rows.length - 200} more`));
     };
     part.addEventListener("toggle", () => { if (part.open) fillPart(); });
@@ -807,7 +880,8 @@
       parsed.hash = "";
       return plain(parsed.href);
     } catch {
-      return plain(url.replace(/[^\u0021-\u007e]/g, (c) => (c.isWellFormed?.() === false ? "" : encodeURIComponent(c))));
+      const written = url.replace(/[\ud800-\udfff]/gu, "\ufffd");
+      return written.replace(/[^\u0021-\u007e]/gu, (character) => encodeURIComponent(character));
     }
   }
 
@@ -822,7 +896,10 @@
     const method = plain(row.method).replace(/[^!#$%&'*+.^_`|~0-9A-Za-z-]/g, "");
     if (method === "HEAD") lines.push("--head");
     else if (method !== "" && method !== (sent.option ? "POST" : "GET")) lines.push(`--request ${quote(method)}`);
-    for (const [name, value] of fields) lines.push(`--header ${quote(value.trim() === "" ? `${name};` : `${name}: ${plain(value)}`)}`);
+    for (const [name, value] of fields) {
+      // A name with a semicolon is curl's form of an empty field.
+      lines.push(`--header ${quote(plain(value).trim() === "" ? `${name};` : `${name}: ${plain(value)}`)}`);
+    }
     if (sent.option && !fields.some(([name]) => /^content-type$/i.test(name))) lines.push("--header 'Content-Type:'");
     if (fields.some(([name]) => /^accept-encoding$/i.test(name))) lines.push("--compressed");
     if (sent.option) lines.push(sent.option);
@@ -841,13 +918,10 @@
       string = new URLSearchParams(parameters.map((item) => [text(item.name), text(item.value)])).toString();
     }
     if (string === "") return {};
-    const isBase64 = (text(post._encoding) || text(post.encoding)).toLowerCase() === "base64";
-    const bytes = isBase64 ? decodeBase64(string) : undefined;
-    const isPlain = string.length < 60_000 && string.replace(/[\n\t]/g, "").search(unsafe) < 0 && string.isWellFormed();
+    const bytes = encodingOf(post) === "base64" ? decodeBase64(string) : undefined;
+    const isPlain = string.length < 60_000 && plain(string.replace(/[\n\t]/g, "")) === string.replace(/[\n\t]/g, "");
     if (!bytes && isPlain) return { option: `--data-raw ${quote(string)}` };
-    let binary = "";
-    for (const byte of bytes ?? new TextEncoder().encode(string)) binary += String.fromCharCode(byte);
-    const encoded = btoa(binary).replace(/.{1,100}/g, "$&\n");
+    const encoded = encodeBase64(bytes ?? new TextEncoder().encode(string)).replace(/.{1,100}/g, "$&\n");
     return { option: "--data-binary @-", input: `printf %s ${quote("\n" + encoded)} | base64 -d` };
   }
 
@@ -883,23 +957,25 @@
     say(`Saved as ${name}.`);
   }
 
-  const fileName = () => $("name").textContent.replace(/\.har$/i, "").replace(/[^\w.-]+/g, "_").replace(/^\.+/, "").slice(0, 80) || "recording";
+  const plainName = (name) => name.replace(/[^\w.-]+/g, "_").replace(/^\.+/, "");
+  const fileName = () => plainName($("name").textContent.replace(/\.har$/i, "")).slice(0, 80) || "recording";
   // No text of a recording ends the element that holds it.
   const embedded = (value) => JSON.stringify(value).replaceAll("<", "\\u003c");
 
   // A copy of this page with the data inside, under a policy with no network.
   function savedPage() {
-    const copyOf = blank.cloneNode(true), nonce = btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(18))));
+    const copyOf = blank.cloneNode(true), nonce = encodeBase64(crypto.getRandomValues(new Uint8Array(18)));
     for (const element of copyOf.querySelectorAll("style, #program")) element.setAttribute("nonce", nonce);
-    const policy = copyOf.querySelector("meta[http-equiv]");
-    const content = policy.getAttribute("content").replace(/'nonce-[^']*'/g, `'nonce-${nonce}'`).replace(/connect-src[^;]*;?/, "");
-    policy.setAttribute("content", content);
+    const policy = copyOf.querySelector("meta[http-equiv]"), content = policy.getAttribute("content");
+    policy.setAttribute(
+      "content", content.replace(/'nonce-[^']*'/g, `'nonce-${nonce}'`).replace(/connect-src[^;]*;?/, ""));
     const html = copyOf.outerHTML;
     const put = (page, id, value) => {
       const start = page.indexOf(`id="${id}">`) + `id="${id}">`.length;
       return page.slice(0, start) + value + page.slice(page.indexOf("<\/script>", start));
     };
-    return "<!doctype html>\n" + put(put(html, "recording-name", embedded($("name").textContent)), "recording", embedded(exportedLog(store.rows)));
+    const named = put(html, "recording-name", embedded($("name").textContent));
+    return "<!doctype html>\n" + put(named, "recording", embedded(exportedLog(store.rows)));
   }
 
   // MARK: A running program
@@ -940,7 +1016,9 @@
       }
     }
     dropOldest();
-    const grid = $("grid"), wasAtEnd = grid.scrollTop > 0 && grid.scrollTop + grid.clientHeight > grid.scrollHeight - rowHeight;
+    // A list at its end stays there.
+    const grid = $("grid"), end = grid.scrollTop + grid.clientHeight;
+    const wasAtEnd = grid.scrollTop > 0 && end > grid.scrollHeight - rowHeight;
     refresh();
     if (wasAtEnd) grid.scrollTop = grid.scrollHeight;
   }
@@ -948,7 +1026,11 @@
   function receive(message) {
     switch (message.type) {
       case "entry": addEntry(message.entry).isChanged = true; break;
-      case "session": sessionNames.set(text(message.id) || text(object(message.session).id), text(message.name) || text(object(message.session).name)); break;
+      case "session": {
+        const session = { ...object(message.session), ...message };
+        sessionNames.set(text(session.id), text(session.name));
+        break;
+      }
       case "connection": {
         const connection = object(message.connection);
         store.connections.delete(text(connection.id));
@@ -958,7 +1040,8 @@
       }
       case "decision": {
         const id = text(message.entry), row = store.places.get(id);
-        store.decisions.set(id, [...(store.decisions.get(id) ?? []), { kind: text(message.kind), text: text(message.text) }].slice(-100));
+        const decision = { kind: text(message.kind), text: text(message.text) };
+        store.decisions.set(id, [...(store.decisions.get(id) ?? []), decision].slice(-100));
         if (row) row.isChanged = true;
         break;
       }
