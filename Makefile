@@ -39,6 +39,7 @@ test: install-build-packages install-plugin-packages install-test-packages lint
 	Scripts/build-tests.sh
 	@Scripts/docs.py
 	@rm -f .build/not-run
+	@Scripts/inspector.py
 	@Scripts/test.sh --filter '^HTTPTests\.'
 	@Scripts/test.sh --filter '^SideBySide'
 	@Scripts/test.sh --filter '$(COMPUTING)'

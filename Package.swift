@@ -270,6 +270,7 @@ let package = Package(
                 "NewHandler/Resource.swift.txt", "NewHandler/gitignore.txt", "demo.json", "loadkitd.service.txt",
                 "loadkitd.socket.txt", "loadkitd.8.txt",
                 "completions.bash.txt", "completions.fish.txt",
+                "Inspector/inspector.html", "Inspector/inspector.css", "Inspector/inspector.js",
             ].map { .embedInCode("Resources/\($0)") },
             swiftSettings: settings),
         // Runs the transfers of background sessions in a process of its own.

@@ -25,6 +25,8 @@ from inspectorcheck import browser, contrast, recordings
 from inspectorcheck.browser import Browser, Page
 
 SOURCES = pathlib.Path(__file__).resolve().parent.parent / "Sources/LoadingKit/CommandLine/Resources/Inspector"
+# Why tests were not run, for Scripts/not-run.sh.
+NOT_RUN = pathlib.Path(__file__).resolve().parent.parent / ".build/not-run"
 POLICY = (
     "default-src 'none'; script-src 'nonce-{0}'; style-src 'nonce-{0}'; img-src data:; {1}base-uri 'none'; form-action 'none'; "
     "require-trusted-types-for 'script'; trusted-types 'none'"
@@ -766,7 +768,10 @@ def main():
     parser.add_argument("--only", choices=CHECKS + ["screenshots"], action="append")
     options = parser.parse_args()
     if browser.program() is None:
-        print("inspector.py: not run, as there is no Chromium (apt-get install chromium)")
+        reason = "the inspector's page, as there is no Chromium: apt-get install chromium"
+        print(f"Not run: {reason}")
+        if NOT_RUN.parent.exists():
+            NOT_RUN.open("a").write(f"{reason}\n")
         return 0
     with tempfile.TemporaryDirectory() as folder, Browser() as chromium:
         checks = Checks(options, folder, chromium)

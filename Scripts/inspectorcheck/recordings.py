@@ -292,7 +292,7 @@ HOSTILE = [
     "\u001b]0;attacked\u0007\u0003\ntouch attacked\n",
     "__proto__",
     "\ud800",
-    "a" * 100_000,
+    "a" * 20_000,
     "%00%0a",
     "]]>&lt;",
     "{{recording}}</style><style>*{display:none}",

@@ -79,6 +79,8 @@ import Testing
         (["-s", "back"], [], ["background"]), (["-H", "--"], [], ["--output"]),
         (["-o", "f"], ["file"], ["folder-of-none"]), (["--output", "=", "fi"], ["file"], []),
         (["--output-dir", "f"], ["folder"], ["file"]), (["manual", "loadkit"], ["loadkit", "loadkitd"], []),
+        (["insp"], ["inspect"], []), (["inspect", "--"], ["--output"], ["--data"]),
+        (["inspect", "f"], ["file"], ["list"]),
     ]
 
     @Test(arguments: lines) func bash(_ words: [String], _ offers: [String], _ omits: [String]) throws {
@@ -100,7 +102,7 @@ import Testing
     @Test(.usesPeers) func fish() throws {
         let script = CompletionScript(try Self.table()).text(for: .fish)
         for (words, offers, omits) in Self.lines
-        where Set(words).isDisjoint(with: ["=", "-o", "-H"]) {
+        where Set(words).isDisjoint(with: ["=", "-o", "-H"]) && words != ["inspect", "f"] {
             let line = (["loadkit"] + words).joined(separator: " ")
             let input = "\(script)\ncomplete -C '\(line)'\n"
             let output = try TestSupport.ToolRun.output(

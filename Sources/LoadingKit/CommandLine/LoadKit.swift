@@ -12,7 +12,7 @@
             abstract: "Loads URLs of every scheme.",
             version: "loadkit 0.1.0",
             subcommands: [
-                LoadCommand.self, SchemesCommand.self, NewHandlerCommand.self, AdoptCommand.self,
+                LoadCommand.self, SchemesCommand.self, InspectCommand.self, NewHandlerCommand.self, AdoptCommand.self,
                 BackgroundCommand.self, DemoCommand.self, BackgroundDemoCommand.self, ManualCommand.self,
                 CompletionsCommand.self,
             ],

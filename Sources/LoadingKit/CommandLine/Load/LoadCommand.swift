@@ -9,6 +9,7 @@
             usage: """
                 loadkit [options] URL ...
                 loadkit schemes [URL]
+                loadkit inspect FILE.har
                 loadkit new-handler NAME
                 loadkit adopt [FOLDER]
                 loadkit demo
@@ -21,8 +22,9 @@
                 bodies are refused; files and pipes get the bytes unchanged. A ws: or wss: URL sends the lines of standard \
                 input, and writes the received messages.
 
-                `loadkit schemes` lists what can be loaded; `loadkit new-handler` writes a package with a handler for a \
-                scheme of your own; `loadkit demo` loads over every scheme from servers of its own, without a network.
+                `loadkit schemes` lists what can be loaded; `loadkit inspect` shows a recording in a browser; \
+                `loadkit new-handler` writes a package with a handler for a scheme of your own; `loadkit demo` loads over \
+                every scheme from servers of its own, without a network.
 
                 Errors go to standard error in one line, with curl's exit codes; with several URLs, the code is that of \
                 the last failure.

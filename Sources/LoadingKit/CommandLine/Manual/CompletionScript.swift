@@ -48,6 +48,7 @@
             for argument in command.positionals {
                 if case .words(let values) = argument.completion { words += values }
                 if argument.completion == .folders { lines.append("place=folders") }
+                if argument.completion == .files { lines.append("place=files") }
             }
             lines.append("words='\(words.joined(separator: " "))'")
             let subcommands = command.displayedSubcommands.map(\.commandName)

@@ -494,7 +494,10 @@
 
   function showOverview(row) {
     const { entry, response } = row;
-    const cache = object(entry.cache), port = text(entry.connection), tls = tlsText(entry);
+    const cache = object(entry.cache);
+    const sizes = row.status > 0 ? [response.headersSize, response.bodySize, row.content.size] : [];
+    // An entry that identifies its connection has the port beside.
+    const port = text(entry._connectionId) === "" ? "" : text(entry.connection);
     return [
       make("p", { class: "title", text: visible(`${row.method} ${row.url.slice(0, 4000)}`) }),
       make("div", { class: "tools" }, button("Copy as curl", () => copy(curl(row), "The curl command")),
@@ -505,10 +508,9 @@
         ["Started", text(entry.startedDateTime)], ["Time", row.time < 0 ? "" : timeText(row.time)],
         ["Protocol", row.protocol], ["Type", text(row.content.mimeType)],
         ["Server's address", row.address], ["Connection", connectionName(row)],
-        ["Port", port.length < 6 ? port : ""], ["TLS", tls],
-        ["Head of the response", sizeFact(response.headersSize)], ["Body as received", sizeFact(response.bodySize)],
-        ["Body decoded", sizeFact(row.content.size)], ["Cache", cacheText(row, cache)],
-        ["Redirect to", text(response.redirectURL)],
+        ["Port", port], ["TLS", tlsText(entry)], ["Head of the response", sizeFact(sizes[0])],
+        ["Body as received", sizeFact(sizes[1])], ["Body decoded", sizeFact(sizes[2])],
+        ["Cache", cacheText(row, cache)], ["Redirect to", text(response.redirectURL)],
         ["Session", sessionNames.get(row.session) || row.session], ["Comment", text(entry.comment)],
       ]),
       heading("Phases"), phaseTable(row),
@@ -822,7 +824,9 @@
     const groups = new Map();
     for (const row of store.rows) {
       const name = connectionName(row);
-      if (name !== "") groups.set(name, [...(groups.get(name) ?? []).slice(-4999), row]);
+      if (name === "") continue;
+      if (!groups.has(name)) groups.set(name, []);
+      groups.get(name).push(row);
     }
     const chosen = connectionName(view.selected), names = [...groups.keys()].filter((name) => name !== chosen);
     const order = chosen === "" ? names : [chosen, ...names];
@@ -980,6 +984,13 @@
 
   // MARK: A running program
 
+  // Each event is a JSON object with a `type`:
+  // - `entry`: an `entry` of HAR with `_id`, `_session` and `_state` (waiting, active, held, done, failed). One with a
+  //   known `_id` takes the place of the earlier.
+  // - `session`: its `id` and `name`. `connection`: a `connection` with `id`, as the entries' `_connectionId` or
+  //   `connection`, and `remote`, `protocol`, `tls`, `state`, `streams`.
+  // - `decision`: the `entry`, that is an `_id`, a `kind` (cache, cookie, challenge, retry) and a `text`. `gap`: events
+  //   are missing.
   const live = { source: undefined, isPaused: false, queue: [], isScheduled: false };
 
   function connect(token) {
@@ -994,13 +1005,14 @@
     $("pause").hidden = false;
   }
 
-  // Applies what has come once in a frame. A page that is not visible gets no frames.
+  // Applies what has come once in a frame, and four times a second where the list is long. A page that is not visible
+  // gets no frames.
   function schedule() {
     if (live.isPaused) {
       $("pause").textContent = `Continue (${live.queue.length})`;
     } else if (!live.isScheduled) {
       live.isScheduled = true;
-      if (document.hidden) setTimeout(apply, 500);
+      if (document.hidden || store.rows.length > 2000) setTimeout(apply, 250);
       else requestAnimationFrame(apply);
     }
   }

@@ -1,0 +1,223 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import loadkit
+
+/// `loadkit inspect`: the recordings that it accepts, and the page. `Scripts/inspector.py` checks what the page does in
+/// a browser.
+@Suite(.timeLimit(.minutes(5))) struct InspectTests {
+    // MARK: Recordings
+
+    /// Texts, and the number of entries.
+    static let recordings: [(text: String, count: Int)] = [
+        (#"{"log":{"entries":[]}}"#, 0), (#"{"log":{"entries":[{},{"a":[1,[2],{}]} , 3]}}"#, 3),
+        ("\u{FEFF} {\r\n\t\"x\": [ ] , \"log\" : {\"a\":{\"entries\":[1]},\"entries\" : [ {} ] } } \n", 1),
+        (#"{"log":{"entries":[1,2],"entries":[3]}}"#, 1),
+        (#"{"log":{"entries":[[]],"x":{"entries":[1,2]}},"entries":[1,2]}"#, 1),
+        (#"{"log":{"entries":[1e999999999,-0.0,12345678901234567890123456789,1E+2]}}"#, 4),
+        (#"{"log":{"entries":["\u2028\ud800\"\\\/\b\f\n\r\t","</script><!--",true,false,null]}}"#, 5),
+        ("{\"log\":{\"entries\":[\"\u{2028}\u{2029}\u{7F}\"]}}", 1),
+        (#"{"log":{"entries":[\#(nested(HARText.maximumDepth - 3))]}}"#, 1),
+    ]
+
+    @Test(arguments: recordings) func recording(_ text: String, _ count: Int) throws {
+        #expect(try HARText(Array(text.utf8)).entryCount == count)
+    }
+
+    private static func nested(_ depth: Int) -> String {
+        String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+    }
+
+    /// Texts that are no recordings, and a part of the reason.
+    static let others: [(text: String, reason: String)] = [
+        ("", "line 1, byte 1: this is no JSON: a value is missing"),
+        ("{", "line 1, byte 2: this is no JSON: a member's name"),
+        ("[]", "there is no list log.entries"), ("{}", "no list log.entries"), ("7", "no list log.entries"),
+        (#"{"log":[]}"#, "no list log.entries"), (#"{"log":{"entries":{}}}"#, "no list log.entries"),
+        (#"{"log":{"entries":[1],"entries":2}}"#, "no list log.entries"),
+        (#"{"log":{"entries":[1]},"log":{}}"#, "no list log.entries"),
+        (#"{"log":[{"entries":[]}]}"#, "no list log.entries"),
+        (#"{"log":{"entries":[]}} x"#, "byte 24: this is no JSON: the end of the file"),
+        ("{\"log\":{\n\"entries\":[1,]}}", "line 2, byte 14"), ("{\"log\":{\n\"entries\":[,1]}}", "line 2, byte 12"),
+        (#"{"log":{"entries":[1 2]}}"#, "a comma or the end of the list"),
+        (#"{"log":{"entries":[1],}}"#, "a member's name"),
+        (#"{"log":{"entries":[}}}"#, "a value"), (#"{"log" {}}"#, "a colon"),
+        (#"{"log":{"entries":["a]}}"#, "the end of a string"),
+        ("{\"log\":{\"entries\":[\"a\n\"]}}", "without control characters"),
+        ("{\"a\":\"\u{0}\"}", "without control characters"),
+        (#"{"a":"\x"}"#, "an escape"), (#"{"a":"\u12g4"}"#, "an escape"), (#"{"a":"\u12"#, "an escape"),
+        (#"{"a":"\"#, "an escape"),
+        (#"{"a":01}"#, "a comma"), (#"{"a":+1}"#, "a value"), (#"{"a":1.}"#, "a value"), (#"{"a":1e}"#, "a value"),
+        (#"{"a":NaN}"#, "a value"),
+        (#"{"a":tru}"#, "a value"), ("{'a':1}", "a member's name"), ("<html>", "a value"),
+        (nested(HARText.maximumDepth + 1), "more than 500"),
+        (String(repeating: "[", count: 1_000_000), "more than 500"),
+        (String(repeating: "{\"a\":", count: 100_000), "more than 500"),
+    ]
+
+    @Test(arguments: others) func noRecording(_ text: String, _ reason: String) {
+        let error = #expect(throws: HARTextError.self) { try HARText(Array(text.utf8)) }
+        #expect(error?.reason.contains(reason) == true, "\(error?.reason ?? "")")
+    }
+
+    @Test func encodings() {
+        let text = #"{"log":{"entries":[]}}"#
+        let wide: [UInt8] = text.utf8.flatMap { [$0, 0] }
+        let texts: [[UInt8]] = [wide, [0xff, 0xfe] + wide, Array(text.utf8) + [0xc3], [0xef, 0xbb]]
+        for bytes in texts {
+            let error = #expect(throws: HARTextError.self) { try HARText(bytes) }
+            #expect(error?.reason.isEmpty == false)
+        }
+        // Each part of a recording ends in an error, and not in a trap.
+        let whole = Array(#"{"log":{"entries":[{"a":"\u00e9\n","b":[1.5e3,true,null]}]}}"#.utf8)
+        for count in 0..<whole.count { #expect(throws: HARTextError.self) { try HARText(Array(whole[..<count])) } }
+    }
+
+    // MARK: The page
+
+    /// Texts in a recording and its name.
+    static let hostile = [
+        "</script><script>alert(1)</script>", "<!--<script>", "\u{2028}\u{2029}", "\"\\\u{0}\u{1b}",
+        "{{nonce}}{{script}}{{recording}}", "]]>&lt;", "😀",
+    ]
+
+    @Test(arguments: hostile) func hostileTexts(_ text: String) throws {
+        let recording = try JSONEncoder().encode(["log": ["entries": [text]]])
+        let page = InspectorPage(name: text, recording: recording, nonce: "NONCE")
+        let html = String(decoding: page.bytes, as: UTF8.self)
+        let plain = String(decoding: InspectorPage(name: "", recording: [], nonce: "NONCE").bytes, as: UTF8.self)
+        // The recording adds no element: the page has as many tags as without it.
+        #expect(html.components(separatedBy: "<").count == plain.components(separatedBy: "<").count)
+        #expect(try Self.element("recording-name", of: html, as: String.self) == text)
+        #expect(
+            try Self.element("recording", of: html, as: [String: [String: [String]]].self) == [
+                "log": ["entries": [text]]
+            ])
+    }
+
+    private static func element<Value: Decodable>(_ id: String, of html: String, as type: Value.Type) throws -> Value {
+        let rest = try #require(html.components(separatedBy: "id=\"\(id)\">").dropFirst().first)
+        let text = try #require(rest.components(separatedBy: "</script>").first)
+        return try JSONDecoder().decode(type, from: Data(text.utf8))
+    }
+
+    @Test func page() throws {
+        let pages = (0..<2).map { _ in InspectorPage(name: "a", recording: "{}".utf8) }
+        let texts = pages.map { String(decoding: $0.bytes, as: UTF8.self) }
+        let policies = texts.map { $0.firstMatch(of: /Content-Security-Policy" content="([^"]*)"/)?.output.1 ?? "" }
+        #expect(policies[0].hasPrefix("default-src 'none';") && policies[0] != policies[1])
+        for forbidden in ["connect-src", "unsafe", "http:", "https:", "*"] { #expect(!policies[0].contains(forbidden)) }
+        for text in texts {
+            let nonces = text.matches(of: /nonce="([^"]*)"/).map(\.output.1)
+            #expect(nonces.count == 2 && Set(nonces).count == 1 && nonces[0].count == 24)
+            // No part of a template is left, and nothing is loaded from elsewhere.
+            #expect(!text.contains("{{") && text.firstMatch(of: /(src|href)="/) == nil)
+        }
+        let script = String(decoding: PackageResources.inspector_js, as: UTF8.self)
+        for end in ["</script", "<!--", "innerHTML", "insertAdjacentHTML", "document.write", "eval("] {
+            #expect(!script.contains(end), "\(end)")
+        }
+        #expect(!String(decoding: PackageResources.inspector_css, as: UTF8.self).contains("</"))
+    }
+
+    // MARK: The program
+
+    private static let recording = #"{"log":{"entries":[{"request":{"url":"</script>"}}]}}"#
+
+    @Test(arguments: ["a.har", "<b>&'\".har", "-a.har", "ü \u{1b}[31m\n.har"]) func output(_ name: String) async throws
+    {
+        let folder = try TemporaryFolder()
+        try folder.write(Self.recording, to: name)
+        let run = try await ToolRun(["inspect", "--output", "page.html", "./\(name)"], folder: folder)
+        #expect(
+            run.status == 0 && run.errors.isEmpty && run.text == "1 request: \(folder.path)/page.html\n",
+            "\(run.errors)")
+        let html = try String(contentsOf: folder.file("page.html"), encoding: .utf8)
+        #expect(try Self.element("recording-name", of: html, as: String.self) == name)
+        let mode = try FileManager.default.attributesOfItem(atPath: folder.file("page.html").path)[.posixPermissions]
+        #expect(mode as? Int == 0o600)
+    }
+
+    @Test func standardInput() async throws {
+        let folder = try TemporaryFolder()
+        let run = try await ToolRun(["inspect", "-", "-o", "page.html"], input: Self.recording, folder: folder)
+        #expect(run.status == 0 && run.text.hasPrefix("1 request: "))
+        let failed = try await ToolRun(["inspect", "-"], input: "[", folder: folder)
+        #expect(failed.status == 26 && failed.errors.contains("standard input: line 1, byte 2"), "\(failed.errors)")
+    }
+
+    /// Without --output the page is a file for its user alone. It is opened where there is a display.
+    @Test func temporaryFile() async throws {
+        let folder = try TemporaryFolder()
+        try folder.write(Self.recording, to: "a.har")
+        try folder.write(
+            "#!/bin/sh\nprintf %s \"$1\" >opened.part && mv opened.part opened; echo >done\n", to: "bin/xdg-open")
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o755], ofItemAtPath: folder.file("bin/xdg-open").path)
+        try #require(mkfifo(folder.file("done").path, 0o600) == 0)
+        let environment = ["PATH": "\(folder.path)/bin:/usr/bin:/bin", "TMPDIR": folder.path, "DISPLAY": ":0"]
+        let run = try await ToolRun(["inspect", "a.har"], folder: folder, environment: environment)
+        #expect(run.status == 0, "\(run.errors)")
+        let path = String(run.text.dropFirst("1 request: ".count).dropLast())
+        #expect(path.hasPrefix("\(folder.path)/loadkit-") && path.hasSuffix(".html"))
+        #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
+        let done = folder.file("done")
+        _ = try await onThread { try FileHandle(forReadingFrom: done).readToEnd() }
+        #expect(try String(contentsOf: folder.file("opened"), encoding: .utf8) == path)
+    }
+
+    /// Environments, and whether there is a program that opens the page.
+    @Test func opener() throws {
+        let folder = try TemporaryFolder()
+        let program = try folder.write("", to: "bin/xdg-open").path
+        try folder.write("", to: "other/xdg-open")
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program)
+        let path = "relative:\(folder.path)/other:\(folder.path)/bin"
+        let rows: [([String: String], String?)] = [
+            (["PATH": path, "DISPLAY": ":0"], program), (["PATH": path, "WAYLAND_DISPLAY": "wayland-0"], program),
+            (["PATH": path], nil),
+            (["PATH": path, "DISPLAY": ""], nil), (["DISPLAY": ":0"], nil),
+            (["PATH": "\(folder.path)/other", "DISPLAY": ":0"], nil),
+        ]
+        for (environment, expected) in rows {
+            #expect(DesktopOpener(environment).program == expected, "\(environment)")
+        }
+    }
+
+    /// Arguments, the exit status, and a part of the error.
+    static let failures: [(arguments: [String], status: Int32, words: String)] = [
+        ([], 2, "FILE"), (["missing.har"], 37, "missing.har cannot be read: No such file"),
+        (["folder"], 37, "Is a directory"), ([""], 2, "no name"),
+        (["text.har"], 26, "text.har: line 1, byte 1: this is no JSON"), (["list.har"], 26, "no list log.entries"),
+        (["a.har", "--output", "a.har"], 2, "the recording itself"),
+        (["a.har", "--output", "link.har"], 2, "the recording itself"),
+        (["a.har", "--output", "none/page.html"], 23, "none/page.html cannot be written"),
+        (["a.har", "--output", ""], 2, "no name"),
+        (["a.har", "--output", "folder"], 23, "Is a directory"),
+    ]
+
+    @Test(arguments: failures) func failure(_ arguments: [String], _ status: Int32, _ words: String) async throws {
+        let folder = try TemporaryFolder()
+        for (name, text) in [("a.har", Self.recording), ("text.har", "<html>"), ("list.har", "[]"), ("folder/x", "")] {
+            try folder.write(text, to: name)
+        }
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.file("link.har").path, withDestinationPath: folder.file("a.har").path)
+        let run = try await ToolRun(["inspect"] + arguments, folder: folder)
+        #expect(run.status == status && run.errors.contains(words) && run.text.isEmpty, "\(run.status) \(run.errors)")
+        #expect(run.errors.hasPrefix("loadkit: (\(status)) ") && run.errors.split(separator: "\n").count == 1)
+        #expect(try String(contentsOf: folder.file("a.har"), encoding: .utf8) == Self.recording)
+    }
+
+    @Test func tooLarge() throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write(Self.recording, to: "a.har").path
+        #expect(try RecordingFile(path, maximumSize: Self.recording.utf8.count).text.entryCount == 1)
+        let failure = #expect(throws: ToolFailure.self) {
+            try RecordingFile(path, maximumSize: Self.recording.utf8.count - 1)
+        }
+        #expect(failure?.status == .tooLarge)
+        #expect(throws: ToolFailure.self) { try RecordingFile("/dev/zero", maximumSize: 1 << 20) }
+    }
+}
