@@ -2,9 +2,9 @@ import Foundation
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// The shared part of both ends of a bound pair: a status, and a delegate that gets events in a run loop.
+/// The shared part of both ends of a bound pair: a status, and a delegate that gets events on a queue or in a run loop.
 final class BoundEnd: @unchecked Sendable {  // `state` has a mutex; the rest is Sendable
-    private struct State: @unchecked Sendable {  // stream and delegate are used in their run loop alone
+    private struct State: @unchecked Sendable {  // stream and delegate are used where they are scheduled
         var status = Stream.Status.notOpen
         weak var stream: Stream?
         weak var delegate: (any StreamDelegate)?
@@ -12,7 +12,7 @@ final class BoundEnd: @unchecked Sendable {  // `state` has a mutex; the rest is
 
     let pipe: BoundPipe
     private let side: BoundPipe.Side
-    private let schedule = RunLoopSchedule()
+    private let schedule = StreamSchedule()
     private let state = Guarded(State())
 
     init(_ pipe: BoundPipe, _ side: BoundPipe.Side) {
@@ -73,6 +73,11 @@ final class BoundEnd: @unchecked Sendable {  // `state` has a mutex; the rest is
     }
 
     func remove(from loop: RunLoop, _ mode: RunLoop.Mode) { schedule.remove(loop, mode) }
+
+    func schedule(on queue: DispatchQueue?) {
+        schedule.set(queue)
+        if isOpen { reportStatus() }
+    }
 
     /// Sends the delegate the current event, if there is one: bytes, room, an error, or the end.
     func reportStatus() {

@@ -9,7 +9,8 @@ extension Stream {
     ///     Stream.getBoundStreams(withBufferSize: 4096, inputStream: &input, outputStream: &output)
     ///
     /// A read blocks its thread until there are bytes, and a write until there is room. A stream that is scheduled in a
-    /// run loop (`schedule(in:forMode:)`) calls its delegate when a read or write would not block. Close the output
+    /// run loop (`schedule(in:forMode:)`) or on a queue (``CFWriteStreamSetDispatchQueue(_:_:)``) calls its delegate when
+    /// a read or write would not block. Close the output
     /// stream after the last write: then the input stream ends. Where not all bytes could be written, end the output
     /// stream with ``Foundation/OutputStream/close(throwing:)``, so that the upload fails.
     ///
@@ -84,6 +85,8 @@ final class BoundInputStream: InputStream {
     override func schedule(in aRunLoop: RunLoop, forMode mode: RunLoop.Mode) { end.schedule(in: aRunLoop, mode) }
 
     override func remove(from aRunLoop: RunLoop, forMode mode: RunLoop.Mode) { end.remove(from: aRunLoop, mode) }
+
+    func schedule(on queue: DispatchQueue?) { end.schedule(on: queue) }
 }
 
 final class BoundOutputStream: OutputStream {
@@ -131,4 +134,6 @@ final class BoundOutputStream: OutputStream {
     override func schedule(in aRunLoop: RunLoop, forMode mode: RunLoop.Mode) { end.schedule(in: aRunLoop, mode) }
 
     override func remove(from aRunLoop: RunLoop, forMode mode: RunLoop.Mode) { end.remove(from: aRunLoop, mode) }
+
+    func schedule(on queue: DispatchQueue?) { end.schedule(on: queue) }
 }

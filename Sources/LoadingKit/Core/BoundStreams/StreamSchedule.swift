@@ -2,11 +2,11 @@ import Foundation
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// The run loops in which a stream is scheduled. The stream calls its delegate's methods there.
+/// The queue or the run loops in which a stream is scheduled. The stream calls its delegate's methods there.
 ///
 /// The stream has a timer in each run loop. The timer keeps the run loop alive, which would end without a source. When
 /// there is an event, the timer is set to fire at once: adding a block to a run loop does not wake it.
-final class RunLoopSchedule: @unchecked Sendable {  // its state is guarded by its mutex
+final class StreamSchedule: @unchecked Sendable {  // its state is guarded by its mutex
     private struct Entry: @unchecked Sendable {  // a run loop's timers may be set from any thread
         let loop: RunLoop
         let mode: RunLoop.Mode
@@ -15,6 +15,7 @@ final class RunLoopSchedule: @unchecked Sendable {  // its state is guarded by i
 
     private struct State {
         var entries: [Entry] = []
+        var queue: DispatchQueue?
         var waiting: [@Sendable () -> Void] = []
     }
 
@@ -39,7 +40,13 @@ final class RunLoopSchedule: @unchecked Sendable {  // its state is guarded by i
         invalidate { $0.loop === loop.value && $0.mode == mode }
     }
 
-    func removeAll() { invalidate { _ in true } }
+    /// Sets the queue, which is used instead of the run loops; nil: the run loops are used.
+    func set(_ queue: DispatchQueue?) { state.withLock { $0.queue = queue } }
+
+    func removeAll() {
+        set(nil)
+        invalidate { _ in true }
+    }
 
     private func invalidate(_ isRemoved: @Sendable (Entry) -> Bool) {
         let removed = state.withLock { state -> [Entry] in
@@ -49,13 +56,15 @@ final class RunLoopSchedule: @unchecked Sendable {  // its state is guarded by i
         for entry in removed { entry.timer.invalidate() }
     }
 
-    /// Runs `body` in one of the run loops. Does nothing where there is no run loop.
+    /// Runs `body` on the queue, or else in one of the run loops. Does nothing where there is neither.
     func perform(_ body: @escaping @Sendable () -> Void) {
-        let entry = state.withLock { state -> Entry? in
-            guard let first = state.entries.first else { return nil }
+        let (queue, entry) = state.withLock { state -> (DispatchQueue?, Entry?) in
+            if let queue = state.queue { return (queue, nil) }
+            guard let first = state.entries.first else { return (nil, nil) }
             state.waiting.append(body)
-            return first
+            return (nil, first)
         }
+        queue?.async(execute: body)
         entry?.timer.fireDate = Date()
     }
 
