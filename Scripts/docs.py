@@ -68,7 +68,7 @@ def convert(product, catalogue, folder):
 def without_topic(graphs, catalogue):
     """The declarations at the top level that the catalogue's page does not list."""
     page = (catalogue / f"{catalogue.stem}.md").read_text()
-    listed = set(re.findall(r"^- ``(\w+)``$", page, re.MULTILINE))
+    listed = set(re.findall(r"^- ``(\w+(?:\([\w:]*\))?)``$", page, re.MULTILINE))
     for path in graphs.glob("*.json"):
         for symbol in json.loads(path.read_text())["symbols"]:
             names = symbol["pathComponents"]

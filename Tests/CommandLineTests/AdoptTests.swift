@@ -64,6 +64,34 @@ import Testing
 
             """
         ),
+        (
+            "#if canImport(FoundationNetworking)\nimport struct FoundationNetworking.A\nimport class FoundationNetworking.B\n#endif\n",
+            """
+            #if os(Linux)
+            import struct LoadingKit.A
+            import class LoadingKit.B
+            #elseif canImport(FoundationNetworking)
+            import struct FoundationNetworking.A
+            import class FoundationNetworking.B
+            #endif
+
+            """
+        ),
+        (
+            "#if !canImport(Darwin) && canImport(FoundationNetworking)\n public import FoundationNetworking\n import FoundationNetworking\n#endif\n",
+            """
+            #if !canImport(Darwin) && canImport(FoundationNetworking)
+             #if os(Linux)
+             public import LoadingKit
+             import LoadingKit
+             #else
+             public import FoundationNetworking
+             import FoundationNetworking
+             #endif
+            #endif
+
+            """
+        ),
         ("#if os(Linux)\nimport FoundationNetworking\n#endif\n", "#if os(Linux)\nimport LoadingKit\n#endif\n"),
         (
             "#if !os(Linux)\nimport FoundationNetworking\n#else\nimport FoundationNetworking\n#endif\n",
@@ -86,6 +114,48 @@ import Testing
         #expect(AdoptedSource(after).changes.isEmpty)
     }
 
+    /// Sources for Apple's systems, and whether they need an import on Linux.
+    static let withoutImport: [(source: String, needsImport: Bool)] = [
+        ("import Foundation\nlet s = URLSession.shared\n", true),
+        ("public import Foundation // why\nextension HTTPURLResponse {}\n", true),
+        ("import Foundation\nfunc f(_ cookie: Foo.HTTPCookie?) {}\n", true),
+        ("import Foundation\n// URLSession\nlet s = \"URLRequest\"\n", false),
+        ("import Foundation\nlet urlRequest = MyURLRequest(), x = URLRequests()\n", false),
+        ("import Foundation\nstruct URLRequest {}\nlet r = URLRequest()\n", false),
+        ("import Foundation\n#if os(macOS)\nlet s = URLSession.shared\n#endif\n", false),
+        (
+            "import Foundation\n#if canImport(FoundationNetworking)\nimport FoundationNetworking\n#endif\nlet s: URLSession\n",
+            false
+        ),
+        ("import Other\nlet s = URLSession.shared\n", false),
+        ("#if os(Windows)\nimport Foundation\n#endif\nlet s = URLSession.shared\n", false),
+    ]
+
+    @Test(arguments: withoutImport) func anImportIsAdded(_ source: String, _ needsImport: Bool) {
+        var adopted = AdoptedSource(source)
+        #expect(adopted.needsImport(declaredElsewhere: adopted.declared) == needsImport)
+        guard needsImport else { return }
+        adopted.addImport()
+        let line = source.prefix { $0 != "\n" }
+        let added = "\(line)\n#if os(Linux)\n\(line.replacing("Foundation", with: "LoadingKit"))\n#endif\n"
+        #expect(adopted.text == source.replacing("\(line)\n", with: added))
+        #expect(adopted.changes.map(\.line) == [1] && adopted.importsOnCondition)
+        let again = AdoptedSource(adopted.text)
+        #expect(again.text == adopted.text && !again.needsImport(declaredElsewhere: []))
+    }
+
+    /// The lines at which code depends on whether FoundationNetworking can be imported.
+    static let questions: [(source: String, lines: [Int])] = [
+        ("#if canImport(FoundationNetworking)\nimport FoundationNetworking\n#endif\nlet x = 1\n", []),
+        ("#if canImport(FoundationNetworking)\n// why\nlet x = 1\nlet y = 1\n#else\nlet x = 2\n#endif\n", [3]),
+        ("#if !canImport(FoundationNetworking)\nimport Foundation\n\nlet x = 1\n#endif\n", [4]),
+        ("#if os(Linux)\nlet x = 1\n#endif\n", []),
+    ]
+
+    @Test(arguments: questions) func codeThatDependsOnFoundationNetworking(_ source: String, _ lines: [Int]) {
+        #expect(AdoptedSource(source).questions.map(\.line) == lines)
+    }
+
     /// A line, and a part of the remark about it; nil for none.
     static let lines: [(line: String, remark: String?)] = [
         ("let u = \"http://example.com/\"", "-1022"), ("let u = \"https://example.com/\"", nil),
@@ -95,7 +165,8 @@ import Testing
         ("final class P: URLProtocol, @unchecked Sendable {", nil), ("import CFNetwork", "CFNetwork"),
         ("let c = NSURLConnection()", "this class"), ("let t = task.observe(\\.progress) { _, _ in }", "KVO"),
         ("let d = try Data(contentsOf: URL(string: x)!)", "Foundation loads this itself"),
-        ("switch task.closeCode {", "default"),
+        ("switch task.closeCode {", "default"), ("import HTTPTypesFoundation", "LoadingKitHTTPTypes"),
+        ("import HTTPTypes", nil),
         ("typealias S = [FoundationNetworking.URLSession: \"x\"]", "not changed"),
     ]
 
@@ -132,10 +203,14 @@ import Testing
             "\n dependencies: [\n  .package(path: \"../B\") /* b */\n ],\n targets: [.target(name: \"A\", dependencies: [\n  \"B\"\n ])]",
             "\n dependencies: [\n  .package(path: \"../B\"), /* b */\n  PACKAGE\n ],\n targets: [.target(name: \"A\", dependencies: [\n  \"B\",\n  PRODUCT\n ])]"
         ),
-        ("dependencies: all, targets: [.target(name: \"A\", dependencies: all)]", nil),
+        (
+            "dependencies: all, targets: [.target(name: \"A\", dependencies: Target.all)]",
+            "dependencies: all + [PACKAGE], targets: [.target(name: \"A\", dependencies: Target.all + [PRODUCT])]"
+        ),
+        ("dependencies: all(), targets: [.target(name: \"A\", dependencies: [a] + b)]", nil),
         (
             "dependencies: [ // none\n ], targets: [.target(name: \"A\")]",
-            "dependencies: [ // none\n PACKAGE], targets: [.target(name: \"A\", dependencies: [PRODUCT])]"
+            "dependencies: [ // none\n     PACKAGE\n ], targets: [.target(name: \"A\", dependencies: [PRODUCT])]"
         ),
         ("name: \"A\"", nil), ("name: \"A\", targets: [module(\"A\")]", nil),
         ("name: \"A\", targets: (", nil),
@@ -144,18 +219,45 @@ import Testing
     @Test(arguments: manifests) func manifest(_ before: String, _ after: String?) throws {
         let source = LoadingKitSource.repository(url: "https://example.org/Kit", .branch("main"))
         let text = "// Package(name: \"X\")\nlet package = Package(\(before))\n"
-        var manifest = AdoptedManifest(text)
+        var manifest = AdoptedManifest("// swift-tools-version: 6.1\n\(text)")
         manifest.add(source, to: [("A", false)])
         guard let after else {
             #expect(manifest.remarks.contains { $0.contains(Self.product) })
             return
         }
         let words = after.replacing("PRODUCT", with: Self.product).replacing("PACKAGE", with: Self.package)
-        let expected = text.replacing(before, with: words)
+        let expected = "// swift-tools-version: 6.1\n" + text.replacing(before, with: words)
         #expect(manifest.text == expected && manifest.remarks.isEmpty && manifest.changes.count == 2)
         var again = AdoptedManifest(manifest.text)
         again.add(source, to: [("A", false)])
         #expect(again.text == expected && again.changes.isEmpty)
+    }
+
+    /// A product that a list in a variable has already is not added once more.
+    @Test(arguments: [true, false]) func lists(_ isThere: Bool) {
+        let element = isThere ? Self.product : "\"B\""
+        let text = """
+            // swift-tools-version: 6.1
+            var list: [Target.Dependency] = []
+            list += [\(element)]
+            let package = Package(
+                name: "P", dependencies: [\(Self.package)], targets: [.target(name: "A", dependencies: list)])
+
+            """
+        var manifest = AdoptedManifest(text)
+        manifest.add(.repository(url: "https://example.org/Kit", .branch("main")), to: [("A", false)])
+        #expect(manifest.text == (isThere ? text : text.replacing("list)", with: "list + [\(Self.product)])")))
+    }
+
+    @Test(arguments: [
+        ("// swift-tools-version: 6.1\n", "6.1", false), ("//swift-tools-version:5.4.2\n", "5.4", true),
+        ("// Swift-Tools-Version:6;(dev)\n", "6.0", false), ("import PackageDescription\n", "3.1", true),
+    ])
+    func toolsVersions(_ line: String, _ version: String, _ isTooOld: Bool) {
+        var manifest = AdoptedManifest("\(line)let package = Package(name: \"P\", targets: [.target(name: \"A\")])\n")
+        #expect(ToolsVersion(manifest: manifest.text).description == version)
+        manifest.add(.repository(url: "https://example.org/Kit", .branch("main")), to: [("A", false)])
+        #expect(manifest.remarks.contains { $0.contains("5.5 or newer") } == isTooOld)
     }
 
     @Test func targets() {
@@ -189,7 +291,11 @@ import Testing
         """
 
     private static let files = [
-        "Package.swift": manifest, "Sources/Other/Other.swift": "import Foundation\n",
+        "Package.swift": manifest,
+        "Package@swift-6.2.swift": manifest.replacing("6.1", with: "6.2"),
+        "Package@swift-5.9.swift": manifest.replacing("6.1", with: "5.9"),
+        "Sources/Sample/Apple.swift": "import Foundation\nlet s = URLSession.shared\n",
+        "Sources/Other/Other.swift": "import Foundation\n",
         "Sources/Sample/A.swift": "import Foundation\nimport FoundationNetworking\nlet u = \"http://example.com/\"\n",
         "Tests/SampleTests/T.swift":
             "#if canImport(FoundationNetworking)\nimport FoundationNetworking\n#endif\nimport Sample\n",
@@ -228,6 +334,9 @@ import Testing
         #expect(manifest.contains(".target(name: \"Sample\", dependencies: [.product(name: \"LoadingKit\""))
         #expect(manifest.contains("condition: .when(platforms: [.linux])"))
         #expect(manifest.contains(".target(name: \"Other\"),"))
+        #expect(adopted["Package@swift-6.2.swift"] == manifest.replacing("6.1", with: "6.2"))
+        #expect(adopted["Package@swift-5.9.swift"] == Self.files["Package@swift-5.9.swift"])
+        #expect(adopted["Sources/Sample/Apple.swift"]?.contains("#if os(Linux)\nimport LoadingKit\n#endif\n") == true)
 
         let again = try await ProgramRun(Self.arguments, folder: folder)
         #expect(again.status == 0 && again.text.hasSuffix("Nothing is left to change.\n"))
@@ -255,7 +364,7 @@ import Testing
         try git("commit", "-qm", "first")
         let run = try await ProgramRun(Self.arguments, folder: folder)
         #expect(run.status == 0)
-        #expect(run.text.contains("checkout -- Sources/Sample/A.swift Tests/SampleTests/T.swift Package.swift\n"))
+        #expect(run.text.contains("checkout -- Sources/Sample/A.swift Sources/Sample/Apple.swift"))
         #expect(try texts(in: folder) != Self.files)
         try git("checkout", "--", ".")
         #expect(try texts(in: folder) == Self.files)

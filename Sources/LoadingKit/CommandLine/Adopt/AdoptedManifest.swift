@@ -14,6 +14,9 @@ struct AdoptedManifest {
 
     let targets: [Target]
 
+    /// The oldest version of the tools that knows the forms of what is added.
+    private static let oldestVersion = ToolsVersion(major: 5, minor: 5)
+
     init(_ text: String) {
         self.text = text
         let source = ManifestText(text)
@@ -37,6 +40,9 @@ struct AdoptedManifest {
         }
         let known = ["/LoadingKit\"", "/LoadingKit.git\"", source.dependency]
         add(source.dependency, to: "the package", before: "targets", known: known) { $0.packageCall }
+        if !changes.isEmpty, ToolsVersion(manifest: text) < Self.oldestVersion {
+            remarks.append("set its swift-tools-version to \(Self.oldestVersion) or newer")
+        }
     }
 
     /// Adds an element to the array `dependencies` of a call, and the array where there is none.
@@ -47,9 +53,10 @@ struct AdoptedManifest {
         let source = ManifestText(text)
         let call = find(source)
         if let call, let array = source.argument("dependencies", in: call) {
-            if known.contains(where: source.original(array).contains) { return }
+            let text = source.withLists(array)
+            if known.contains(where: text.contains) { return }
             guard let edited = source.appending(element, to: array) else { return leave(element, place) }
-            text = edited
+            self.text = edited
         } else if let call, let previous, let argument = source.argument(previous, in: call) {
             text = source.inserting(", dependencies: [\(element)]", at: argument.upperBound)
         } else if let call, let next, let label = source.label(next, in: call) {
@@ -162,15 +169,33 @@ private struct ManifestText {
         original(0..<index) + text + original(index..<bytes.count)
     }
 
-    /// The text with one more element in an array literal; nil where the expression is something else.
+    /// An expression's text, with that of the array literals which are given to a variable in it.
+    func withLists(_ expression: Range<Int>) -> String {
+        let text = original(expression)
+        let all = String(decoding: code, as: UTF8.self)
+        return text.matches(of: /[A-Za-z_]\w*/).reduce(text) { result, word in
+            guard let assignment = try? Regex("\\b\(word.output)\\b[^=\\n]*=\\s*\\[") else { return result }
+            return all.matches(of: assignment.wordBoundaryKind(.simple)).reduce(result) { result, match in
+                let start = all.utf8.distance(from: all.startIndex, to: match.range.upperBound)
+                return end(from: start).map { result + original(start..<$0) } ?? result
+            }
+        }
+    }
+
+    /// The text with one more element in an array literal or variable; nil where the expression is something else.
     func appending(_ element: String, to array: Range<Int>) -> String? {
+        if original(array).wholeMatch(of: /[A-Za-z_][\w.]*/) != nil {
+            return inserting(" + [\(element)]", at: array.upperBound)
+        }
         guard code[array.lowerBound] == UInt8(ascii: "["), end(from: array.lowerBound + 1) == array.upperBound - 1
         else {
             return nil
         }
         let inside = array.lowerBound + 1..<array.upperBound - 1
         guard let last = inside.last(where: { !isSpace($0) }) else {
-            return inserting(element, at: inside.upperBound)
+            guard startsLine(inside.upperBound) else { return inserting(element, at: inside.upperBound) }
+            let indent = indent(of: inside.upperBound)
+            return inserting("    \(element)\n\(indent)", at: inside.upperBound)
         }
         let hasComma = code[last] == UInt8(ascii: ",")
         let comma = hasComma ? "" : ","

@@ -5,31 +5,58 @@ struct AdoptedSource {
         let text: String
     }
 
-    private(set) var text: String
     private(set) var changes: [Note] = []
-    /// Places that someone has to look at.
+    /// Places that someone has to look at, where the file imports LoadingKit.
     private(set) var remarks: [Note] = []
+    /// Code that is compiled, or left out, where FoundationNetworking can be imported.
+    private(set) var questions: [Note] = []
     /// LoadingKit is imported: on each platform, or under a condition.
     private(set) var importsAlways = false
     private(set) var importsOnCondition = false
+    /// Other files of the module need no import.
+    private(set) var exportsImport = false
+    /// The types of FoundationNetworking that are used on Linux, and that the file declares itself.
+    private(set) var used: Set<String> = []
+    private(set) var declared: Set<String> = []
 
+    private let lineEnd: String
     private var open: [ConditionalBlock] = []
     private var lines: [String] = []
+    private var imports: AdoptedImports?
+    /// The line of the first `import Foundation` without a condition.
+    private var foundation: (index: Int, number: Int)?
     private let rules = AdoptionRule.all
 
     init(_ source: String) {
-        let hasCarriageReturns = source.contains("\r\n")
-        text = source.replacing("\r\n", with: "\n")
+        lineEnd = source.contains("\r\n") ? "\r\n" : "\n"
+        let text = source.replacing("\r\n", with: "\n")
         let blanked = BlankedSource(text)
         let code = BlankedSource.lines(blanked.code)
         let literals = BlankedSource.lines(blanked.literals)
         for (index, line) in BlankedSource.lines(Array(text.utf8)).enumerated() {
             readCondition(code[index])
-            let next = index + 1 < code.count ? code[index + 1] : ""
-            adopt(line, code[index], index + 1, isLast: next.trimmed.hasPrefix("#e"))
+            adopt(line, code[index], index + 1)
             remark(literals[index], index + 1)
         }
-        text = lines.joined(separator: hasCarriageReturns ? "\r\n" : "\n")
+        writeImports(isLast: false)
+    }
+
+    var text: String { lines.joined(separator: lineEnd) }
+
+    /// Whether the file imports Foundation alone, and uses types that come from another module on Linux.
+    func needsImport(declaredElsewhere: Set<String>) -> Bool {
+        !importsAlways && !importsOnCondition && foundation != nil && !used.subtracting(declaredElsewhere).isEmpty
+    }
+
+    /// Adds an import of LoadingKit on Linux behind that of Foundation.
+    mutating func addImport() {
+        guard let (index, number) = foundation else { return }
+        let adopted = lines[index].replacingFirst("Foundation", with: "LoadingKit")
+        lines.insert(contentsOf: ["#if os(Linux)", adopted, "#endif"], at: index + 1)
+        changes.append(Note(line: number, text: "\(adopted.trimmed) (added, on Linux)"))
+        changes.sort { $0.line < $1.line }
+        importsOnCondition = true
+        foundation = nil
     }
 
     private mutating func readCondition(_ code: String) {
@@ -42,40 +69,58 @@ struct AdoptedSource {
         }
     }
 
-    private mutating func adopt(_ line: String, _ code: String, _ number: Int, isLast: Bool) {
+    private mutating func adopt(_ line: String, _ code: String, _ number: Int) {
         let form =
-            /^(\s*)((?:@\w+(?:\([^)]*\))?\s+)*(?:\w+\s+)?import\s+(?:(?:class|struct|enum|protocol|func|typealias|let|var)\s+)?)(FoundationNetworking|LoadingKit)\b/
-        guard code.contains("FoundationNetworking") || code.contains("LoadingKit"),
-            let match = code.firstMatch(of: form.wordBoundaryKind(.simple))
-        else {
-            lines.append(adoptNames(line, code, number))
-            return
+            /^(\s*)((?:@\w+(?:\([^)]*\))?\s+)*(?:\w+\s+)?import\s+(?:(?:class|struct|enum|protocol|func|typealias|let|var)\s+)?)(Foundation(?:Networking)?|LoadingKit)\b/
+        guard code.contains("import"), let match = code.firstMatch(of: form.wordBoundaryKind(.simple)) else {
+            return adoptCode(line, code, number)
         }
-        let isOnLinux = open.allSatisfy { $0.isLinux == true }
-        guard match.3 == "FoundationNetworking", !open.contains(where: { $0.isLinux == false }) else {
-            if match.3 == "LoadingKit" { noteImport(always: open.isEmpty) }
+        let isElsewhere = open.contains { $0.isLinux == false }
+        guard match.3 == "FoundationNetworking", !isElsewhere else {
+            writeImports(isLast: false)
+            if match.3 == "LoadingKit" { noteImport(code) }
+            if code.trimmed.hasSuffix("import Foundation"), open.isEmpty, foundation == nil {
+                foundation = (lines.count, number)
+            }
             lines.append(line)
             return
         }
         let adopted = line.replacingFirst("FoundationNetworking", with: "LoadingKit")
-        noteImport(always: open.isEmpty)
+        noteImport(code)
+        let isOnLinux = open.allSatisfy { $0.isLinux == true }
         if isOnLinux {
+            writeImports(isLast: false)
             lines.append(adopted)
-        } else if isLast, lines.last?.trimmed == "#if canImport(FoundationNetworking)" {
-            let condition = lines.removeLast()
-            lines += [
-                condition.replacingFirst("canImport(FoundationNetworking)", with: "os(Linux)"), adopted,
-                condition.replacingFirst("#if", with: "#elseif"), line,
-            ]
+        } else if imports == nil {
+            imports = AdoptedImports(adopted, original: line, indent: match.1)
         } else {
-            let indent = String(match.1)
-            lines += [indent + "#if os(Linux)", adopted, indent + "#else", line, indent + "#endif"]
+            imports?.append(adopted, original: line)
         }
         changes.append(Note(line: number, text: adopted.trimmed + (isOnLinux ? "" : " (on Linux)")))
     }
 
-    private mutating func noteImport(always: Bool) {
-        if always { importsAlways = true } else { importsOnCondition = true }
+    private mutating func writeImports(isLast: Bool) {
+        imports.take()?.write(to: &lines, isLast: isLast)
+    }
+
+    /// A line that imports nothing of what is replaced.
+    private mutating func adoptCode(_ line: String, _ code: String, _ number: Int) {
+        let isDirective = code.trimmed.hasPrefix("#")
+        writeImports(isLast: isDirective && code.trimmed.hasPrefix("#e"))
+        lines.append(adoptNames(line, code, number))
+        guard !isDirective, !code.trimmed.isEmpty, !code.contains(/\bimport\s/) else { return }
+        declared.formUnion(LoadingNames.declared(in: code))
+        if !open.contains(where: { $0.isLinux == false }) { used.formUnion(LoadingNames.used(in: code)) }
+        for index in open.indices.reversed() where open[index].takeQuestion() {
+            let text =
+                "depends on FoundationNetworking, not on LoadingKit: code for Apple's systems usually works with LoadingKit"
+            questions.append(Note(line: number, text: text))
+        }
+    }
+
+    private mutating func noteImport(_ code: String) {
+        if open.isEmpty { importsAlways = true } else { importsOnCondition = true }
+        if code.contains("@_exported") { exportsImport = true }
     }
 
     /// Replaces names that are qualified by the module's, outside conditional code.
@@ -102,29 +147,6 @@ struct AdoptedSource {
     }
 }
 
-/// An `#if` up to its `#endif`: whether the current branch is compiled on Linux; nil where that is not known.
-private struct ConditionalBlock {
-    private(set) var isLinux: Bool?
-    private var hadLinux = false
-    private var isElseLinux = false
-
-    init(_ condition: String) { enter(condition) }
-
-    /// - Parameter condition: nil for `#else`.
-    mutating func enter(_ condition: String?) {
-        if isLinux == true { hadLinux = true }
-        switch condition {
-        case _ where hadLinux: isLinux = false
-        case nil: isLinux = isElseLinux ? true : nil
-        case "os(Linux)", "canImport(LoadingKit)": isLinux = true
-        case "!os(Linux)": (isLinux, isElseLinux) = (false, true)
-        case let other?:
-            let elsewhere = /os\((macOS|iOS|tvOS|watchOS|visionOS|Windows)\)|canImport\((Darwin|ObjectiveC)\)/
-            isLinux = other.wholeMatch(of: elsewhere) == nil ? nil : false
-        }
-    }
-}
-
 extension String {
     var trimmed: String { trimmingPrefix { $0.isWhitespace }.description.droppingTrailingSpaces }
 
@@ -134,42 +156,5 @@ extension String {
 
     func replacingFirst(_ word: String, with other: String) -> String {
         replacing(word, with: other, maxReplacements: 1)
-    }
-}
-
-/// A use that behaves differently (Migrating.md), or that LoadingKit does not have.
-private struct AdoptionRule {
-    /// Each line with the use has this word. It is found faster than the pattern.
-    let word: String
-    let pattern: Regex<AnyRegexOutput>
-    let text: String
-
-    init(_ word: String, _ pattern: Regex<some Any>, _ text: String) {
-        (self.word, self.text) = (word, text)
-        // A dot between letters is a boundary.
-        self.pattern = Regex<AnyRegexOutput>(pattern).wordBoundaryKind(.simple)
-    }
-
-    static var all: [AdoptionRule] {
-        [
-            AdoptionRule(
-                "\"http://", /"http:\/\/(?!localhost|127\.|10\.|192\.168\.|[^"\/:]*\.local\b)[^"\/:]*\./,
-                "plain http to other machines fails with -1022: https, or configuration.appTransportSecurity"),
-            AdoptionRule(
-                "URLProtocol", /\bclass\s+\w+\s*:(?!.*Sendable).*\bURLProtocol\b/,
-                "a subclass of URLProtocol restates @unchecked Sendable"),
-            AdoptionRule(
-                "CF", /\bimport\s+CFNetwork\b|\bCF(HTTP|FTP)\w+|\bCFNetwork[A-Z]/, "LoadingKit has no CFNetwork"),
-            AdoptionRule(
-                "N", /\bNSURLConnection\b|\bNSURLDownload\b|\bNetService\b/,
-                "LoadingKit does not have this class: sessions and tasks take its place"),
-            AdoptionRule(
-                ".observe(", /\.observe\(\\(URLSession\w*)?\.(state|progress|countOf\w+|fractionCompleted)/,
-                "Linux has no KVO: a delegate's methods, or reading URLSessionTask.progress"),
-            AdoptionRule(
-                "(contentsOf:", /\(contentsOf:\s*URL\(string:/,
-                "Foundation loads this itself, and http only with FoundationNetworking: load it with a session"),
-            AdoptionRule("closeCode", /\bswitch\b.*\bcloseCode\b/, "a switch over close codes needs a default"),
-        ]
     }
 }
