@@ -306,5 +306,24 @@ import Testing
         try terminal.type("open sesame\n")
         #expect(try await asked == "open sesame" && !shown.contains("sesame"))
         #expect(throws: ToolFailure.self) { try PasswordPrompt.ask("joe", on: "/nonexistent") }
+        #expect(terminal.showsInput)
+    }
+
+    /// Ctrl-C and `SIGTERM` at the prompt end the tool, and the terminal shows again what is typed.
+    @Test(.enabled(if: PseudoTerminal.isAvailable, PseudoTerminal.missing), arguments: [SIGINT, SIGTERM])
+    func passwordInterrupted(by number: Int32) async throws {
+        let (terminal, folder) = (try PseudoTerminal(), try TemporaryFolder())
+        let streams = ChildProcess.Streams(
+            input: terminal.far.fileDescriptor, output: terminal.far.fileDescriptor,
+            errors: terminal.far.fileDescriptor)
+        // A session of its own, whose terminal this one is.
+        let process = try ChildProcess(
+            "/usr/bin/setsid", ["-c", "-w", ToolRun.executable("loadkit"), "-u", "joe", "http://127.0.0.1:1/"],
+            folder: folder.url.path, environment: [:], streams: streams)
+        _ = try await onThread { try terminal.read(until: "Password of joe: ") }
+        #expect(!terminal.showsInput)
+        if number == SIGINT { try terminal.type("\u{3}") } else { kill(terminal.foreground, number) }
+        let status = try await onThread { process.waitForExit() }
+        #expect(status != 0 && terminal.showsInput)
     }
 }

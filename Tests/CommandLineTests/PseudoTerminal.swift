@@ -32,6 +32,15 @@ final class PseudoTerminal: Sendable {
         _ = ioctl(near, UInt(TIOCSWINSZ), &size)
     }
 
+    /// Whether the terminal shows what is typed.
+    var showsInput: Bool {
+        var settings = termios()
+        return tcgetattr(far.fileDescriptor, &settings) == 0 && settings.c_lflag & tcflag_t(ECHO) != 0
+    }
+
+    /// The process group that the terminal's keys interrupt.
+    var foreground: pid_t { tcgetpgrp(near) }
+
     /// Sends what a user would type.
     func type(_ text: String) throws {
         let bytes = Array(text.utf8)

@@ -403,6 +403,19 @@ import Testing
 
     // MARK: The demo
 
+    /// The program's second run may get the download's end before it has asked for its tasks.
+    @Test func aTaskOfTheDemoIsFoundByItsEnd() throws {
+        let (folder, lines) = (try TemporaryFolder(), Recorder<String>())
+        let file = try folder.write("whole", to: "part")
+        let delegate = BackgroundDemoDelegate(folder: folder.url) { lines.append($0) }
+        let session = URLSession(configuration: .ephemeral)
+        defer { session.invalidateAndCancel() }
+        let task = session.downloadTask(with: try #require(URL(string: "http://127.0.0.1:1/large")))
+        delegate.urlSession(session, downloadTask: task, didFinishDownloadingTo: file)
+        delegate.find(task)
+        #expect(lines.snapshot == ["found http://127.0.0.1:1/large", "done \(folder.url.path)/large"])
+    }
+
     @Test func demo() async throws {
         let run = try await ToolRun(["demo"])
         #expect(run.status == 0 && run.errors.isEmpty)

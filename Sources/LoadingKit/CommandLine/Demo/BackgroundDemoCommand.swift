@@ -3,6 +3,7 @@
     import Foundation
     import LoadingKit
     import LoadingKitLoopbackServer
+    import LoadingKitPrimitives
 
     /// The program that owns the demo's background download. It writes its events, one on each line: `wrote` with
     /// a byte count, `found` with a URL, `done` with the file, and `failed` with the reason.
@@ -19,26 +20,35 @@
             configuration.timeoutIntervalForResource = 60
             let delegate = BackgroundDemoDelegate(folder: URL(fileURLWithPath: folder, isDirectory: true))
             let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
-            for task in await session.allTasks {
-                delegate.say("found \(task.originalRequest?.url?.absoluteString ?? "")")
-            }
+            for task in await session.allTasks { delegate.find(task) }
             if let url = url.flatMap({ URL(string: $0) }) { session.downloadTask(with: url).resume() }
             session.finishTasksAndInvalidate()
             await delegate.sessionDidEnd.wait()
         }
     }
 
-    private final class BackgroundDemoDelegate: NSObject, URLSessionDownloadDelegate {
+    final class BackgroundDemoDelegate: NSObject, URLSessionDownloadDelegate {
         private let folder: URL
+        private let say: @Sendable (String) -> Void
+        private let found = Guarded<Set<Int>>([])
         let sessionDidEnd = Signal()
 
-        init(folder: URL) { self.folder = folder }
+        init(folder: URL, say: @escaping @Sendable (String) -> Void = { StandardOutput.write($0 + "\n") }) {
+            (self.folder, self.say) = (folder, say)
+        }
 
-        func say(_ line: String) { StandardOutput.write(line + "\n") }
+        /// Tells of a task of the earlier run, once. On a busy machine its end comes before the list of tasks.
+        func find(_ task: URLSessionTask) {
+            found.withLock { found in
+                guard found.insert(task.taskIdentifier).inserted else { return }
+                say("found \(task.originalRequest?.url?.absoluteString ?? "")")
+            }
+        }
 
         func urlSession(
             _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
         ) {
+            find(downloadTask)
             let place = folder.appendingPathComponent("large")
             do {
                 try FileManager.default.moveItem(at: location, to: place)
@@ -51,9 +61,7 @@
         func urlSession(
             _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
             totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
-        ) {
-            say("wrote \(totalBytesWritten)")
-        }
+        ) { say("wrote \(totalBytesWritten)") }
 
         func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
             if let error { say("failed \(error.localizedDescription)") }

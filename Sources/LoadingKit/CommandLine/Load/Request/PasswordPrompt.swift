@@ -1,22 +1,16 @@
 import Foundation
+import LoadingKitPrimitives
 
 /// Asks for a password on a terminal, which does not show it.
 enum PasswordPrompt {
-    static let terminal = "/dev/tty"
-
-    static func ask(_ user: String, on path: String = terminal) throws -> String {
+    static func ask(_ user: String, on path: String = "/dev/tty") throws -> String {
         let descriptor = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC)
-        var before = termios()
-        guard descriptor >= 0, tcgetattr(descriptor, &before) == 0 else {
-            if descriptor >= 0 { close(descriptor) }
+        defer { if descriptor >= 0 { close(descriptor) } }
+        guard descriptor >= 0, let silence = TerminalSilence(descriptor) else {
             throw ToolFailure(
                 .usage, "-u \(user) has no password, and there is no terminal to ask for it: use NAME:PASSWORD")
         }
-        defer { close(descriptor) }
-        var silent = before
-        silent.c_lflag &= ~tcflag_t(ECHO)
-        tcsetattr(descriptor, TCSAFLUSH, &silent)
-        defer { tcsetattr(descriptor, TCSAFLUSH, &before) }
+        defer { silence.end() }
         _ = DescriptorWriter(descriptor).write(Array("Password of \(PlainText.line(user)): ".utf8))
         let line = readLine(descriptor)
         _ = DescriptorWriter(descriptor).write([UInt8(ascii: "\n")])
@@ -33,5 +27,49 @@ enum PasswordPrompt {
             line.append(byte)
         }
         return String(decoding: line, as: UTF8.self)
+    }
+}
+
+/// A terminal does not show the typed text, until this ends, or the process does: by itself, by Ctrl-C or by `SIGTERM`.
+private struct TerminalSilence {
+    /// The terminal, and its settings from before.
+    private static let silenced = Guarded<(descriptor: Int32, settings: termios)?>(nil)
+    private static let restoringAtExit: Void = { _ = atexit { TerminalSilence.restore() } }()
+
+    private let signals: [(number: Int32, source: any DispatchSourceSignal)]
+
+    /// Nil where the descriptor is not a terminal's.
+    init?(_ descriptor: Int32) {
+        var settings = termios()
+        guard tcgetattr(descriptor, &settings) == 0 else { return nil }
+        _ = Self.restoringAtExit
+        Self.silenced.withLock { [settings] in $0 = (descriptor, settings) }
+        signals = [SIGINT, SIGTERM].map { number in
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            source.setEventHandler {
+                Self.restore()
+                signal(number, SIG_DFL)
+                kill(getpid(), number)
+            }
+            source.activate()
+            return (number, source)
+        }
+        settings.c_lflag &= ~tcflag_t(ECHO)
+        tcsetattr(descriptor, TCSAFLUSH, &settings)
+    }
+
+    func end() {
+        Self.restore()
+        for (number, source) in signals {
+            source.cancel()
+            signal(number, SIG_DFL)
+        }
+    }
+
+    private static func restore() {
+        guard let (descriptor, settings) = silenced.withLock({ $0.take() }) else { return }
+        var before = settings
+        tcsetattr(descriptor, TCSAFLUSH, &before)
     }
 }
