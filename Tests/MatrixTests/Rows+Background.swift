@@ -31,10 +31,10 @@ extension Row {
                 #expect(seen.areOfThisProcess == [path == .inProcess])
             }
             .elsewhere(Reason.backgroundAlone),
-        .setting("backgroundChannels", "what makes the transfers")
+        .setting("makeBackground", "what makes the transfers")
             .on([.inProcess]) { path in
                 // Without it the session is one as any other, in this process.
-                let seen = try await path.run { $0.configure = { $0.settings.backgroundChannels = nil } }
+                let seen = try await path.run { $0.configure = { $0.settings.makeBackground = nil } }
                 #expect(seen.outcome?.text == "hello" && seen.areOfThisProcess == [true])
             }
             .not([.daemon], "Without it there is no way to the daemon.")

@@ -32,7 +32,9 @@ extension URLSessionConfiguration {
         configuration.waitsForConnectivity = true
         configuration.sessionSendsLaunchEvents = true
         configuration.settings.identifier = identifier
-        configuration.settings.backgroundChannels = { try BackgroundComposition.channels($0, identifier: identifier) }
+        configuration.settings.makeBackground = BackgroundSession.maker {
+            try BackgroundComposition.channels($0, identifier: identifier)
+        }
         return configuration
     }
 

@@ -30,7 +30,7 @@ final class BackgroundWorld: @unchecked Sendable {  // used by one test's task
         change(&configuration.settings)
         let transfers = transfers
         delegate.isFree.withLock { $0 = { transfers.isFree } }
-        configuration.settings.backgroundChannels = { settings in
+        configuration.settings.makeBackground = BackgroundSession.maker { settings in
             transfers.channels(
                 for: try SessionDescription(settings, identifier: "test", program: "test", storeFolder: nil))
         }

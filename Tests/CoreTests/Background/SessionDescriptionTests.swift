@@ -111,7 +111,7 @@ import Testing
         let configuration = URLSessionConfiguration()
         change(configuration)
         let transfers = StandInTransfers()
-        configuration.settings.backgroundChannels = { settings in
+        configuration.settings.makeBackground = BackgroundSession.maker { settings in
             let description = try SessionDescription(
                 settings, identifier: "test", program: "test", storeFolder: nil)
             return transfers.channels(for: description)

@@ -8,7 +8,7 @@ import Synchronization
 /// program.
 ///
 /// It holds the session until the session is invalidated: events may come for a session that the program does not hold.
-final class BackgroundSession: @unchecked Sendable {  // confined to the loop, but for the constants
+package final class BackgroundSession: SessionBackground, @unchecked Sendable {  // confined to the loop, but for the constants
     private enum Phase {
         case attaching
         case attached
@@ -37,15 +37,23 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
     /// The runners of tasks whose end was not reported yet, by task identifier.
     private var runners: [Int: BackgroundTaskRunner] = [:]
 
-    init(_ channels: Result<TransferChannelMaker, any Error>, _ core: SessionCore) {
+    private init(_ channels: Result<TransferChannelMaker, any Error>, _ core: SessionCore) {
         (self.channels, loop) = (channels, core.loop)
         attachment.enter()
+    }
+
+    /// - Parameter channels: returns the channels to the performer of the session's transfers. Where it throws, the session
+    ///   is invalidated with that error.
+    package static func maker(
+        _ channels: @escaping @Sendable (SessionSettings) throws -> TransferChannelMaker
+    ) -> @Sendable (SessionCore) -> any SessionBackground {
+        { core in BackgroundSession(Result { try channels(core.settings) }, core) }
     }
 
     // MARK: From any thread
 
     /// Attaches a new session.
-    func attach(_ session: URLSession) {
+    package func attach(_ session: URLSession) {
         self.session = session
         switch channels {
         case .failure(let error): didReceive(.detached(TransferError(error)))
@@ -57,8 +65,7 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
         }
     }
 
-    /// An unused task identifier. Blocks until the session is attached.
-    func nextIdentifier() -> Int {
+    package func nextIdentifier() -> Int {
         attachment.wait()
         return identifiers.wrappingAdd(1, ordering: .relaxed).oldValue
     }
@@ -82,8 +89,8 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
         if isFirst { attachment.leave() }
     }
 
-    /// Passes a task to the performer of transfers. Blocks until the task is in the journal.
-    func begin(_ task: URLSessionTask) {
+    /// Passes a task to the performer of transfers.
+    package func begin(_ task: URLSessionTask) {
         loop.execute { self.register(task) }
         // Where the session could not attach, it has already ended the task.
         attachment.wait()
@@ -93,8 +100,7 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
         done.wait()
     }
 
-    /// Continues a task in the background that the program has run until now.
-    func takeOver(_ task: URLSessionTask) {
+    package func takeOver(_ task: URLSessionTask) {
         task.engine = nil
         register(task)
         handOver(task) {}
@@ -121,16 +127,15 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
         }
     }
 
-    func send(_ command: TransferCommand) { channel?.send(command) }
+    package func send(_ command: TransferCommand) { channel?.send(command) }
 
-    func taskDidChange(_ identifier: Int, priority: Float, taskDescription: String?) {
+    package func taskDidChange(_ identifier: Int, priority: Float, taskDescription: String?) {
         loop.execute { self.runners[identifier]?.taskDidChange(priority, taskDescription) }
     }
 
     // MARK: On the loop
 
-    /// Calls `work` when the session's tasks are known.
-    func whenAttached(_ work: @escaping () -> Void) {
+    package func whenAttached(_ work: @escaping () -> Void) {
         guard case .attaching = phase else { return work() }
         waiting.append(work)
     }
@@ -189,9 +194,8 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
         }
     }
 
-    /// Whether reported ends are still in the journal. If the session were invalidated now and the program ended, its next
-    /// run would get these ends again.
-    var hasUntakenEnds: Bool { isLive && !runners.isEmpty }
+    /// If the session were invalidated while there are such ends, and the program ended, its next run would get them again.
+    package var hasUntakenEnds: Bool { isLive && !runners.isEmpty }
 
     /// Removes the runner of a task that is not in the journal, and whose end was reported.
     func forget(_ identifier: Int) { runners[identifier] = nil }
@@ -261,7 +265,7 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
 
     /// Ends the session. `completion` is called when the performer of transfers has released the session's identifier:
     /// the delegate, which is informed then, may make a new session with it.
-    func end(_ completion: @escaping @Sendable () -> Void) {
+    package func end(_ completion: @escaping @Sendable () -> Void) {
         let wasAttached = if case .attached = phase { true } else { false }
         phase = .closed
         guard wasAttached, let channel else { return close(completion) }

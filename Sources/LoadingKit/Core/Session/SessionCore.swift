@@ -14,6 +14,27 @@ package protocol SessionResource: AnyObject {
     func close()
 }
 
+/// The part of a background session that has its tasks performed beside the session, and reports their events.
+package protocol SessionBackground: AnyObject, Sendable {
+    // From any thread.
+    func attach(_ session: URLSession)
+    /// An unused task identifier. Blocks until the session is attached.
+    func nextIdentifier() -> Int
+    /// Has a task performed. Blocks until the task is in the journal.
+    func begin(_ task: URLSessionTask)
+    /// Continues a task that the program has run until now.
+    func takeOver(_ task: URLSessionTask)
+    func taskDidChange(_ identifier: Int, priority: Float, taskDescription: String?)
+    func send(_ command: TransferCommand)
+
+    // On the loop.
+    /// Calls `work` when the session's tasks are known.
+    func whenAttached(_ work: @escaping () -> Void)
+    /// Whether reported ends are still in the journal.
+    var hasUntakenEnds: Bool { get }
+    func end(_ completion: @escaping @Sendable () -> Void)
+}
+
 /// The part of a session on the loop: its tasks, its schemes' resources, and the state of its invalidation.
 package final class SessionCore: @unchecked Sendable {  // confined to `loop`, but for the constants
     private enum Phase {
@@ -32,9 +53,9 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     let logger: Logger
     package let registry: URLProtocolRegistry
     package let mailbox: DelegateMailbox
-    /// The background session, which performs the tasks; nil for every other session. Set before any other thread has
-    /// the session.
-    private(set) nonisolated(unsafe) var background: BackgroundSession?
+    /// Performs the tasks of a background session; nil for every other session. Set before any other thread has the
+    /// session.
+    private(set) nonisolated(unsafe) var background: (any SessionBackground)?
     let chunks = ChunkPool()
     package private(set) lazy var networks = NetworkMonitor(loop)
     let namedUsers = NamedUsers()
@@ -82,10 +103,8 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
 
     /// Attaches a new background session to the service that performs its transfers.
     func attachInBackground(_ session: URLSession) {
-        guard let channels = settings.backgroundChannels else { return }
-        let made = BackgroundSession(Result { try channels(settings) }, self)
-        background = made
-        made.attach(session)
+        background = settings.makeBackground?(self)
+        background?.attach(session)
     }
 
     /// A task was created and is not resumed yet.

@@ -28,9 +28,8 @@ package struct SessionSettings: @unchecked Sendable {  // metatypes and property
     package var backgroundLaunchCommand: [String]?
     package var backgroundDownloadFolder: URL?
     package var runsInProcess = false
-    /// Returns the channels to the performer of a background session's transfers; nil for every other kind of session.
-    /// Where it throws, the session is invalidated with that error.
-    package var backgroundChannels: (@Sendable (SessionSettings) throws -> TransferChannelMaker)?
+    /// Makes the part of a background session that performs its tasks; nil for every other kind of session.
+    package var makeBackground: (@Sendable (SessionCore) -> any SessionBackground)?
     package var multipathServiceType = URLSessionConfiguration.MultipathServiceType.none
     package var httpAdditionalHeaders: [(String, String)]?
     package var httpMaximumConnectionsPerHost = 6

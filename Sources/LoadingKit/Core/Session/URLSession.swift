@@ -38,7 +38,7 @@ open class URLSession: NSObject, NSCopying, @unchecked Sendable {  // constants,
         delegateBox = DelegateBox(delegate)
         core = SessionCore(configuration.settings, queue, delegateBox, loop)
         super.init()
-        guard configuration.settings.backgroundChannels != nil else { return }
+        guard configuration.settings.makeBackground != nil else { return }
         precondition(delegate != nil, BackgroundRules.noDelegate)
         core.attachInBackground(self)
     }

@@ -18,7 +18,7 @@ extension SettingDeclaration {
             the program makes its transfers itself; they go on when it runs again. One process of the program at a time can; the \
             sessions of another one are invalidated with `URLError.backgroundSessionInUseByAnotherProcess`
             """),
-        SettingDeclaration("backgroundChannels", .program, isPublic: false, "how this process reaches the other one"),
+        SettingDeclaration("makeBackground", .program, isPublic: false, "how this process reaches the other one"),
         SettingDeclaration("wallClock", .program, isPublic: false, "the process's clock"),
         SettingDeclaration("omittedFields", .program, isPublic: false, "fields that the tool's user does not want"),
         SettingDeclaration(
