@@ -1,26 +1,13 @@
-import Foundation
 import Testing
 
 @testable import LoadingKitCore
 
 /// Every event of a handler in every stage of its load.
 @Suite struct ContractCheckTests {
-    private static let url = URL(fileURLWithPath: "/")
-    private static let response = URLResponse(
-        url: url, mimeType: nil, expectedContentLength: -1, textEncodingName: nil)
-    private static let challenge = URLAuthenticationChallenge(
-        protectionSpace: URLProtectionSpace(
-            host: "a", port: 1, protocol: nil, realm: nil, authenticationMethod: nil),
-        proposedCredential: nil, previousFailureCount: 0, failureResponse: nil, error: nil)
-
-    private let events: [String: HandlerLoad.Event] = [
-        "response": .response(Self.response, .notAllowed), "data": .data(Data([1])),
-        "redirect": .redirect(URLRequest(url: Self.url), Self.response),
-        "challenge": .challenge(Self.challenge) { _, _ in },
-        "withdrawn": .withdrawn(Self.challenge),
-        "cached": .cached(CachedURLResponse(response: Self.response, data: Data())),
-        "end": .end(nil), "error": .end(URLError(.unknown)), "returned": .returned(nil),
-        "thrown": .returned(URLError(.unknown)),
+    private let events: [String: ContractCheck.Event] = [
+        "response": .response, "data": .data, "redirect": .redirect, "challenge": .challenge, "withdrawn": .withdrawn,
+        "cached": .cached, "end": .end(isError: false), "error": .end(isError: true),
+        "returned": .returned(isError: false), "thrown": .returned(isError: true),
     ]
 
     private static let everyEvent: Set = [

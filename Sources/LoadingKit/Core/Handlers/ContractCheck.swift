@@ -16,6 +16,27 @@ struct ContractCheck {
         case receiveIsAwaited = 13
     }
 
+    /// An event of a handler, without its content. See ``HandlerLoad/Event``.
+    enum Event: Hashable {
+        case response, data, passed, redirect, challenge, withdrawn, cached
+        case end(isError: Bool)
+        case returned(isError: Bool)
+
+        /// The event's name, for messages.
+        var name: String {
+            switch self {
+            case .response: "a response"
+            case .data: "body bytes"
+            case .passed: "a forwarded load's response"
+            case .redirect: "a redirect"
+            case .challenge: "a challenge"
+            case .withdrawn: "a withdrawn challenge"
+            case .cached: "a stored response"
+            case .end(let isError), .returned(let isError): isError ? "an error" : "an end"
+            }
+        }
+    }
+
     /// The decision about an event.
     struct Verdict: Equatable {
         let isTaken: Bool
@@ -49,7 +70,7 @@ struct ContractCheck {
         return !hasOverlapped
     }
 
-    mutating func accept(_ event: HandlerLoad.Event) -> Verdict {
+    mutating func accept(_ event: Event) -> Verdict {
         switch (stage, event) {
         // A redirect and a stored response make `load(_:)` throw. Afterwards, handlers of Apple's kind finish, or fail
         // with a cancellation, as Apple's examples do. Dropping this event loses nothing.
@@ -83,7 +104,7 @@ final class LateEvents: Sendable {
         self.handler = handler
     }
 
-    func check(_ event: HandlerLoad.Event) {
+    func check(_ event: ContractCheck.Event) {
         guard let rule = contract.withLock({ $0.accept(event).broken }) else { return }
         logger.warn(of: rule, event.name, handler)
     }
@@ -94,22 +115,5 @@ extension Logger {
         warning(
             "\(handler) breaks rule \(rule.rawValue) of the contract of handlers with \(action)",
             metadata: ["rule": "\(rule.rawValue)", "handler": "\(handler)"])
-    }
-}
-
-extension HandlerLoad.Event {
-    /// The event's name, for messages.
-    var name: String {
-        switch self {
-        case .response: "a response"
-        case .data: "body bytes"
-        case .passed: "a forwarded load's response"
-        case .redirect: "a redirect"
-        case .challenge: "a challenge"
-        case .withdrawn: "a withdrawn challenge"
-        case .cached: "a stored response"
-        case .end(nil), .returned(nil): "an end"
-        case .end, .returned: "an error"
-        }
     }
 }

@@ -9,13 +9,13 @@ struct CustomRecording {
     private let request: URLRequest
     private let cache: URLCache
     private let clock: WallClock
-    private let task: URLSessionTask
 
     /// Nil when the response must not be stored, or there is no cache for it.
     init?(
-        _ response: URLResponse, _ policy: URLCache.StoragePolicy, _ request: URLRequest, _ resources: LoadResources
+        _ response: URLResponse, _ policy: URLCache.StoragePolicy, of request: URLRequest, in cache: URLCache?,
+        _ clock: WallClock
     ) {
-        guard policy != .notAllowed, !request.hasCredentials, let cache = resources.core.settings.urlCache,
+        guard policy != .notAllowed, !request.hasCredentials, let cache,
             let recorder = ResponseRecorder(expecting: response.expectedContentLength, limit: cache.largestResponse)
         else { return nil }
         self.recorder = recorder
@@ -23,12 +23,11 @@ struct CustomRecording {
         self.policy = policy
         self.request = request
         self.cache = cache
-        clock = resources.core.settings.wallClock
-        task = resources.task
+        self.clock = clock
     }
 
     func store(_ receiver: any LoadReceiver) {
-        guard !task.isPersonal, let data = recorder.take() else { return }
+        guard let data = recorder.take() else { return }
         let date = clock.now
         let proposed = CachedURLResponse(
             response: response, data: data, userInfo: nil, storagePolicy: policy,

@@ -23,7 +23,7 @@ final class HandlerClient: NSObject, URLProtocolHandlerClient {
     private func post(_ event: HandlerLoad.Event) {
         switch state.withLock({ $0 }) {
         case .loading(let run): run.post(event)
-        case .over(let lateEvents): lateEvents?.check(event)
+        case .over(let lateEvents): lateEvents?.check(event.kind)
         }
     }
 

@@ -21,6 +21,20 @@ final class HandlerLoad: LoopHandler, @unchecked Sendable {  // confined to `loo
         case end((any Error)?)
         /// `load(_:)` has returned, or thrown.
         case returned((any Error)?)
+
+        var kind: ContractCheck.Event {
+            switch self {
+            case .response: .response
+            case .data: .data
+            case .passed: .passed
+            case .redirect: .redirect
+            case .challenge: .challenge
+            case .withdrawn: .withdrawn
+            case .cached: .cached
+            case .end(let error): .end(isError: error != nil)
+            case .returned(let error): .returned(isError: error != nil)
+            }
+        }
     }
 
     /// The number of undelivered bytes from which `LoadContext.receive` waits.
@@ -175,12 +189,12 @@ final class HandlerLoad: LoopHandler, @unchecked Sendable {  // confined to `loo
 
     private func take(_ event: Event) {
         guard resources != nil else {
-            makeLateEvents()?.check(event)
+            makeLateEvents()?.check(event.kind)
             return
         }
-        let verdict = contract.accept(event)
+        let verdict = contract.accept(event.kind)
         if let rule = verdict.broken, let logger = resources?.core.logger {
-            logger.warn(of: rule, event.name, program.type)
+            logger.warn(of: rule, event.kind.name, program.type)
         }
         guard verdict.isTaken, let receiver else { return }
         guard !isBlocked, passed == nil, waiting.isEmpty else { return waiting.append(event) }
@@ -202,7 +216,10 @@ final class HandlerLoad: LoopHandler, @unchecked Sendable {  // confined to `loo
     private func hand(_ event: Event, to receiver: any LoadReceiver) {
         switch event {
         case .response(let response, let policy):
-            recording = resources.flatMap { CustomRecording(response, policy, request, $0) }
+            recording = resources.flatMap {
+                CustomRecording(
+                    response, policy, of: request, in: $0.core.settings.urlCache, $0.core.settings.wallClock)
+            }
             isBlocked = receiver.receive(response) == .wait
         case .data(let data):
             recording?.recorder.append(data)
@@ -227,7 +244,7 @@ final class HandlerLoad: LoopHandler, @unchecked Sendable {  // confined to `loo
         case .withdrawn(let challenge):
             receiver.withdraw(challenge)
         case .end(nil), .returned(nil):
-            recording?.store(receiver)
+            if resources?.task.isPersonal == false { recording?.store(receiver) }
             receiver.finish()
         case .end(let error?), .returned(let error?):
             receiver.fail(HandlerError(error: error))
