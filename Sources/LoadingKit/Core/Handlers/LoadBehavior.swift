@@ -30,7 +30,7 @@ enum LoadBehavior {
     }
 
     /// The handler, where its class overrides the method.
-    func handler(overriding method: HandlerMethod) -> URLProtocolHandler? {
+    func handler(overriding method: OverridableMethod) -> URLProtocolHandler? {
         switch self {
         case .handler(let handler): method.isOverridden(by: handler) ? handler : nil
         case .interceptor: nil

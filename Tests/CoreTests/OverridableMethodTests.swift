@@ -4,7 +4,7 @@ import Testing
 @testable import LoadingKitCore
 
 /// Which of a handler's methods are its own.
-@Suite struct HandlerMethodTests {
+@Suite struct OverridableMethodTests {
     private class Load: URLProtocolHandler, @unchecked Sendable {
         override func load(_ load: LoadContext) async throws {}
         override class func canInit(with request: URLRequest) -> Bool { true }
@@ -34,7 +34,7 @@ import Testing
         let (type, starts, stops) = Self.cases[index]
         let url = try #require(URL(string: "x://x"))
         let handler = type.init(request: URLRequest(url: url), cachedResponse: nil, client: nil)
-        #expect(HandlerMethod.startLoading.isOverridden(by: handler) == starts, "\(type)")
-        #expect(HandlerMethod.stopLoading.isOverridden(by: handler) == stops, "\(type)")
+        #expect(OverridableMethod.startLoading.isOverridden(by: handler) == starts, "\(type)")
+        #expect(OverridableMethod.stopLoading.isOverridden(by: handler) == stops, "\(type)")
     }
 }
