@@ -8,7 +8,7 @@ final class StreamBody: StreamChannel, PieceSink, @unchecked Sendable {  // conf
 
     private let loop: EventLoop
     /// Nil when the load, or the stream task, has ended.
-    private var load: TaskEngine?
+    private var load: (any SinkEngine)?
     @exclusivity(unchecked) var pieces: PieceBuffer
     private var waiting = Deque<Data>()
     private var waitingBytes = 0
@@ -18,17 +18,17 @@ final class StreamBody: StreamChannel, PieceSink, @unchecked Sendable {  // conf
     private(set) var isClosed = false
     var handler: (any StreamChannelHandler)?
 
-    init(_ load: TaskEngine) {
+    init(_ load: any SinkEngine, _ pool: ChunkPool) {
         self.load = load
         loop = load.loop
-        pieces = PieceBuffer(load.core.chunks)
+        pieces = PieceBuffer(pool)
     }
 
     // MARK: TaskSink
 
-    func receive(_ response: URLResponse, isPart: Bool, for engine: TaskEngine) -> SinkAction { .proceed }
+    func receive(_ response: URLResponse, isPart: Bool, for engine: any SinkEngine) -> SinkAction { .proceed }
 
-    func deliver(_ piece: Data, for engine: TaskEngine) -> SinkAction {
+    func deliver(_ piece: Data, for engine: any SinkEngine) -> SinkAction {
         guard !isClosed else { return .proceed }
         waiting.append(piece)
         waitingBytes += piece.count
@@ -38,7 +38,7 @@ final class StreamBody: StreamChannel, PieceSink, @unchecked Sendable {  // conf
     }
 
     /// The stream task ends when the program has read all bytes up to here.
-    func reportEnd(_ error: (any Error)?, for engine: TaskEngine) {
+    func reportEnd(_ error: (any Error)?, for engine: any SinkEngine) {
         end = error.map { .failure($0) } ?? .success(())
         load = nil
         notifySoon()

@@ -61,7 +61,13 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {  // as 
 
     override func makeSink(_ consumer: TaskConsumer, _ core: SessionCore) -> any TaskSink {
         guard case .file(let recipient) = consumer else { return super.makeSink(consumer, core) }
-        return FileSink(self, recipient, core)
+        return makeFileSink(recipient, core)
+    }
+
+    func makeFileSink(_ recipient: FileRecipient, _ core: SessionCore) -> FileSink {
+        FileSink(
+            recipient, resumption, waiting, core.chunks, keepsContentCodings: core.settings.keepsContentCodings,
+            ratio: core.settings.maximumDecompressionRatio)
     }
 
     override func loadDidEnd(_ error: (any Error)?) {

@@ -155,7 +155,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
             CollectingSink(.completion(handler), limit: core.settings.maximumCollectedBodySize)
         case .continuation(let continuation):
             CollectingSink(.continuation(continuation), limit: core.settings.maximumCollectedBodySize)
-        case .bytes(let feed, let continuation): BytesSink(feed, continuation, core)
+        case .bytes(let feed, let continuation): BytesSink(feed, continuation, core.chunks)
         // Only a data task's delegate gets the body, and only a download task has a file.
         case .delegate, .delegateAndFile, .file: DiscardingSink()
         }

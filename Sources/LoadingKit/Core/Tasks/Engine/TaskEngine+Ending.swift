@@ -2,13 +2,8 @@ import Foundation
 
 /// Reports a task's end for the sinks.
 extension TaskEngine {
-    /// Completes the task and reports its end, on behalf of the sink.
-    ///
-    /// - Parameters:
-    ///   - result: reports the task's result, before the metrics.
-    ///   - last: reports the end, with the task's response.
     func reportEnd(
-        _ error: (any Error)?, to recipient: EndRecipient, result: () -> Void = {}, last: (URLResponse?) -> Void
+        _ error: (any Error)?, to recipient: EndRecipient, result: () -> Void, last: (URLResponse?) -> Void
     ) {
         let response = task.loadDidFinish(error, completes: delegates == nil || recipient != .delegate)
         if error == nil { result() }
@@ -28,7 +23,13 @@ extension TaskEngine {
         }
     }
 
-    /// Reports the end to the delegate, as the last call.
+    func reportEndToHandler(_ call: @escaping @Sendable () -> Void) {
+        core.mailbox.post { [task] in
+            call()
+            task.releaseResources()
+        }
+    }
+
     func reportEndToDelegate(_ error: (any Error)?) {
         guard let delegates else { return }
         core.mailbox.postEnd(of: task) { [session, task] in
@@ -37,7 +38,6 @@ extension TaskEngine {
         }
     }
 
-    /// Resumes an asynchronous caller, after the delegate, if there is one, has received all earlier events.
     func resume<Value: Sendable>(_ continuation: LoopContinuation<Value>, with result: Result<Value, any Error>) {
         guard delegates != nil else { return continuation.resume(with: result, from: loop) }
         core.mailbox.postEnd(of: task) { continuation.resume(with: result) }

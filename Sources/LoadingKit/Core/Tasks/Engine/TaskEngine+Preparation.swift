@@ -21,7 +21,6 @@ extension TaskEngine {
         }
     }
 
-    /// Loads a request other than the task's first one.
     func load(changed request: URLRequest) {
         task.currentRequest = request
         load(prepared: request)
@@ -43,7 +42,6 @@ extension TaskEngine {
         }
     }
 
-    /// Runs `work`, which may block, on the pool, and then `next` on the loop, unless the task has ended.
     func runOnPool<Value: Sendable>(
         _ work: @escaping @Sendable () throws -> Value, _ next: @escaping (Value) -> Void
     ) {

@@ -9,7 +9,6 @@ extension TaskEngine: LoadReceiver {
         return stage.flow()
     }
 
-    /// Makes a response, or one of its parts with its own head, the task's response.
     func note(_ response: URLResponse) {
         noteActivity()
         let hasProgress = task.shared.withLock { shared in

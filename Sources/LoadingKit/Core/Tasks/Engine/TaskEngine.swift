@@ -9,7 +9,7 @@ import LoadingKitTransport
 ///
 /// The loop calls the engine as a ``LoopDeadline`` when a timeout may have passed. These calls continue until the
 /// load's end, also where the load outlives its task, like the body of streams that a program has captured.
-final class TaskEngine: LoopDeadline, TaskRunner, @unchecked Sendable {  // confined to `core.loop`
+final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // confined to `core.loop`
     // Exclusive access is not checked where a property is read and replaced, or changed by a function that calls no
     // other object: the check costs more than the access.
     /// Replaced when a data task becomes a download or a stream task.
@@ -47,12 +47,14 @@ final class TaskEngine: LoopDeadline, TaskRunner, @unchecked Sendable {  // conf
 
     var isOver: Bool { stage.isOver }
     var isLoading: Bool { stage.isLoading }
-    /// The reasons why nothing may be reported to the program now.
     var hold: TaskStage.Hold { stage.hold }
 
     var isQueued: Bool { clock.isQueued }
 
-    /// Whether the sink may report more to the program.
+    var currentRequest: URLRequest? { task.currentRequest }
+
+    var expectedToReceive: Int64 { task.countOfBytesExpectedToReceive }
+
     var canDeliver: Bool { stage.canDeliver }
 
     // MARK: Control
@@ -223,14 +225,7 @@ final class TaskEngine: LoopDeadline, TaskRunner, @unchecked Sendable {  // conf
 
     // MARK: Holding back
 
-    /// Carries out the action that the sink returned.
-    @inline(__always)
-    func perform(_ action: SinkAction) {
-        if case .proceed = action { return }
-        performNow(action)
-    }
-
-    private func performNow(_ action: SinkAction) {
+    func performNow(_ action: SinkAction) {
         switch action {
         case .proceed: break
         case .hold(let reason): if !isOver { hold(for: reason) }
@@ -282,7 +277,7 @@ final class TaskEngine: LoopDeadline, TaskRunner, @unchecked Sendable {  // conf
 
     // MARK: Another task in place of this one
 
-    /// Continues a data task as another task, and reports it to its delegate.
+    /// Continues a data task as another task, with another sink, and reports it to its delegate.
     func become(
         _ successor: URLSessionTask, _ sink: any TaskSink,
         _ report: @escaping @Sendable (TaskDelegates, URLSession) -> Void
@@ -290,7 +285,7 @@ final class TaskEngine: LoopDeadline, TaskRunner, @unchecked Sendable {  // conf
         let old = task
         core.replace(old, by: successor)
         task = successor
-        self.sink = self.sink.replaced(by: sink)
+        self.sink = sink
         core.mailbox.postEnd(of: successor) { [delegates, session] in
             if let delegates { report(delegates, session) }
             old.releaseResources()
@@ -331,7 +326,6 @@ final class TaskEngine: LoopDeadline, TaskRunner, @unchecked Sendable {  // conf
         }
     }
 
-    /// Ends the load, and reports nothing.
     func stop() {
         if isOver { return }
         let last = stage.end()

@@ -18,42 +18,42 @@ final class CollectingSink: TaskSink {
         self.limit = limit.map { max(0, $0) }
     }
 
-    func attach(to engine: TaskEngine) {
+    func attach(to engine: any SinkEngine) {
         if isResultAwaited(engine) { engine.loop.awaitedResults += 1 }
     }
 
-    func loadDidStop(_ engine: TaskEngine) -> SinkAction {
+    func loadDidStop(_ engine: any SinkEngine) -> SinkAction {
         if isResultAwaited(engine) { engine.loop.awaitedResults -= 1 }
         return .proceed
     }
 
     /// Whether the loop itself resumes the caller.
-    private func isResultAwaited(_ engine: TaskEngine) -> Bool {
-        if case .continuation = recipient { engine.delegates == nil } else { false }
+    private func isResultAwaited(_ engine: any SinkEngine) -> Bool {
+        if case .continuation = recipient { !engine.hasDelegate } else { false }
     }
 
     /// A body that will be too long is not received. A response to `HEAD`, a 204 and a 304 announce a body that does
     /// not follow (RFC 9110 §8.6).
-    func receive(_ response: URLResponse, isPart: Bool, for engine: TaskEngine) -> SinkAction {
+    func receive(_ response: URLResponse, isPart: Bool, for engine: any SinkEngine) -> SinkAction {
         let expected = response.expectedContentLength
         collector.expect(expected)
         guard let limit, expected > Int64(limit), !isPart else { return .proceed }
         let status = (response as? HTTPURLResponse)?.statusCode
-        guard engine.task.currentRequest?.httpMethod != "HEAD", status != 204, status != 304 else { return .proceed }
+        guard engine.currentRequest?.httpMethod != "HEAD", status != 204, status != 304 else { return .proceed }
         return .fail(LoadFailure.tooLong(limit))
     }
 
-    func receive(_ bytes: UnsafeRawBufferPointer, for engine: TaskEngine) -> SinkAction {
+    func receive(_ bytes: UnsafeRawBufferPointer, for engine: any SinkEngine) -> SinkAction {
         collector.append(bytes) ? checkSize() : .fail(LoadFailure.outOfMemory)
     }
 
-    func receive(_ data: Data, for engine: TaskEngine) -> SinkAction {
+    func receive(_ data: Data, for engine: any SinkEngine) -> SinkAction {
         collector.append(data) ? checkSize() : .fail(LoadFailure.outOfMemory)
     }
 
     func buffer(atMost count: Int) -> UnsafeMutableRawBufferPointer? { collector.space(atMost: count) }
 
-    func bufferWasFilled(_ count: Int, for engine: TaskEngine) -> SinkAction {
+    func bufferWasFilled(_ count: Int, for engine: any SinkEngine) -> SinkAction {
         collector.filled(count)
         return checkSize()
     }
@@ -63,35 +63,31 @@ final class CollectingSink: TaskSink {
         return .fail(LoadFailure.tooLong(limit))
     }
 
-    func partDidEnd(for engine: TaskEngine) -> SinkAction {
+    func partDidEnd(for engine: any SinkEngine) -> SinkAction {
         _ = collector.take()
         return .proceed
     }
 
-    func reportEnd(_ error: (any Error)?, for engine: TaskEngine) {
-        let task = engine.task
+    func reportEnd(_ error: (any Error)?, for engine: any SinkEngine) {
         switch recipient {
         case .completion(let handler):
             engine.reportEnd(error, to: .handler) { response in
                 let data = error == nil ? collector.take() : nil
-                engine.core.mailbox.post {
-                    handler(data, response, error)
-                    task.releaseResources()
-                }
+                engine.reportEndToHandler { handler(data, response, error) }
             }
         case .continuation(let continuation):
             engine.reportEnd(error, to: .caller) { response in
-                engine.resume(continuation, with: result(error, response, of: task))
+                engine.resume(continuation, with: result(error, response, engine))
             }
         }
     }
 
     private func result(
-        _ error: (any Error)?, _ response: URLResponse?, of task: URLSessionTask
+        _ error: (any Error)?, _ response: URLResponse?, _ engine: any SinkEngine
     ) -> Result<(Data, URLResponse), any Error> {
         if let error { return .failure(error) }
         guard let response else {
-            return .failure(URLError(LoadFailure.withoutResponse, url: task.currentRequest?.url))
+            return .failure(URLError(LoadFailure.withoutResponse, url: engine.currentRequest?.url))
         }
         return .success((collector.take(), response))
     }

@@ -1,6 +1,4 @@
 import Foundation
-import LoadingKitPrimitives
-import LoadingKitTransport
 import Synchronization
 
 /// Passes a data task's loaded data to its delegate, piece by piece; or everything but the body, which is written to a
@@ -9,7 +7,6 @@ final class DelegateSink: PieceSink, @unchecked Sendable {  // confined to the t
     /// The number of body bytes in the delegate's mailbox from which the load has to wait.
     private static let highWater = 1 << 20
 
-    private let task: URLSessionDataTask
     @exclusivity(unchecked) var pieces: PieceBuffer
     /// Body bytes in the delegate's mailbox.
     private let postedBytes = Atomic<Int>(0)
@@ -23,16 +20,18 @@ final class DelegateSink: PieceSink, @unchecked Sendable {  // confined to the t
     /// Writes the body, where the delegate does not get it.
     private let spool: BodySpool?
 
-    /// - Parameter file: the file for the body, where the delegate does not get it.
-    init(_ task: URLSessionDataTask, _ core: SessionCore, _ file: (any SpooledFile)? = nil) {
-        self.task = task
-        pieces = PieceBuffer(core.chunks)
-        spool = file.map { BodySpool(core.loop, $0) }
-        whole = file != nil || task.prefersIncrementalDelivery ? nil : Data()
-        limit = core.settings.maximumCollectedBodySize.map { max(0, $0) }
+    /// - Parameters:
+    ///   - spool: writes the body, where the delegate does not get it.
+    ///   - isIncremental: whether the delegate gets the body piece by piece.
+    ///   - limit: the largest number of bytes of a complete body; nil for no limit.
+    init(_ pool: ChunkPool, _ spool: BodySpool?, isIncremental: Bool, limit: Int?) {
+        pieces = PieceBuffer(pool)
+        self.spool = spool
+        whole = spool != nil || isIncremental ? nil : Data()
+        self.limit = limit.map { max(0, $0) }
     }
 
-    func attach(to engine: TaskEngine) {
+    func attach(to engine: any SinkEngine) {
         guard let spool else { return }
         spool.onWritten = { [weak spool, weak engine] _ in
             guard let engine, spool?.isBehind == false, engine.hold.contains(.behind) else { return }
@@ -43,60 +42,10 @@ final class DelegateSink: PieceSink, @unchecked Sendable {  // confined to the t
 
     // MARK: The response
 
-    func receive(_ response: URLResponse, isPart: Bool, for engine: TaskEngine) -> SinkAction {
+    func receive(_ response: URLResponse, isPart: Bool, for engine: any SinkEngine) -> SinkAction {
         // The response may be loaded again.
         if whole != nil { whole = Data() }
-        guard let delegates = engine.delegates, delegates.takeData else { return .proceed }
-        let answer = engine.questions.open { [self] in decide($0, engine) }
-        engine.core.mailbox.post(for: task) { [task, session = engine.session] in
-            delegates.didReceive(response, session, task, answer)
-        }
-        return .hold(.undecided)
-    }
-
-    private func decide(_ disposition: URLSession.ResponseDisposition, _ engine: TaskEngine) {
-        // The response may have been loaded again in the meantime.
-        guard engine.hold.contains(.undecided), !engine.isOver else { return }
-        switch disposition {
-        case .allow: engine.release(.undecided)
-        case .cancel: engine.end(with: URLError(.cancelled))
-        case .becomeDownload: becomeDownload(engine)
-        case .becomeStream: becomeStream(engine)
-        }
-    }
-
-    private func becomeDownload(_ engine: TaskEngine) {
-        let download = URLSessionDownloadTask(engine.session, continuing: task)
-        if let background = engine.core.background {
-            // The response may be loaded again, after the program has ended.
-            engine.become(download, self) { [task] delegates, session in delegates.didBecome(download, session, task) }
-            engine.stop()
-            return background.takeOver(download)
-        }
-        let sink = FileSink(download, .delegate, engine.core)
-        sink.open(DownloadFile(), for: engine)
-        engine.become(download, sink) { [task] delegates, session in delegates.didBecome(download, session, task) }
-        engine.release(.undecided)
-    }
-
-    private func becomeStream(_ engine: TaskEngine) {
-        let connection: TakenConnection?
-        do { connection = try engine.takeConnection() } catch { return engine.end(with: error) }
-        let stream = URLSessionStreamTask(engine.session, continuing: task, through: connection?.tunnel)
-        let report: @Sendable (TaskDelegates, URLSession) -> Void = { [task] delegates, session in
-            delegates.didBecome(stream, session, task)
-        }
-        if let connection {
-            engine.become(stream, self, report)
-            engine.stop()
-            stream.engine = StreamEngine(
-                stream, continuing: engine, on: StreamConnection(connection.stream, early: connection.rest))
-        } else {
-            let body = StreamBody(engine)
-            engine.become(stream, body, report)
-            stream.engine = StreamEngine(stream, continuing: engine, on: body)
-            engine.release(.undecided)
-        }
+        return engine.requestDisposition(of: response)
     }
 
     /// A file gets the unchanged body.
@@ -106,9 +55,9 @@ final class DelegateSink: PieceSink, @unchecked Sendable {  // confined to the t
 
     // MARK: The body
 
-    func deliver(_ piece: Data, for engine: TaskEngine) -> SinkAction {
+    func deliver(_ piece: Data, for engine: any SinkEngine) -> SinkAction {
         if let spool {
-            spool.append(piece, of: task.countOfBytesExpectedToReceive)
+            spool.append(piece, of: engine.expectedToReceive)
             return spool.isBehind ? .hold(.behind) : .proceed
         }
         return whole == nil ? post(piece, for: engine) : collect(piece)
@@ -122,7 +71,7 @@ final class DelegateSink: PieceSink, @unchecked Sendable {  // confined to the t
     }
 
     /// Delivers the collected bytes, and waits for pending writes.
-    func finish(for engine: TaskEngine) -> SinkAction {
+    func finish(for engine: any SinkEngine) -> SinkAction {
         guard whole != nil || spool != nil else { return .proceed }
         engine.perform(flush(for: engine))
         if whole != nil, !engine.isOver { deliverWhole(engine) }
@@ -131,21 +80,20 @@ final class DelegateSink: PieceSink, @unchecked Sendable {  // confined to the t
         return .hold(.completing)
     }
 
-    func partDidEnd(for engine: TaskEngine) -> SinkAction {
+    func partDidEnd(for engine: any SinkEngine) -> SinkAction {
         whole == nil ? flush(for: engine) : finish(for: engine)
     }
 
-    private func deliverWhole(_ engine: TaskEngine) {
+    private func deliverWhole(_ engine: any SinkEngine) {
         guard let body = whole, !body.isEmpty else { return }
         whole = Data()
         _ = post(body, for: engine)
     }
 
-    private func post(_ piece: Data, for engine: TaskEngine) -> SinkAction {
-        guard let delegates = engine.delegates, delegates.takeData else { return .proceed }
+    private func post(_ piece: Data, for engine: any SinkEngine) -> SinkAction {
+        guard engine.delegateTakesData else { return .proceed }
         let posted = postedBytes.wrappingAdd(piece.count, ordering: .relaxed).newValue
-        engine.core.mailbox.post(for: task) { [self] in
-            delegates.didReceive(piece, engine.session, task)
+        engine.deliver(piece) { [self] in
             let (before, after) = postedBytes.wrappingSubtract(piece.count, ordering: .relaxed)
             guard before >= Self.highWater / 2, after < Self.highWater / 2 else { return }
             engine.loop.perform { [weak engine] in engine?.release(.behind) }
@@ -158,65 +106,36 @@ final class DelegateSink: PieceSink, @unchecked Sendable {  // confined to the t
     /// A delegate that receives the data decides about the stored response, after it has received all data. The task's
     /// end is reported after the delegate has answered, and the permitted response is in the cache.
     func willCache(
-        _ response: CachedURLResponse, for engine: TaskEngine,
+        _ response: CachedURLResponse, for engine: any SinkEngine,
         decide: @escaping @Sendable (CachedURLResponse?) -> Void
     ) {
-        guard engine.delegates?.takeData == true else { return decide(response) }
+        guard engine.delegateTakesData else { return decide(response) }
         unaskedCaching = (response, decide)
         if engine.hold.isEmpty { requestCaching(engine) }
     }
 
-    func holdDidEnd(for engine: TaskEngine) -> SinkAction {
+    func holdDidEnd(for engine: any SinkEngine) -> SinkAction {
         requestCaching(engine)
         return .proceed
     }
 
-    private func requestCaching(_ engine: TaskEngine) {
-        guard let delegates = engine.delegates, let (response, decide) = unaskedCaching.take() else { return }
+    private func requestCaching(_ engine: any SinkEngine) {
+        guard let (response, decide) = unaskedCaching.take() else { return }
         engine.perform(flush(for: engine))
         deliverWhole(engine)
-        let mailbox = engine.core.mailbox
-        mailbox.post(for: task) { [task, session = engine.session] in
-            let question = CacheQuestion(task, mailbox, decide)
-            delegates.willCache(response, session, task) { question.answer($0) }
-        }
+        engine.requestCaching(of: response, decide)
     }
 
     // MARK: The end
 
-    func settle(_ error: any Error, for engine: TaskEngine, _ report: @escaping (any Error) -> Void) {
+    func settle(_ error: any Error, for engine: any SinkEngine, _ report: @escaping (any Error) -> Void) {
         guard let spool else { return report(error) }
         spool.settle { report(error) }
     }
 
-    func reportEnd(_ error: (any Error)?, for engine: TaskEngine) {
+    func reportEnd(_ error: (any Error)?, for engine: any SinkEngine) {
         unaskedCaching = nil
         if error == nil { deliverWhole(engine) }
         engine.reportEnd(error, to: .delegate) { _ in engine.reportEndToDelegate(error) }
-    }
-}
-
-/// Asks a delegate about the response to store. Only the first answer counts; a delegate that releases the handler
-/// without an answer has declined.
-private final class CacheQuestion: Sendable {
-    private let task: URLSessionTask
-    private let mailbox: DelegateMailbox
-    private let decide: Guarded<(@Sendable (CachedURLResponse?) -> Void)?>
-
-    init(_ task: URLSessionTask, _ mailbox: DelegateMailbox, _ decide: @escaping @Sendable (CachedURLResponse?) -> Void)
-    {
-        self.task = task
-        self.mailbox = mailbox
-        self.decide = Guarded(decide)
-        task.shared.withLock { $0.awaitsCacheAnswer = true }
-    }
-
-    deinit { answer(nil) }
-
-    func answer(_ response: CachedURLResponse?) {
-        guard let decide = decide.withLock({ $0.take() }) else { return }
-        decide(response)
-        task.shared.withLock { $0.awaitsCacheAnswer = false }
-        mailbox.release(task)
     }
 }

@@ -12,8 +12,15 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
         let whole: URLRequest
     }
 
-    private let task: URLSessionDownloadTask
     private let recipient: FileRecipient
+    /// The resume data of the download; an error where the data was not resume data.
+    private let resumption: Result<ResumeData, any Error>?
+    /// The program's handlers that wait for resume data.
+    private let waiting: ResumeDataHandlers
+    /// Whether the session keeps the content codings of all bodies.
+    private let keepsContentCodings: Bool
+    /// The largest ratio by which decoding may expand the content.
+    private let ratio: Int
     @exclusivity(unchecked) var pieces: PieceBuffer
     /// Writes the file, once there is one.
     private var spool: DownloadSpool?
@@ -28,16 +35,22 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
     /// The location of the file, once it is complete.
     private var location: URL?
 
-    init(_ task: URLSessionDownloadTask, _ recipient: FileRecipient, _ core: SessionCore) {
-        self.task = task
+    init(
+        _ recipient: FileRecipient, _ resumption: Result<ResumeData, any Error>?, _ waiting: ResumeDataHandlers,
+        _ pool: ChunkPool, keepsContentCodings: Bool, ratio: Int
+    ) {
         self.recipient = recipient
-        pieces = PieceBuffer(core.chunks)
+        self.resumption = resumption
+        self.waiting = waiting
+        self.keepsContentCodings = keepsContentCodings
+        self.ratio = ratio
+        pieces = PieceBuffer(pool)
     }
 
     // MARK: Beginning
 
-    func prepare(_ request: URLRequest, for engine: TaskEngine) {
-        guard let resumption = task.resumption else {
+    func prepare(_ request: URLRequest, for engine: any SinkEngine) {
+        guard let resumption else {
             open(DownloadFile(), for: engine)
             return engine.load(prepared: request)
         }
@@ -57,7 +70,7 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
             })
     }
 
-    func open(_ file: DownloadFile, for engine: TaskEngine) {
+    func open(_ file: DownloadFile, for engine: any SinkEngine) {
         let spool = DownloadSpool(engine.loop, file)
         // The engine holds this sink; a weak reference to the sink would cost an allocation.
         spool.body.onWritten = { [weak engine] count in
@@ -73,11 +86,11 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
     // MARK: Receiving
 
     /// Decides where the response's bytes are written: after the existing bytes, or in their place.
-    func receive(_ response: URLResponse, isPart: Bool, for engine: TaskEngine) -> SinkAction {
+    func receive(_ response: URLResponse, isPart: Bool, for engine: any SinkEngine) -> SinkAction {
         if let resuming = resuming.take() {
             let answer = response as? HTTPURLResponse
             if let answer, resuming.data.isContinued(by: answer, from: resuming.offset) {
-                if !engine.core.keepsContentCodings(of: resuming.whole) { coding = resuming.data.coding }
+                if !keepsCodings(of: resuming.whole) { coding = resuming.data.coding }
                 goOn(from: resuming.offset, answer, engine)
                 return .proceed
             }
@@ -89,15 +102,15 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
             if answer?.statusCode == 206 || answer?.statusCode == 416 || isCoded { return .reload(resuming.whole) }
         }
         keepCoded(response, engine)
-        if beginsAnew { report(resumedAt: 0, of: response.expectedContentLength, engine) }
+        if beginsAnew { engine.didResume(at: 0, of: response.expectedContentLength) }
         beginsAnew = false
         return .proceed
     }
 
     /// Starts to store the content in its content codings, where the download could be resumed from them.
-    private func keepCoded(_ response: URLResponse, _ engine: TaskEngine) {
+    private func keepCoded(_ response: URLResponse, _ engine: any SinkEngine) {
         dropCoded()
-        guard let request = task.currentRequest, !engine.core.keepsContentCodings(of: request),
+        guard let request = engine.currentRequest, !keepsCodings(of: request),
             ResumeData(request, response, firstURL: nil, fileName: "", count: 1, isCoded: true) != nil
         else { return }
         let spool = DownloadSpool(engine.loop, DownloadFile())
@@ -118,25 +131,16 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
         spool.body.settle { spool.end(keepsFile: false, done) }
     }
 
-    private func goOn(from offset: Int64, _ response: HTTPURLResponse, _ engine: TaskEngine) {
+    private func goOn(from offset: Int64, _ response: HTTPURLResponse, _ engine: any SinkEngine) {
         let range = response.value(forHTTPHeaderField: "Content-Range").flatMap(ContentRange.init)
         let rest = response.expectedContentLength
         let expected = range?.total ?? (rest < 0 ? NSURLSessionTransferSizeUnknown : offset &+ rest)
-        task.receivedCount.store(offset, ordering: .relaxed)
-        task.shared.withLock { $0.expectedToReceive = expected }
-        report(resumedAt: offset, of: expected, engine)
+        engine.didResume(at: offset, of: expected)
     }
 
-    private func report(resumedAt offset: Int64, of expected: Int64, _ engine: TaskEngine) {
-        guard let delegates = engine.delegates else { return }
-        engine.core.mailbox.post(for: task) { [task, session = engine.session] in
-            delegates.didResume(session, task, at: offset, expected: expected)
-        }
-    }
-
-    func deliver(_ piece: Data, for engine: TaskEngine) -> SinkAction {
+    func deliver(_ piece: Data, for engine: any SinkEngine) -> SinkAction {
         guard let spool else { return .proceed }
-        spool.body.append(piece, of: task.countOfBytesExpectedToReceive)
+        spool.body.append(piece, of: engine.expectedToReceive)
         return isBehind ? .hold(.behind) : .proceed
     }
 
@@ -144,21 +148,16 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
 
     private var isBehind: Bool { spool?.body.isBehind == true || codedSpool?.body.isBehind == true }
 
-    private func didWrite(_ count: Int64, _ engine: TaskEngine) {
+    private func didWrite(_ count: Int64, _ engine: any SinkEngine) {
         guard let spool else { return }
-        if count > 0, let delegates = engine.delegates {
-            let (total, expected) = (spool.body.count, task.countOfBytesExpectedToReceive)
-            engine.core.mailbox.postEnd(of: task) { [task, session = engine.session] in
-                delegates.didWrite(count, session, task, total: total, expected: expected)
-            }
-        }
+        if count > 0 { engine.didWrite(count, total: spool.body.count) }
         if !isBehind, engine.hold.contains(.behind) { engine.release(.behind) }
     }
 
     // MARK: The end
 
     /// The load has succeeded; the file is complete when all bytes are written.
-    func finish(for engine: TaskEngine) -> SinkAction {
+    func finish(for engine: any SinkEngine) -> SinkAction {
         guard let spool else { return .proceed }
         engine.perform(flush(for: engine))
         dropCoded {
@@ -174,10 +173,9 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
     }
 
     /// Decodes a resumed download as a whole: it was received as ranges of the coded content.
-    private func decode(_ file: URL, _ engine: TaskEngine) {
+    private func decode(_ file: URL, _ engine: any SinkEngine) {
         guard let coding else { return complete(file, engine) }
-        let ratio = engine.core.settings.maximumDecompressionRatio
-        BlockingPool.shared.run { [loop = engine.loop] in
+        BlockingPool.shared.run { [ratio, loop = engine.loop] in
             let result = Result { try CodedDownload.decode(file, coding, ratio: ratio) }
             loop.perform { [self] in
                 switch result {
@@ -190,31 +188,34 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
         }
     }
 
-    private func complete(_ file: URL, _ engine: TaskEngine) {
+    private func complete(_ file: URL, _ engine: any SinkEngine) {
         location = file
         engine.release(.completing)
     }
 
     /// The load has failed, and the error gets the resume data; or a program has cancelled it with a request for resume
     /// data. Without resume data the file is deleted.
-    func settle(_ error: any Error, for engine: TaskEngine, _ report: @escaping (any Error) -> Void) {
+    func settle(_ error: any Error, for engine: any SinkEngine, _ report: @escaping (any Error) -> Void) {
         guard let spool else { return report(error) }
-        guard let coded = codedSpool.take() else { return settle(error, spool, isCoded: keepsCodings(engine), report) }
+        guard let coded = codedSpool.take() else { return settle(error, spool, isCoded: keepsCodings(engine), engine, report) }
         spool.body.settle {
-            spool.end(keepsFile: false) { [self] in settle(error, coded, isCoded: true, report) }
+            spool.end(keepsFile: false) { [self] in settle(error, coded, isCoded: true, engine, report) }
         }
     }
 
     /// Whether the file has the content in its content codings, where it has any.
-    private func keepsCodings(_ engine: TaskEngine) -> Bool {
-        coding != nil || task.currentRequest.map { engine.core.keepsContentCodings(of: $0) } == true
+    private func keepsCodings(_ engine: any SinkEngine) -> Bool {
+        coding != nil || engine.currentRequest.map { keepsCodings(of: $0) } == true
     }
 
+    private func keepsCodings(of request: URLRequest) -> Bool { keepsContentCodings || request.keepsContentCodings }
+
     private func settle(
-        _ error: any Error, _ spool: DownloadSpool, isCoded: Bool, _ report: @escaping (any Error) -> Void
+        _ error: any Error, _ spool: DownloadSpool, isCoded: Bool, _ engine: any SinkEngine,
+        _ report: @escaping (any Error) -> Void
     ) {
         spool.body.settle { [self] in
-            let data = resumeData(spool, isCoded: isCoded, error)
+            let data = resumeData(spool, isCoded: isCoded, error, engine)
             var error = error
             if let failure = error as? URLError, let data {
                 var information = failure.userInfo
@@ -227,60 +228,52 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
         }
     }
 
-    private func resumeData(_ spool: DownloadSpool, isCoded: Bool, _ error: any Error) -> Data? {
+    private func resumeData(
+        _ spool: DownloadSpool, isCoded: Bool, _ error: any Error, _ engine: any SinkEngine
+    ) -> Data? {
         guard let error = error as? URLError else { return nil }
-        if error.code == .cancelled, !task.isAskedForResumeData { return nil }
+        if error.code == .cancelled, waiting.isEmpty { return nil }
         // There is no response yet: the download can be resumed from the earlier resume data.
         if let resuming { return resuming.data.encoded }
-        guard var request = task.currentRequest, let response = task.response as? HTTPURLResponse else { return nil }
-        // The program has not requested this setting: it was set for the resumed range.
-        if coding != nil { request.keepsContentCodings = false }
-        let hasCodings = response.value(forHTTPHeaderField: "Content-Encoding") != nil
-        var data = ResumeData(
-            request, response, firstURL: task.firstURL, fileName: spool.name, count: spool.body.count,
-            isCoded: isCoded && hasCodings)
-        data?.user = request.url.flatMap { task.session?.core.namedUsers.word(for: $0) }
-        return data?.encoded
+        return engine.resumeData { request, response, firstURL in
+            var request = request
+            // The program has not requested this setting: it was set for the resumed range.
+            if coding != nil { request.keepsContentCodings = false }
+            let hasCodings = response.value(forHTTPHeaderField: "Content-Encoding") != nil
+            return ResumeData(
+                request, response, firstURL: firstURL, fileName: spool.name, count: spool.body.count,
+                isCoded: isCoded && hasCodings)
+        }
     }
 
-    func reportEnd(_ error: (any Error)?, for engine: TaskEngine) {
+    func reportEnd(_ error: (any Error)?, for engine: any SinkEngine) {
         let location = error == nil ? location : nil
         switch recipient {
         case .delegate:
             engine.reportEnd(error, to: .delegate) {
-                if let location { report(location, engine) }
+                if let location { engine.didFinish(at: location) }
             } last: { _ in
                 engine.reportEndToDelegate(error)
             }
         case .completion(let handler):
             engine.reportEnd(error, to: .handler) { response in
-                engine.core.mailbox.post { [task] in
+                engine.reportEndToHandler {
                     handler(location, response, error)
                     if let location { Self.remove(location) }
-                    task.releaseResources()
                 }
             }
         case .continuation(let continuation):
             engine.reportEnd(error, to: .caller) { response in
-                engine.resume(continuation, with: result(location, response, error))
+                engine.resume(continuation, with: result(location, response, error, engine))
             }
         }
     }
 
-    /// The delegate gets the file's location before anything else about the end.
-    private func report(_ location: URL, _ engine: TaskEngine) {
-        engine.core.mailbox.postEnd(of: task, isFirst: true) {
-            [task, session = engine.session, delegates = engine.delegates] in
-            if task.settle(nil, heedsCancellation: true) == nil { delegates?.didFinish(session, task, at: location) }
-            Self.remove(location)
-        }
-    }
-
     private func result(
-        _ location: URL?, _ response: URLResponse?, _ error: (any Error)?
+        _ location: URL?, _ response: URLResponse?, _ error: (any Error)?, _ engine: any SinkEngine
     ) -> Result<(URL, URLResponse), any Error> {
         guard let location, let response else {
-            return .failure(error ?? URLError(LoadFailure.withoutResponse, url: task.currentRequest?.url))
+            return .failure(error ?? URLError(LoadFailure.withoutResponse, url: engine.currentRequest?.url))
         }
         return .success((location, response))
     }

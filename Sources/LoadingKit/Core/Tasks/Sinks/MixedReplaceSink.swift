@@ -34,18 +34,18 @@ final class MixedReplaceSink: TaskSink {
 
     // MARK: Receiving
 
-    func receive(_ response: URLResponse, isPart: Bool, for engine: TaskEngine) -> SinkAction {
+    func receive(_ response: URLResponse, isPart: Bool, for engine: any SinkEngine) -> SinkAction {
         if response !== self.response { reader = nil }
         return base.receive(response, isPart: reader != nil, for: engine)
     }
 
-    func receive(_ bytes: UnsafeRawBufferPointer, for engine: TaskEngine) -> SinkAction {
+    func receive(_ bytes: UnsafeRawBufferPointer, for engine: any SinkEngine) -> SinkAction {
         guard reader != nil else { return base.receive(bytes, for: engine) }
         reader?.append(bytes)
         return handOver(to: engine)
     }
 
-    func receive(_ data: Data, for engine: TaskEngine) -> SinkAction {
+    func receive(_ data: Data, for engine: any SinkEngine) -> SinkAction {
         guard reader != nil else { return base.receive(data, for: engine) }
         return data.withUnsafeBytes { receive($0, for: engine) }
     }
@@ -54,19 +54,19 @@ final class MixedReplaceSink: TaskSink {
         reader == nil ? base.buffer(atMost: count) : nil
     }
 
-    func bufferWasFilled(_ count: Int, for engine: TaskEngine) -> SinkAction {
+    func bufferWasFilled(_ count: Int, for engine: any SinkEngine) -> SinkAction {
         base.bufferWasFilled(count, for: engine)
     }
 
-    func holdDidEnd(for engine: TaskEngine) -> SinkAction { proceed(engine) }
+    func holdDidEnd(for engine: any SinkEngine) -> SinkAction { proceed(engine) }
 
-    func finish(for engine: TaskEngine) -> SinkAction {
+    func finish(for engine: any SinkEngine) -> SinkAction {
         reader?.finish()
         awaitsEnd = true
         return proceed(engine)
     }
 
-    private func proceed(_ engine: TaskEngine) -> SinkAction {
+    private func proceed(_ engine: any SinkEngine) -> SinkAction {
         engine.perform(handOver(to: engine))
         if engine.canDeliver { engine.perform(base.holdDidEnd(for: engine)) }
         guard engine.canDeliver, awaitsEnd else { return .proceed }
@@ -75,7 +75,7 @@ final class MixedReplaceSink: TaskSink {
     }
 
     /// Delivers parts until there are no more, or the consumer has no room.
-    private func handOver(to engine: TaskEngine) -> SinkAction {
+    private func handOver(to engine: any SinkEngine) -> SinkAction {
         do {
             while engine.canDeliver, let event = try reader?.next() {
                 switch event {
@@ -95,24 +95,24 @@ final class MixedReplaceSink: TaskSink {
 
     // MARK: Events for the other sink
 
-    func flush(for engine: TaskEngine) -> SinkAction { base.flush(for: engine) }
+    func flush(for engine: any SinkEngine) -> SinkAction { base.flush(for: engine) }
 
-    func turnDidEnd(for engine: TaskEngine) -> SinkAction { base.turnDidEnd(for: engine) }
+    func turnDidEnd(for engine: any SinkEngine) -> SinkAction { base.turnDidEnd(for: engine) }
 
     func willCache(
-        _ response: CachedURLResponse, for engine: TaskEngine,
+        _ response: CachedURLResponse, for engine: any SinkEngine,
         decide: @escaping @Sendable (CachedURLResponse?) -> Void
     ) {
         base.willCache(response, for: engine, decide: decide)
     }
 
-    func loadDidStop(_ engine: TaskEngine) -> SinkAction { base.loadDidStop(engine) }
+    func loadDidStop(_ engine: any SinkEngine) -> SinkAction { base.loadDidStop(engine) }
 
-    func settle(_ error: any Error, for engine: TaskEngine, _ report: @escaping (any Error) -> Void) {
+    func settle(_ error: any Error, for engine: any SinkEngine, _ report: @escaping (any Error) -> Void) {
         base.settle(error, for: engine, report)
     }
 
-    func reportEnd(_ error: (any Error)?, for engine: TaskEngine) { base.reportEnd(error, for: engine) }
+    func reportEnd(_ error: (any Error)?, for engine: any SinkEngine) { base.reportEnd(error, for: engine) }
 }
 
 extension MixedReplaceReader {

@@ -5,11 +5,11 @@ import Foundation
 protocol PieceSink: TaskSink {
     var pieces: PieceBuffer { get set }
     /// Receives a piece, which is not empty.
-    func deliver(_ piece: Data, for engine: TaskEngine) -> SinkAction
+    func deliver(_ piece: Data, for engine: any SinkEngine) -> SinkAction
 }
 
 extension PieceSink {
-    func receive(_ bytes: UnsafeRawBufferPointer, for engine: TaskEngine) -> SinkAction {
+    func receive(_ bytes: UnsafeRawBufferPointer, for engine: any SinkEngine) -> SinkAction {
         var action = SinkAction.proceed
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -23,30 +23,30 @@ extension PieceSink {
         return action
     }
 
-    func receive(_ data: Data, for engine: TaskEngine) -> SinkAction {
+    func receive(_ data: Data, for engine: any SinkEngine) -> SinkAction {
         engine.perform(flush(for: engine))
         return data.isEmpty ? .proceed : deliver(data, for: engine)
     }
 
     func buffer(atMost count: Int) -> UnsafeMutableRawBufferPointer? { pieces.room() }
 
-    func bufferWasFilled(_ count: Int, for engine: TaskEngine) -> SinkAction {
+    func bufferWasFilled(_ count: Int, for engine: any SinkEngine) -> SinkAction {
         pieces.filled(count)
         return flushSoon(for: engine)
     }
 
     /// A chunk that is nearly full is flushed at once; any other chunk at the end of the turn.
-    private func flushSoon(for engine: TaskEngine) -> SinkAction {
+    private func flushSoon(for engine: any SinkEngine) -> SinkAction {
         if pieces.isNearlyFull { return flush(for: engine) }
         return pieces.requestTurnEnd() ? .flushLater : .proceed
     }
 
-    func flush(for engine: TaskEngine) -> SinkAction {
+    func flush(for engine: any SinkEngine) -> SinkAction {
         guard let piece = pieces.take() else { return .proceed }
         return deliver(piece, for: engine)
     }
 
-    func turnDidEnd(for engine: TaskEngine) -> SinkAction {
+    func turnDidEnd(for engine: any SinkEngine) -> SinkAction {
         pieces.turnDidEnd()
         // Bytes that arrived just after the task was suspended wait until it is resumed.
         return engine.hold.contains(.suspended) ? .proceed : flush(for: engine)

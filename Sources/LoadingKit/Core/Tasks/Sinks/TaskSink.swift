@@ -53,49 +53,49 @@ enum EndRecipient {
 /// after an event; the engine carries it out when the sink's own state is complete.
 protocol TaskSink: AnyObject {
     /// The engine has been made.
-    func attach(to engine: TaskEngine)
+    func attach(to engine: any SinkEngine)
     /// Prepares for the load, and then has the engine load the request.
-    func prepare(_ request: URLRequest, for engine: TaskEngine)
+    func prepare(_ request: URLRequest, for engine: any SinkEngine)
 
     /// - Parameter isPart: whether the bytes that follow may be incomplete: a part of a response, or a response with
     ///   parts.
-    func receive(_ response: URLResponse, isPart: Bool, for engine: TaskEngine) -> SinkAction
+    func receive(_ response: URLResponse, isPart: Bool, for engine: any SinkEngine) -> SinkAction
     /// Bytes that are valid only during the call.
-    func receive(_ bytes: UnsafeRawBufferPointer, for engine: TaskEngine) -> SinkAction
-    func receive(_ data: Data, for engine: TaskEngine) -> SinkAction
+    func receive(_ bytes: UnsafeRawBufferPointer, for engine: any SinkEngine) -> SinkAction
+    func receive(_ data: Data, for engine: any SinkEngine) -> SinkAction
     /// Bytes of the body before they were decoded, which are valid only during the call.
     func receive(coded bytes: UnsafeRawBufferPointer)
     /// Memory for body bytes, so that a read from a socket needs no copy; `bufferWasFilled` follows. Nil: there is
     /// none.
     func buffer(atMost count: Int) -> UnsafeMutableRawBufferPointer?
-    func bufferWasFilled(_ count: Int, for engine: TaskEngine) -> SinkAction
+    func bufferWasFilled(_ count: Int, for engine: any SinkEngine) -> SinkAction
 
     /// The sink for a response with parts, each of which replaces the one before it.
     func split(_ response: URLResponse, by reader: MixedReplaceReader) -> any TaskSink
     /// The part's bytes have been received; the next part replaces it.
-    func partDidEnd(for engine: TaskEngine) -> SinkAction
+    func partDidEnd(for engine: any SinkEngine) -> SinkAction
     /// The sink from now on, where another task has replaced this one.
     func replaced(by sink: any TaskSink) -> any TaskSink
 
     /// Delivers the bytes collected up to now.
-    func flush(for engine: TaskEngine) -> SinkAction
+    func flush(for engine: any SinkEngine) -> SinkAction
     /// The turn of the loop ends in which the sink requested this call.
-    func turnDidEnd(for engine: TaskEngine) -> SinkAction
+    func turnDidEnd(for engine: any SinkEngine) -> SinkAction
     /// Nothing is held back any longer.
-    func holdDidEnd(for engine: TaskEngine) -> SinkAction
+    func holdDidEnd(for engine: any SinkEngine) -> SinkAction
 
     /// Decides about storing a completely received response. See ``LoadReceiver/willCache(_:decide:)``.
     func willCache(
-        _ response: CachedURLResponse, for engine: TaskEngine,
+        _ response: CachedURLResponse, for engine: any SinkEngine,
         decide: @escaping @Sendable (CachedURLResponse?) -> Void)
 
     /// Everything has been received.
-    func finish(for engine: TaskEngine) -> SinkAction
+    func finish(for engine: any SinkEngine) -> SinkAction
     /// The load has ended, and its end is about to be reported, if it is reported at all.
-    func loadDidStop(_ engine: TaskEngine) -> SinkAction
+    func loadDidStop(_ engine: any SinkEngine) -> SinkAction
     /// The load has failed. Calls `report` with the error when the sink has finished its work.
-    func settle(_ error: any Error, for engine: TaskEngine, _ report: @escaping (any Error) -> Void)
-    func reportEnd(_ error: (any Error)?, for engine: TaskEngine)
+    func settle(_ error: any Error, for engine: any SinkEngine, _ report: @escaping (any Error) -> Void)
+    func reportEnd(_ error: (any Error)?, for engine: any SinkEngine)
 }
 
 /// The action of an engine after an event for its sink.
@@ -111,50 +111,50 @@ enum SinkAction {
 }
 
 extension TaskSink {
-    func attach(to engine: TaskEngine) {}
+    func attach(to engine: any SinkEngine) {}
 
-    func prepare(_ request: URLRequest, for engine: TaskEngine) { engine.load(prepared: request) }
+    func prepare(_ request: URLRequest, for engine: any SinkEngine) { engine.load(prepared: request) }
 
     func receive(coded bytes: UnsafeRawBufferPointer) {}
 
-    func partDidEnd(for engine: TaskEngine) -> SinkAction { flush(for: engine) }
+    func partDidEnd(for engine: any SinkEngine) -> SinkAction { flush(for: engine) }
 
     func replaced(by sink: any TaskSink) -> any TaskSink { sink }
 
-    func flush(for engine: TaskEngine) -> SinkAction { .proceed }
+    func flush(for engine: any SinkEngine) -> SinkAction { .proceed }
 
-    func turnDidEnd(for engine: TaskEngine) -> SinkAction { .proceed }
+    func turnDidEnd(for engine: any SinkEngine) -> SinkAction { .proceed }
 
-    func holdDidEnd(for engine: TaskEngine) -> SinkAction { .proceed }
+    func holdDidEnd(for engine: any SinkEngine) -> SinkAction { .proceed }
 
     func willCache(
-        _ response: CachedURLResponse, for engine: TaskEngine,
+        _ response: CachedURLResponse, for engine: any SinkEngine,
         decide: @escaping @Sendable (CachedURLResponse?) -> Void
     ) {
         decide(response)
     }
 
-    func finish(for engine: TaskEngine) -> SinkAction { .proceed }
+    func finish(for engine: any SinkEngine) -> SinkAction { .proceed }
 
-    func loadDidStop(_ engine: TaskEngine) -> SinkAction { flush(for: engine) }
+    func loadDidStop(_ engine: any SinkEngine) -> SinkAction { flush(for: engine) }
 
-    func settle(_ error: any Error, for engine: TaskEngine, _ report: @escaping (any Error) -> Void) { report(error) }
+    func settle(_ error: any Error, for engine: any SinkEngine, _ report: @escaping (any Error) -> Void) { report(error) }
 }
 
 /// Ignores the loaded data: the delegate gets only the task's end. A WebSocket's messages go to its link.
 final class DiscardingSink: TaskSink {
-    func receive(_ response: URLResponse, isPart: Bool, for engine: TaskEngine) -> SinkAction { .proceed }
+    func receive(_ response: URLResponse, isPart: Bool, for engine: any SinkEngine) -> SinkAction { .proceed }
 
-    func receive(_ bytes: UnsafeRawBufferPointer, for engine: TaskEngine) -> SinkAction { .proceed }
+    func receive(_ bytes: UnsafeRawBufferPointer, for engine: any SinkEngine) -> SinkAction { .proceed }
 
-    func receive(_ data: Data, for engine: TaskEngine) -> SinkAction { .proceed }
+    func receive(_ data: Data, for engine: any SinkEngine) -> SinkAction { .proceed }
 
     func buffer(atMost count: Int) -> UnsafeMutableRawBufferPointer? { nil }
 
-    func bufferWasFilled(_ count: Int, for engine: TaskEngine) -> SinkAction { .proceed }
+    func bufferWasFilled(_ count: Int, for engine: any SinkEngine) -> SinkAction { .proceed }
 
     /// An orderly close of a WebSocket is a cancellation, too.
-    func reportEnd(_ error: (any Error)?, for engine: TaskEngine) {
+    func reportEnd(_ error: (any Error)?, for engine: any SinkEngine) {
         engine.reportEnd(error, to: .delegateOfCompletedTask) { _ in engine.reportEndToDelegate(error) }
     }
 }

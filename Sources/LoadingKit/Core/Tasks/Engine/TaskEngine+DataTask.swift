@@ -1,0 +1,102 @@
+import Foundation
+import LoadingKitPrimitives
+
+/// The calls to the delegate of a data task.
+extension TaskEngine {
+    var hasDelegate: Bool { delegates != nil }
+
+    var delegateTakesData: Bool { delegates?.takeData == true }
+
+    func deliver(_ piece: Data, _ done: @escaping @Sendable () -> Void) {
+        guard let delegates, let task = task as? URLSessionDataTask else { return }
+        core.mailbox.post(for: task) { [session] in
+            delegates.didReceive(piece, session, task)
+            done()
+        }
+    }
+
+    func requestCaching(of response: CachedURLResponse, _ decide: @escaping @Sendable (CachedURLResponse?) -> Void) {
+        guard let delegates, let task = task as? URLSessionDataTask else { return decide(response) }
+        core.mailbox.post(for: task) { [session, mailbox = core.mailbox] in
+            let question = CacheQuestion(task, mailbox, decide)
+            delegates.willCache(response, session, task) { question.answer($0) }
+        }
+    }
+
+    // MARK: The response
+
+    func requestDisposition(of response: URLResponse) -> SinkAction {
+        guard let delegates, delegates.takeData, let task = task as? URLSessionDataTask else { return .proceed }
+        let answer = questions.open { [self] in decide($0, task) }
+        core.mailbox.post(for: task) { [session] in delegates.didReceive(response, session, task, answer) }
+        return .hold(.undecided)
+    }
+
+    private func decide(_ disposition: URLSession.ResponseDisposition, _ task: URLSessionDataTask) {
+        // The response may have been loaded again in the meantime.
+        guard hold.contains(.undecided), !isOver else { return }
+        switch disposition {
+        case .allow: release(.undecided)
+        case .cancel: end(with: URLError(.cancelled))
+        case .becomeDownload: becomeDownload(task)
+        case .becomeStream: becomeStream(task)
+        }
+    }
+
+    private func becomeDownload(_ task: URLSessionDataTask) {
+        let download = URLSessionDownloadTask(session, continuing: task)
+        if let background = core.background {
+            // The response may be loaded again, after the program has ended.
+            become(download, sink) { $0.didBecome(download, $1, task) }
+            stop()
+            return background.takeOver(download)
+        }
+        let file = download.makeFileSink(.delegate, core)
+        file.open(DownloadFile(), for: self)
+        become(download, sink.replaced(by: file)) { $0.didBecome(download, $1, task) }
+        release(.undecided)
+    }
+
+    private func becomeStream(_ task: URLSessionDataTask) {
+        let connection: TakenConnection?
+        do { connection = try takeConnection() } catch { return end(with: error) }
+        let stream = URLSessionStreamTask(session, continuing: task, through: connection?.tunnel)
+        let report: @Sendable (TaskDelegates, URLSession) -> Void = { $0.didBecome(stream, $1, task) }
+        if let connection {
+            become(stream, sink, report)
+            stop()
+            stream.engine = StreamEngine(
+                stream, continuing: self, on: StreamConnection(connection.stream, early: connection.rest))
+        } else {
+            let body = StreamBody(self, core.chunks)
+            become(stream, sink.replaced(by: body), report)
+            stream.engine = StreamEngine(stream, continuing: self, on: body)
+            release(.undecided)
+        }
+    }
+}
+
+/// Asks a delegate about the response to store. Only the first answer counts; a delegate that releases the handler
+/// without an answer has declined.
+private final class CacheQuestion: Sendable {
+    private let task: URLSessionTask
+    private let mailbox: DelegateMailbox
+    private let decide: Guarded<(@Sendable (CachedURLResponse?) -> Void)?>
+
+    init(_ task: URLSessionTask, _ mailbox: DelegateMailbox, _ decide: @escaping @Sendable (CachedURLResponse?) -> Void)
+    {
+        self.task = task
+        self.mailbox = mailbox
+        self.decide = Guarded(decide)
+        task.shared.withLock { $0.awaitsCacheAnswer = true }
+    }
+
+    deinit { answer(nil) }
+
+    func answer(_ response: CachedURLResponse?) {
+        guard let decide = decide.withLock({ $0.take() }) else { return }
+        decide(response)
+        task.shared.withLock { $0.awaitsCacheAnswer = false }
+        mailbox.release(task)
+    }
+}

@@ -1,0 +1,38 @@
+import Foundation
+import LoadingKitTransport
+
+/// The calls to the delegate of a download, and its resume data.
+extension TaskEngine {
+    func didResume(at offset: Int64, of expected: Int64) {
+        task.receivedCount.store(offset, ordering: .relaxed)
+        task.shared.withLock { $0.expectedToReceive = expected }
+        guard let delegates, let task = task as? URLSessionDownloadTask else { return }
+        core.mailbox.post(for: task) { [session] in
+            delegates.didResume(session, task, at: offset, expected: expected)
+        }
+    }
+
+    func didWrite(_ count: Int64, total: Int64) {
+        guard let delegates, let task = task as? URLSessionDownloadTask else { return }
+        let expected = expectedToReceive
+        core.mailbox.postEnd(of: task) { [session] in
+            delegates.didWrite(count, session, task, total: total, expected: expected)
+        }
+    }
+
+    /// The delegate gets the file's location before anything else about the end.
+    func didFinish(at location: URL) {
+        guard let task = task as? URLSessionDownloadTask else { return }
+        core.mailbox.postEnd(of: task, isFirst: true) { [session, delegates] in
+            if task.settle(nil, heedsCancellation: true) == nil { delegates?.didFinish(session, task, at: location) }
+            _ = SystemCalls.unlink(location.path)
+        }
+    }
+
+    func resumeData(_ make: (URLRequest, HTTPURLResponse, _ firstURL: URL?) -> ResumeData?) -> Data? {
+        guard let request = task.currentRequest, let response = task.response as? HTTPURLResponse else { return nil }
+        var data = make(request, response, task.firstURL)
+        data?.user = request.url.flatMap { core.namedUsers.word(for: $0) }
+        return data?.encoded
+    }
+}
