@@ -68,8 +68,11 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
         guard let port = UInt16(exactly: task.port), port > 0, !task.host.isEmpty else {
             return end(with: LoadFailure(.badURL, "there is no port \(task.port) of \(task.host)"))
         }
-        let connecting = core.registry.streamConnections(of: core) ?? DirectConnecting(core)
-        let attempt = connecting.connect(to: task.host, port: port, for: task, challenging: self) { [weak self] in
+        let connecting =
+            core.registry.streamConnections(for: task, of: core)
+            ?? DirectConnecting(
+                connector: connector, use: NetworkUse(core.settings), timeout: core.settings.connectTimeout)
+        let attempt = connecting.connect(to: task.host, port: port, challenging: self) { [weak self] in
             self?.connectDidEnd($0)
         }
         state = .connecting(attempt)

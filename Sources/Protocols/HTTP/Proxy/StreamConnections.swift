@@ -5,7 +5,7 @@ import LoadingKitTransport
 
 /// Opens the connections of a session's stream tasks: each directly or in a tunnel of its own, by the rules for
 /// `https`, which also apply to tunnels. Confined to the session's loop.
-final class StreamConnections: StreamConnecting, SessionResource {
+final class StreamConnections: SessionResource {
     fileprivate let core: SessionCore
     fileprivate let proxies: ProxyFinder
     fileprivate let connector: Connector
@@ -19,14 +19,9 @@ final class StreamConnections: StreamConnecting, SessionResource {
 
     static func of(_ core: SessionCore) -> StreamConnections { core.resource(StreamConnections.init) }
 
-    func connect(
-        to host: String, port: UInt16, for task: URLSessionTask, challenging receiver: any ChallengeReceiver & TLSAsker,
-        completion: @escaping (Result<ConnectedStream, any Error>) -> Void
-    ) -> any PendingConnection {
+    fileprivate func nextNumber() -> UInt64 {
         lastNumber &+= 1
-        let attempt = StreamAttempt(self, lastNumber, host, port, task, receiver, completion)
-        attempt.start()
-        return attempt
+        return lastNumber
     }
 
     func reset() { proxies.forget() }
@@ -34,7 +29,24 @@ final class StreamConnections: StreamConnecting, SessionResource {
 }
 
 extension HTTPProtocolHandler: StreamConnectingHandler {
-    package static func streamConnections(of core: SessionCore) -> any StreamConnecting { StreamConnections.of(core) }
+    package static func streamConnections(for task: URLSessionTask, of core: SessionCore) -> any StreamConnecting {
+        TaskConnections(connections: StreamConnections.of(core), task: task)
+    }
+}
+
+/// The connections of one stream task, whose program gets the challenges of proxies.
+private struct TaskConnections: StreamConnecting {
+    let connections: StreamConnections
+    let task: URLSessionTask
+
+    func connect(
+        to host: String, port: UInt16, challenging receiver: any ChallengeReceiver & TLSAsker,
+        completion: @escaping (Result<ConnectedStream, any Error>) -> Void
+    ) -> any PendingConnection {
+        let attempt = StreamAttempt(connections, connections.nextNumber(), host, port, task, receiver, completion)
+        attempt.start()
+        return attempt
+    }
 }
 
 /// A stream task's connection that is being opened.
