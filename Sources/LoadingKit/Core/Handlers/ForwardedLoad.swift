@@ -2,6 +2,33 @@ import Foundation
 import LoadingKitPrimitives
 import LoadingKitTransport
 
+/// The load that has forwarded a request. Confined to its event loop.
+protocol ForwardingLoad: AnyObject, Sendable {
+    var loop: EventLoop { get }
+    /// Makes the load of a forwarded request by the handlers after this load's. Nil where this load has ended.
+    func makeLoad(_ request: URLRequest) throws -> (any LoopHandler)?
+    /// The URL of the task's request.
+    var currentURL: URL? { get }
+    /// The number of the request body's bytes that the forwarded loads have sent.
+    var forwardedBytesSent: Int64 { get set }
+
+    /// Nil after the load's end.
+    var receiver: (any LoadReceiver)? { get }
+    /// Whether the receiver has no room.
+    var isBlocked: Bool { get }
+    /// Runs `body` with the receiver, unless the load has ended.
+    func withReceiver(_ body: @escaping @Sendable (any LoadReceiver) -> Void)
+    /// Calls the receiver with an event of the forwarded load.
+    @discardableResult
+    func pass(_ body: (any LoadReceiver) -> Flow) -> Flow
+    func passingDidEnd(_ response: PassedResponse)
+
+    /// Read from any thread.
+    var isOver: Bool { get }
+    /// The reason for the load's end; nil until then.
+    var ending: LoadEnd? { get }
+}
+
 /// A load that a handler has forwarded to the handlers after it.
 ///
 ///     head ──response──▶ body ──LoadContext.receive(_:as:)──▶ session
@@ -28,7 +55,7 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
         let refusal: LoadFailure?
     }
 
-    private let outer: HandlerLoad
+    private let outer: any ForwardingLoad
     private let returnsRedirects: Bool
     private var source = Source.new
     private var destination = Destination.none
@@ -44,7 +71,7 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
     /// The finished transactions; a program reads them from any thread.
     private let transactions = Guarded<[TransactionRecord]>([])
 
-    init(_ outer: HandlerLoad, returnsRedirects: Bool) {
+    init(_ outer: any ForwardingLoad, returnsRedirects: Bool) {
         self.outer = outer
         self.returnsRedirects = returnsRedirects
         feed = BodyFeed(outer.loop)
@@ -60,17 +87,16 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
         outer.loop.perform { self.stop() }
     }
 
-    func isForwarded(by load: HandlerLoad) -> Bool { outer === load }
+    func isForwarded(by load: any ForwardingLoad) -> Bool { outer === load }
 
     // MARK: On the loop
 
     private func start(_ request: URLRequest, _ continuation: UnsafeContinuation<LoadedResponse, any Error>) {
-        guard case .new = source, let resources = outer.resources else {
-            return continuation.resume(throwing: CancellationError())
-        }
+        guard case .new = source else { return continuation.resume(throwing: CancellationError()) }
         do {
-            let handler = try resources.core.makeLoad(
-                request, task: resources.task, isOwnRequest: false, from: resources.next)
+            guard let handler = try outer.makeLoad(request) else {
+                return continuation.resume(throwing: CancellationError())
+            }
             source = .loading(handler)
             destination = .head(continuation)
             // The closures hold this object until the feed's end, which comes when the load ends, or its reader is
@@ -208,7 +234,7 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
     }
 
     func bodyBuffer(atMost count: Int) -> UnsafeMutableRawBufferPointer? {
-        isPassingDirectly ? outer.passedBuffer(atMost: count) : nil
+        isPassingDirectly ? outer.receiver?.bodyBuffer(atMost: count) : nil
     }
 
     func bodyBufferFilled(_ count: Int) -> Flow { outer.pass { $0.bodyBufferFilled(count) } }
@@ -230,9 +256,9 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
         outer.withReceiver { $0.redirect(to: request, refusal: refusal, response: response, decide: settle.value) }
     }
 
-    var answersChallenges: Bool { outer.answersChallenges }
+    var answersChallenges: Bool { outer.receiver?.answersChallenges ?? false }
 
-    var challengeDelegate: AnyObject? { outer.challengeDelegate }
+    var challengeDelegate: AnyObject? { outer.receiver?.challengeDelegate }
 
     func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision) {
         let decide = LoopTransfer(decide)
@@ -286,7 +312,7 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
     }
 
     func fail(_ error: any Error) {
-        let error = HandlerError.unwrapped(error, url: outer.resources?.task.currentRequest?.url)
+        let error = HandlerError.unwrapped(error, url: outer.currentURL)
         ownEnd = .failed(error)
         end(with: error)
     }

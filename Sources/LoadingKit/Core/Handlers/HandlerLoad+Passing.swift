@@ -1,7 +1,15 @@
 import Foundation
 
-/// Passes a forwarded load's response to the receiver as it arrives.
-extension HandlerLoad {
+/// Forwards requests to the handlers after this one, and passes a forwarded load's response to the receiver as it arrives.
+extension HandlerLoad: ForwardingLoad {
+    func makeLoad(_ request: URLRequest) throws -> (any LoopHandler)? {
+        guard let resources else { return nil }
+        return try resources.core.makeLoad(
+            request, task: resources.task, isOwnRequest: false, from: resources.next)
+    }
+
+    var currentURL: URL? { resources?.task.currentRequest?.url }
+
     /// Passes a response to the receiver. For a redirect the receiver decides first.
     func pass(_ response: PassedResponse, to receiver: any LoadReceiver) {
         guard let redirection = response.redirection else { return passNow(response) }
@@ -20,7 +28,6 @@ extension HandlerLoad {
         if passed === response { response.load.pass(response) }
     }
 
-    /// Calls the receiver with an event of the forwarded load.
     @discardableResult
     func pass(_ body: (any LoadReceiver) -> Flow) -> Flow {
         guard let receiver else { return .wait }
@@ -28,8 +35,6 @@ extension HandlerLoad {
         isBlocked = flow == .wait
         return flow
     }
-
-    func passedBuffer(atMost count: Int) -> UnsafeMutableRawBufferPointer? { receiver?.bodyBuffer(atMost: count) }
 
     /// The forwarded response has ended: the handler's own events follow.
     func passingDidEnd(_ response: PassedResponse) {

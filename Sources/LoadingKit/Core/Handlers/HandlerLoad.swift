@@ -65,7 +65,6 @@ final class HandlerLoad: LoopHandler, @unchecked Sendable {  // confined to `loo
     /// The recording for the session's cache.
     private var recording: CustomRecording?
 
-    /// The number of the request body's bytes that the forwarded loads have sent.
     @exclusivity(unchecked) var forwardedBytesSent: Int64 = 0
 
     /// The number of bytes posted and not yet delivered; read from any thread.
@@ -164,7 +163,6 @@ final class HandlerLoad: LoopHandler, @unchecked Sendable {  // confined to `loo
 
     func cancelLoadTask() { starter.cancelTask() }
 
-    /// Runs `body` with the receiver, unless the load has ended.
     func withReceiver(_ body: @escaping @Sendable (any LoadReceiver) -> Void) {
         loop.perform { if let receiver = self.receiver { body(receiver) } }
     }
@@ -182,10 +180,6 @@ final class HandlerLoad: LoopHandler, @unchecked Sendable {  // confined to `loo
     }
 
     // MARK: On the loop
-
-    var answersChallenges: Bool { receiver?.answersChallenges ?? false }
-
-    var challengeDelegate: AnyObject? { receiver?.challengeDelegate }
 
     private func take(_ event: Event) {
         guard resources != nil else {
