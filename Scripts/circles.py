@@ -16,7 +16,7 @@ import sys
 
 # Files in the largest circle of a module; 0 for modules that are not here.
 LIMITS = {
-    "LoadingKit/Core": 34,
+    "LoadingKit/Core": 33,
     "LoadingKit/LoopbackServer": 3,
     "LoadingKit/Primitives": 2,
     "LoadingKit/Transfers": 4,

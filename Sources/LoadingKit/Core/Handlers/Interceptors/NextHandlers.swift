@@ -2,7 +2,7 @@ import Foundation
 
 /// The handlers after the one that holds this value.
 public struct NextHandlers: Sendable {
-    let run: HandlerLoad
+    let run: any ForwardingLoad
 
     /// The treatment of a response that redirects.
     public enum Redirects: Sendable, Hashable {
