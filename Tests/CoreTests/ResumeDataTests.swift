@@ -11,10 +11,12 @@ import Testing
         try #require(HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: fields))
     }
 
-    private func made(_ fields: [String: String], _ request: URLRequest? = nil) throws -> ResumeData? {
+    private func made(
+        _ fields: [String: String], _ request: URLRequest? = nil, _ ranges: RangeSupport = .assumed
+    ) throws -> ResumeData? {
         ResumeData(
-            request ?? URLRequest(url: url), try response(fields), firstURL: nil, fileName: DownloadFolder.newName(),
-            count: 5)
+            request ?? URLRequest(url: url), try response(fields), ranges, firstURL: nil,
+            fileName: DownloadFolder.newName(), count: 5)
     }
 
     private static let modified = "Sat, 21 Nov 2026 08:00:00 GMT"
@@ -49,7 +51,37 @@ import Testing
         for (first, second, expected) in cases {
             let data = try #require(try made(first))
             let next = try response(part.merging(second) { $1 }, status: 206)
-            #expect(data.isContinued(by: next, from: 5) == expected, "\(first) \(second)")
+            #expect(data.answer(next, from: 5) == (expected ? .rest(size: 10) : .other), "\(first) \(second)")
+        }
+    }
+
+    @Test func onlyAPartIsContinued() throws {
+        let data = try #require(try made(["ETag": "\"a\""]))
+        let cases: [(Int, String?, ResumeData.Answer)] = [
+            (206, "bytes 5-9/10", .rest(size: 10)), (206, "bytes 5-9/*", .rest(size: -1)),
+            (206, "bytes 4-9/10", .other), (206, nil, .other), (416, "bytes */4", .other), (200, nil, .whole),
+            (200, "bytes 5-9/10", .whole),
+            (404, nil, .whole),
+        ]
+        for (status, range, expected) in cases {
+            let next = try response(range.map { ["Content-Range": $0] } ?? [:], status: status)
+            #expect(data.answer(next, from: 5) == expected, "\(status) \(range ?? "")")
+        }
+        let other = URLResponse(url: url, mimeType: nil, expectedContentLength: 5, textEncodingName: nil)
+        #expect(data.answer(other, from: 5) == .whole)
+    }
+
+    /// RFC 9110 §14.3.
+    @Test func aSchemeSupportsRangesOrSaysSo() throws {
+        let cases: [(RangeSupport, String?, Bool)] = [
+            (.assumed, nil, true), (.assumed, "bytes", true), (.assumed, "none", false),
+            (.declared, nil, false), (.declared, "Bytes", true), (.declared, "none", false),
+            (.unsupported, nil, false), (.unsupported, "bytes", false),
+        ]
+        for (support, declared, expected) in cases {
+            var fields = ["ETag": "\"a\""]
+            fields["Accept-Ranges"] = declared
+            #expect(try (made(fields, nil, support) != nil) == expected, "\(support) \(declared ?? "")")
         }
     }
 

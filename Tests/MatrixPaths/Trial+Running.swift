@@ -214,7 +214,9 @@ extension Trial {
         }
         let response = HTTPURLResponse(
             url: url, statusCode: 200, httpVersion: nil, headerFields: ["ETag": "\"v1\"", "Accept-Ranges": "bytes"])
-        return ResumeData(request, response, firstURL: nil, fileName: DownloadFolder.newName(), count: 500)?.encoded
+        let data = ResumeData(
+            request, response, .declared, firstURL: nil, fileName: DownloadFolder.newName(), count: 500)
+        return data?.encoded
     }
 
     private func cancelDownload(_ session: URLSession, _ request: URLRequest, _ watch: TaskWatch) async -> Data? {

@@ -9,6 +9,8 @@ public final class DataURLHandler: URLProtocolHandler, LoopAwareHandler, @unchec
     /// Whether the URL's scheme is `data`.
     public override class func canInit(with request: URLRequest) -> Bool { request.url?.hasScheme("data") ?? false }
 
+    package static let ranges = RangeSupport.unsupported
+
     /// Delivers the URL's own bytes, with the type that it names.
     public override func load(_ load: LoadContext) async throws {
         let text = load.url.absoluteString

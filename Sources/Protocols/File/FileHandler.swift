@@ -6,6 +6,8 @@ public final class FileHandler: URLProtocolHandler, LoopAwareHandler, @unchecked
     /// Whether the URL's scheme is `file`.
     public override class func canInit(with request: URLRequest) -> Bool { request.url?.hasScheme("file") ?? false }
 
+    package static let ranges = RangeSupport.unsupported
+
     /// Reads the file one piece at a time, on the thread pool for files, at the receiver's speed.
     ///
     /// A request's `Range` field with one range is supported. The response's length is then that of the range.

@@ -10,6 +10,10 @@ public final class HTTPProtocolHandler: URLProtocolHandler, LoopNativeHandler, @
         return url.hasScheme("https") || url.hasScheme("http")
     }
 
+    package static let ranges = RangeSupport.assumed
+
+    package static let resumesUploads = true
+
     package static func makeLoad(_ request: URLRequest, _ resources: LoadResources) -> any LoopHandler {
         if resources.task is URLSessionWebSocketTask { return WebSocketLoad(request, resources) }
         let request = HSTS.applied(to: request, resources)

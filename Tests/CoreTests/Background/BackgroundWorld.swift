@@ -27,6 +27,7 @@ final class BackgroundWorld: @unchecked Sendable {  // used by one test's task
         commands = transfers.log.makeAsyncIterator()
         transfers.stateAtOnce.withLock { $0 = atOnce }
         let configuration = URLSessionConfiguration()
+        configuration.settings.builtInHandlers = [ResumingHandler.self]
         change(&configuration.settings)
         let transfers = transfers
         delegate.isFree.withLock { $0 = { transfers.isFree } }
@@ -317,4 +318,11 @@ extension TransferStatus {
     static func failure(_ code: URLError.Code) -> TransferStatus {
         TransferStatus(error: TransferError(code, "it failed"))
     }
+}
+
+/// The class of the transfers' scheme. It loads nothing.
+private final class ResumingHandler: URLProtocolHandler, LoopAwareHandler, @unchecked Sendable {
+    static let resumesUploads = true
+
+    override class func canInit(with request: URLRequest) -> Bool { request.url?.hasScheme("http") ?? false }
 }

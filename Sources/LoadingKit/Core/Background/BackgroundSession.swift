@@ -8,7 +8,7 @@ import Synchronization
 /// program.
 ///
 /// It holds the session until the session is invalidated: events may come for a session that the program does not hold.
-package final class BackgroundSession: SessionBackground, @unchecked Sendable {  // confined to the loop, but for the constants
+package final class BackgroundSession: SessionBackground, @unchecked Sendable {  // confined to the loop
     private enum Phase {
         case attaching
         case attached

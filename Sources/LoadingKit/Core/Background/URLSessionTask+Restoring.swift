@@ -61,7 +61,7 @@ extension TransferRecord {
         else {
             throw LoadFailure(.badURL, "the task has no request")
         }
-        guard url.hasScheme("http") || url.hasScheme("https") else {
+        guard BackgroundRules.schemes.contains(where: url.hasScheme) else {
             throw URLError(
                 LoadFailure(.unsupportedURL, "background sessions load http and https URLs alone"), url: url)
         }

@@ -38,7 +38,7 @@ package struct CacheEntry: Sendable {
 }
 
 /// The key of stored responses: method and target URI (RFC 9111 §2), without fragment, user and password
-/// (RFC 9110 §4.2.4). Scheme and host are in lower case, and an empty path is the root (RFC 9110 §4.2.3).
+/// (RFC 9110 §4.2.4). Scheme and host are in lower case, and an empty path behind a host is the root (RFC 3986 §6.2.3).
 package struct CacheKey: Hashable, Sendable, Codable {
     package let method: String
     package let url: String
@@ -76,8 +76,7 @@ package struct CacheKey: Hashable, Sendable, Codable {
         let (scheme, rest) = (text[..<colon].lowercased(), text[colon...])
         guard rest.hasPrefix("://") else { return scheme + rest }
         let end = rest.dropFirst(3).firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
-        let isRoot = !rest[end...].hasPrefix("/") && (scheme == "http" || scheme == "https")
-        return scheme + rest[..<end].lowercased() + (isRoot ? "/" : "") + rest[end...]
+        return scheme + rest[..<end].lowercased() + (rest[end...].hasPrefix("/") ? "" : "/") + rest[end...]
     }
 
     /// A URL's text without user and password.

@@ -2,6 +2,11 @@ import Foundation
 import LoadingKitContentCoding
 import LoadingKitTransport
 
+extension URLResponse {
+    /// The value of `Content-Encoding`; nil where the content has no coding.
+    package var contentCoding: String? { (self as? HTTPURLResponse)?.value(forHTTPHeaderField: "Content-Encoding") }
+}
+
 /// Decodes a download that consists of ranges of the content in its content codings: byte ranges apply to the coded
 /// content, not to the decoded content (RFC 9110 §14). Its functions may block.
 package enum CodedDownload {

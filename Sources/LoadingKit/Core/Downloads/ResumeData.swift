@@ -58,22 +58,22 @@ package struct ResumeData: Equatable {
     }
 
     /// Nil where a download cannot be resumed. It requires a GET whose response has HTTP's fields, a validator for the
-    /// resource's version, and stored bytes that are unchanged. With a scheme other than http and https the response
-    /// must also have `Accept-Ranges: bytes`: the handler of the scheme then gets `Range` and `If-Range`, and answers
-    /// 206 with `Content-Range` (RFC 9110 §14).
+    /// resource's version, stored bytes that are unchanged, and support for ranges: the handler then gets `Range` and
+    /// `If-Range`, and answers 206 with `Content-Range` (RFC 9110 §14).
     ///
     /// - Parameters:
+    ///   - ranges: the support of the URL's scheme.
     ///   - firstURL: the original URL of the download, where it differs from the request's.
     ///   - isCoded: whether the file has the content in its content codings, where it has any.
     package init?(
-        _ request: URLRequest, _ response: URLResponse?, firstURL: URL?, fileName: String, count: Int64,
-        isCoded: Bool = false
+        _ request: URLRequest, _ response: URLResponse?, _ ranges: RangeSupport, firstURL: URL?, fileName: String,
+        count: Int64, isCoded: Bool = false
     ) {
-        guard count > 0, let url = request.url, Self.mayHaveRanges(url),
+        guard count > 0, let url = request.url,
             (request.httpMethod ?? "GET") == "GET", let response = response as? HTTPURLResponse,
             response.statusCode == 200 || response.statusCode == 206,
-            isCoded == (response.value(forHTTPHeaderField: "Content-Encoding") != nil),
-            Self.hasRanges(response, isHTTP: url.hasScheme("http") || url.hasScheme("https")),
+            isCoded == (response.contentCoding != nil),
+            ranges.includes(response),
             let validator = Validator(response)
         else { return nil }
         // A range that the program requested is not the beginning of the whole.
@@ -83,24 +83,9 @@ package struct ResumeData: Equatable {
         self.fileName = fileName
         self.count = count
         self.validator = validator
-        coding = response.value(forHTTPHeaderField: "Content-Encoding")
+        coding = response.contentCoding
         fields = (request.allHTTPHeaderFields ?? [:]).filter { Self.isKept($0.key) }
         rules = RequestRules(keptOf: request)
-    }
-
-    /// Whether downloads of the URL's scheme may be resumed: not those that LoadingKit loads as a whole. Resume data
-    /// from an untrusted source must not make a program read its own files.
-    private static func mayHaveRanges(_ url: URL) -> Bool {
-        url.scheme != nil && !url.hasScheme("file") && !url.hasScheme("data")
-    }
-
-    /// Whether the server supports ranges of the resource. HTTP servers often do not declare it; a response of another
-    /// scheme must.
-    private static func hasRanges(_ response: HTTPURLResponse, isHTTP: Bool) -> Bool {
-        guard let ranges = response.value(forHTTPHeaderField: "Accept-Ranges")?.lowercased() else {
-            return isHTTP || response.statusCode == 206
-        }
-        return isHTTP ? ranges != "none" : ranges == "bytes"
     }
 
     /// Decodes ``encoded``. Throws for any other data.
@@ -110,8 +95,8 @@ package struct ResumeData: Equatable {
         }
         guard let version = list[Key.version] as? Int else { throw Self.invalid("it has no version") }
         guard version == Self.version else { throw Self.invalid("it is of version \(version), not \(Self.version)") }
-        guard let text = list[Key.url] as? String, let url = URL(string: text), Self.mayHaveRanges(url) else {
-            throw Self.invalid("it has no URL whose scheme permits resumption")
+        guard let text = list[Key.url] as? String, let url = URL(string: text), url.scheme != nil else {
+            throw Self.invalid("it has no URL")
         }
         guard let count = (list[Key.count] as? NSNumber)?.int64Value, count > 0 else {
             throw Self.invalid("it has no number of bytes")
@@ -140,7 +125,7 @@ package struct ResumeData: Equatable {
         self.rules = rules
     }
 
-    private static func invalid(_ reason: String) -> LoadFailure {
+    static func invalid(_ reason: String) -> LoadFailure {
         LoadFailure(.cannotDecodeRawData, "the resume data cannot be used: \(reason)")
     }
 
@@ -181,17 +166,41 @@ package struct ResumeData: Equatable {
         return request
     }
 
-    /// Whether the response continues the same version behind `offset` bytes.
-    package func isContinued(by response: HTTPURLResponse, from offset: Int64) -> Bool {
-        guard response.statusCode == 206, response.value(forHTTPHeaderField: "Content-Encoding") == coding,
+    /// The response to a request of ``rest(of:from:)``.
+    package enum Answer: Equatable {
+        /// It continues the same version. `size` is the size of the resource; negative where it is not known.
+        case rest(size: Int64)
+        /// Its content takes the place of the existing bytes.
+        case whole
+        /// It has other bytes than the requested ones: the complete resource has to be requested.
+        case other
+    }
+
+    package func answer(_ response: URLResponse, from offset: Int64) -> Answer {
+        guard let response = response as? HTTPURLResponse else { return .whole }
+        switch response.statusCode {
+        case 206:
+            guard let range = continuation(response, from: offset) else { return .other }
+            let rest = response.expectedContentLength
+            return .rest(size: range.total ?? (rest < 0 ? NSURLSessionTransferSizeUnknown : offset &+ rest))
+        case 416: return .other
+        case _: return .whole
+        }
+    }
+
+    /// The response's range, where it continues the same version behind `offset` bytes.
+    private func continuation(_ response: HTTPURLResponse, from offset: Int64) -> ContentRange? {
+        guard response.contentCoding == coding,
             let range = response.value(forHTTPHeaderField: "Content-Range").flatMap(ContentRange.init),
             range.range.lowerBound == offset
-        else { return false }
+        else { return nil }
         // A server may leave out fields that the client already has (RFC 9110 §15.3.7).
-        return switch validator {
-        case .entityTag(let tag): response.value(forHTTPHeaderField: "ETag").map { $0 == tag } ?? true
-        case .lastModified(let date): response.value(forHTTPHeaderField: "Last-Modified").map { $0 == date } ?? true
-        }
+        let (name, value) =
+            switch validator {
+            case .entityTag(let tag): ("ETag", tag)
+            case .lastModified(let date): ("Last-Modified", date)
+            }
+        return response.value(forHTTPHeaderField: name).map { $0 == value } ?? true ? range : nil
     }
 }
 

@@ -87,6 +87,9 @@ extension URLSession {
     private func makeDownload(_ resumeData: Data, _ consumer: TaskConsumer?) -> URLSessionDownloadTask {
         let resumption = Result<ResumeData, any Error> {
             var data = try ResumeData(resumeData)
+            guard core.registry.builtIn(for: data.request)?.ranges != RangeSupport.unsupported else {
+                throw ResumeData.invalid("downloads of its URL's scheme are not resumed")
+            }
             data.url = core.namedUsers.name(data.user, in: data.url)
             return data
         }

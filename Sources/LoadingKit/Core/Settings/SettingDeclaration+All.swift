@@ -211,7 +211,7 @@ extension SettingDeclaration {
         SettingDeclaration(
             "protocolClasses", .program, "transfers use none, as on Apple's systems; data tasks do"),
         SettingDeclaration(
-            "factories", .refused { $0.factories.contains { ["http", "https"].contains($0.scheme) } },
+            "factories", .refused { $0.factories.contains { BackgroundRules.schemes.contains($0.scheme) } },
             as: "register(scheme:_:)",
             "for `http` and `https`: code of the program's, in whose place others would load. Transfers have no other schemes"
         ),

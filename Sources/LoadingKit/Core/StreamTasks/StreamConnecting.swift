@@ -41,6 +41,8 @@ struct DirectConnecting: StreamConnecting {
         to host: String, port: UInt16, challenging receiver: any ChallengeReceiver & TLSAsker,
         completion: @escaping (Result<ConnectedStream, any Error>) -> Void
     ) -> any PendingConnection {
-        connector.connect(to: .tcp(host: host, port: port), over: use, timeout: timeout) { completion($0.map { ConnectedStream($0) }.mapError { $0 as any Error }) }
+        connector.connect(to: .tcp(host: host, port: port), over: use, timeout: timeout) {
+            completion($0.map { ConnectedStream($0) }.mapError { $0 as any Error })
+        }
     }
 }

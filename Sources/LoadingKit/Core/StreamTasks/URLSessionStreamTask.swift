@@ -17,12 +17,12 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {  // as it
         super.init(session, nil, identifier: identifier, consumer: .delegate)
     }
 
-    /// Continues a data task as a stream task. The host is the one to which its connection, or a tunnel through it,
-    /// leads.
-    init(_ session: URLSession, continuing task: URLSessionDataTask, through tunnel: TakenConnection.Tunnel?) {
-        let url = task.currentRequest?.url
-        host = tunnel?.host ?? url?.host ?? ""
-        port = tunnel?.port ?? url?.port ?? (url?.hasScheme("https") == true ? 443 : 80)
+    /// Continues a data task as a stream task.
+    ///
+    /// - Parameter connection: the task's connection; nil for a stream that is the body of a response.
+    init(_ session: URLSession, continuing task: URLSessionDataTask, on connection: TakenConnection?) {
+        host = connection?.host ?? ""
+        port = connection?.port ?? 0
         super.init(session, continuing: task)
     }
 

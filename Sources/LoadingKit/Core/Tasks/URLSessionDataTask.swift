@@ -10,6 +10,7 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {  // as its 
         case .completion, .continuation, .file, .bytes: return super.makeSink(consumer, core)
         }
         return DelegateSink(
-            core.chunks, spool, isIncremental: prefersIncrementalDelivery, limit: core.settings.maximumCollectedBodySize)
+            core.chunks, spool, isIncremental: prefersIncrementalDelivery,
+            limit: core.settings.maximumCollectedBodySize)
     }
 }

@@ -33,6 +33,9 @@ open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {  // a
         var error: (any Error)?
         do {
             var data = try UploadResumeData(resumeData)
+            guard session.core.registry.builtIn(for: data.request)?.resumesUploads == true else {
+                throw UploadResumeData.invalid("uploads of its URL's scheme are not resumed")
+            }
             data.url = session.core.namedUsers.name(data.user, in: data.url)
             resumption = UploadResumption(data)
         } catch let failure {

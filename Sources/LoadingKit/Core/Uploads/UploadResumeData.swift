@@ -96,9 +96,9 @@ struct UploadResumeData: Equatable {
     }
 
     private static func url(_ value: Any?, _ name: String) throws -> URL {
-        guard let text = value as? String, let url = URL(string: text), url.host != nil,
-            url.hasScheme("http") || url.hasScheme("https")
-        else { throw invalid("\(name) is not an http or https URL") }
+        guard let text = value as? String, let url = URL(string: text), url.host != nil else {
+            throw invalid("\(name) has no host")
+        }
         return url
     }
 
@@ -111,7 +111,7 @@ struct UploadResumeData: Equatable {
         return .file(BodyFile(URL(fileURLWithPath: path), size: size, modified: modified))
     }
 
-    private static func invalid(_ reason: String) -> LoadFailure {
+    static func invalid(_ reason: String) -> LoadFailure {
         LoadFailure(.cannotDecodeRawData, "the resume data cannot be used: \(reason)")
     }
 

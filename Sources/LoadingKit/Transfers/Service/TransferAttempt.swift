@@ -112,22 +112,21 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-        let answer = response as? HTTPURLResponse
+        let answer = resuming.map { $0.data.answer(response, from: $0.offset) }
         var expected = response.expectedContentLength
         var goesOn = false
         do {
-            if let resuming, let answer, resuming.data.isContinued(by: answer, from: resuming.offset) {
-                let range = answer.value(forHTTPHeaderField: "Content-Range").flatMap(ContentRange.init)
-                expected = range?.total ?? (expected < 0 ? -1 : resuming.offset &+ expected)
+            if case .rest(let size) = answer {
+                expected = size
                 goesOn = true
             } else {
-                if let resuming, let answer, Self.isComplete(answer, resuming.offset) {
+                if let resuming, Self.isComplete(response, resuming.offset) {
                     isComplete = true
                     return completionHandler(.cancel)
                 }
                 if file.count > 0 { try file.startOver() }
                 // The server sent other bytes than those requested, so the next attempt requests the whole content.
-                if resuming != nil, answer?.statusCode == 206 || answer?.statusCode == 416 {
+                if answer == .other {
                     keep(.startOver)
                     return completionHandler(.cancel)
                 }
@@ -148,8 +147,9 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
 
     /// Whether the part file has all bytes of the requested version: the process may have been killed when they had
     /// arrived. For another version the server would have sent the whole content (RFC 9110 §13.1.5, §15.5.17).
-    private static func isComplete(_ response: HTTPURLResponse, _ count: Int64) -> Bool {
-        response.statusCode == 416 && response.value(forHTTPHeaderField: "Content-Range") == "bytes */\(count)"
+    private static func isComplete(_ response: URLResponse, _ count: Int64) -> Bool {
+        guard let response = response as? HTTPURLResponse else { return false }
+        return response.statusCode == 416 && response.value(forHTTPHeaderField: "Content-Range") == "bytes */\(count)"
     }
 
     // MARK: The body

@@ -112,7 +112,7 @@ extension TransferService {
         defer { transfer.record?.status = status }
         guard !goesOn else { return answer(.allow) }
         // The name and the count are those of the file when it is handed over to the program.
-        attempt.coding = (response as? HTTPURLResponse)?.value(forHTTPHeaderField: "Content-Encoding")
+        attempt.coding = response.contentCoding
         attempt.resumeData = resumeData(of: attempt, transfer, response)
         let had = status.part != nil
         let isWorth = progress.expectedToReceive < 0 || progress.expectedToReceive > Self.leastWorthKeeping
@@ -134,7 +134,7 @@ extension TransferService {
         // The program's own setting, and not the service's.
         request.keepsContentCodings = record.request.rules.keepsContentCodings == true
         return ResumeData(
-            request, response, firstURL: nil, fileName: DownloadFolder.newName(), count: 1,
+            request, response, .assumed, firstURL: nil, fileName: DownloadFolder.newName(), count: 1,
             isCoded: attempt.coding != nil)
     }
 

@@ -203,21 +203,20 @@ extension HTTPExchange {
     /// Gives the connection to the program. Its bytes are not part of the response from now on.
     func takeConnection() throws -> TakenConnection? {
         guard switching == .inHTTP1, case .active(let stream) = state else { return nil }
-        let tunnel = method == "CONNECT" ? try tunnelEnd() : nil
+        let end = method == "CONNECT" ? try tunnelEnd() : target?.origin
         guard var connection = try stream.takeConnection(from: number) else { return nil }
-        connection.tunnel = tunnel
+        if let end { (connection.host, connection.port) = (end.host, Int(end.port)) }
         transaction.timings.responseEnd = loop.now
         state = .over
         reportTransaction()
         return connection
     }
 
-    private func tunnelEnd() throws(LoadFailure) -> TakenConnection.Tunnel {
+    private func tunnelEnd() throws(LoadFailure) -> Origin {
         guard let url = URL(string: "https://\(requestTarget)") else {
             throw LoadFailure(.badURL, "\(requestTarget) is not a host and port to connect to")
         }
-        let origin = try RequestTarget(url).origin
-        return TakenConnection.Tunnel(host: origin.host, port: Int(origin.port))
+        return try RequestTarget(url).origin
     }
 
     func outputDidBecomeReady() { if case .active(let stream) = state { stream.outputDidBecomeReady() } }

@@ -5,23 +5,13 @@ package struct TakenConnection {
     package let stream: ByteStream
     /// The bytes received after the response.
     package let rest: [UInt8]
-    /// The tunnel's other end, where the request's server is a proxy for the program.
-    package var tunnel: Tunnel?
+    /// The host to which the connection leads: a name or an address, without brackets. Where the request's server is a proxy
+    /// for the program, the tunnel's other end.
+    package var host = ""
+    package var port = 0
 
     package init(stream: ByteStream, rest: [UInt8]) {
         self.stream = stream
         self.rest = rest
-    }
-
-    /// The remote end of a tunnel.
-    package struct Tunnel {
-        /// A name or an address, without brackets.
-        package let host: String
-        package let port: Int
-
-        package init(host: String, port: Int) {
-            self.host = host
-            self.port = port
-        }
     }
 }

@@ -12,12 +12,26 @@ package struct LoadResources {
     package var loop: EventLoop { core.loop }
 }
 
+/// A handler class that comes with LoadingKit, with the properties of its schemes that sessions have to know. The defaults
+/// are those of a program's schemes.
+package protocol BuiltInHandler: URLProtocolHandler {
+    static var ranges: RangeSupport { get }
+    /// Whether the upload of an earlier task may continue.
+    static var resumesUploads: Bool { get }
+}
+
+extension BuiltInHandler {
+    package static var ranges: RangeSupport { .declared }
+
+    package static var resumesUploads: Bool { false }
+}
+
 /// A handler class whose `load(_:)` never blocks, and never computes for long: it runs on the session's event loop, and
 /// does not depend on the threads of Swift's task pool.
-package protocol LoopAwareHandler: URLProtocolHandler {}
+package protocol LoopAwareHandler: BuiltInHandler {}
 
 /// A handler class whose instances run on the event loop themselves, and never block it.
-package protocol LoopNativeHandler: URLProtocolHandler {
+package protocol LoopNativeHandler: BuiltInHandler {
     static func makeLoad(_ request: URLRequest, _ resources: LoadResources) -> any LoopHandler
     /// Whether the handler may have a store with a response to the request. Where it has none, a request with the
     /// policy `returnCacheDataDontLoad` fails.

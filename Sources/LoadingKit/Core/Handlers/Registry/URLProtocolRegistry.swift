@@ -90,6 +90,12 @@ public struct URLProtocolRegistry: Sendable {
         return nil
     }
 
+    /// The built-in class of a request's scheme; nil for the schemes of programs.
+    func builtIn(for request: URLRequest) -> (any BuiltInHandler.Type)? {
+        let found = builtInTypes.first { $0.canInit(with: request) }
+        return found as? any BuiltInHandler.Type
+    }
+
     /// Describes the handlers that would be tried for a request, and which of them would load it.
     ///
     /// Calls the classes' `canInit(with:)`, and the interceptors' `canIntercept(_:)`. Nothing is loaded.

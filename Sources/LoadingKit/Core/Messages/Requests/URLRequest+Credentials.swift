@@ -16,10 +16,8 @@ extension URLRequest {
 
     /// The request without the credentials of an earlier request to another origin. A program that derives a request
     /// from an earlier one often changes only its URL, and the new request still has the earlier one's credentials.
-    /// Nothing is removed for other schemes than `http` and `https`.
     func withoutCredentials(of earlier: URLRequest) -> URLRequest {
-        guard let url, url.hasScheme("http") || url.hasScheme("https"), earlier.url?.isSameOrigin(as: url) != true
-        else { return self }
+        guard let url, earlier.url?.isSameOrigin(as: url) != true else { return self }
         var request = self
         for name in Self.credentialFields {
             guard let value = value(forHTTPHeaderField: name) else { continue }

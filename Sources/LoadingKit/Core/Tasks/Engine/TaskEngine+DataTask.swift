@@ -60,7 +60,7 @@ extension TaskEngine {
     private func becomeStream(_ task: URLSessionDataTask) {
         let connection: TakenConnection?
         do { connection = try takeConnection() } catch { return end(with: error) }
-        let stream = URLSessionStreamTask(session, continuing: task, through: connection?.tunnel)
+        let stream = URLSessionStreamTask(session, continuing: task, on: connection)
         let report: @Sendable (TaskDelegates, URLSession) -> Void = { $0.didBecome(stream, $1, task) }
         if let connection {
             become(stream, sink, report)

@@ -29,6 +29,10 @@ extension TaskEngine {
         }
     }
 
+    var ranges: RangeSupport {
+        task.currentRequest.flatMap { core.registry.builtIn(for: $0) }?.ranges ?? .declared
+    }
+
     func resumeData(_ make: (URLRequest, HTTPURLResponse, _ firstURL: URL?) -> ResumeData?) -> Data? {
         guard let request = task.currentRequest, let response = task.response as? HTTPURLResponse else { return nil }
         var data = make(request, response, task.firstURL)

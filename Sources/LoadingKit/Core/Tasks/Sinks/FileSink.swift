@@ -88,18 +88,18 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
     /// Decides where the response's bytes are written: after the existing bytes, or in their place.
     func receive(_ response: URLResponse, isPart: Bool, for engine: any SinkEngine) -> SinkAction {
         if let resuming = resuming.take() {
-            let answer = response as? HTTPURLResponse
-            if let answer, resuming.data.isContinued(by: answer, from: resuming.offset) {
+            let answer = resuming.data.answer(response, from: resuming.offset)
+            if case .rest(let size) = answer {
                 if !keepsCodings(of: resuming.whole) { coding = resuming.data.coding }
-                goOn(from: resuming.offset, answer, engine)
+                engine.didResume(at: resuming.offset, of: size)
                 return .proceed
             }
             spool?.body.startOver()
             beginsAnew = true
             // The response has other bytes than the requested ones: the complete resource is requested. The same
             // applies to a response with content codings that were kept only for the range request.
-            let isCoded = resuming.data.coding != nil && answer?.value(forHTTPHeaderField: "Content-Encoding") != nil
-            if answer?.statusCode == 206 || answer?.statusCode == 416 || isCoded { return .reload(resuming.whole) }
+            let isCoded = resuming.data.coding != nil && response.contentCoding != nil
+            if answer == .other || isCoded { return .reload(resuming.whole) }
         }
         keepCoded(response, engine)
         if beginsAnew { engine.didResume(at: 0, of: response.expectedContentLength) }
@@ -111,7 +111,7 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
     private func keepCoded(_ response: URLResponse, _ engine: any SinkEngine) {
         dropCoded()
         guard let request = engine.currentRequest, !keepsCodings(of: request),
-            ResumeData(request, response, firstURL: nil, fileName: "", count: 1, isCoded: true) != nil
+            ResumeData(request, response, engine.ranges, firstURL: nil, fileName: "", count: 1, isCoded: true) != nil
         else { return }
         let spool = DownloadSpool(engine.loop, DownloadFile())
         spool.body.onWritten = { [weak engine] _ in
@@ -129,13 +129,6 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
     private func dropCoded(_ done: @escaping () -> Void = {}) {
         guard let spool = codedSpool.take() else { return done() }
         spool.body.settle { spool.end(keepsFile: false, done) }
-    }
-
-    private func goOn(from offset: Int64, _ response: HTTPURLResponse, _ engine: any SinkEngine) {
-        let range = response.value(forHTTPHeaderField: "Content-Range").flatMap(ContentRange.init)
-        let rest = response.expectedContentLength
-        let expected = range?.total ?? (rest < 0 ? NSURLSessionTransferSizeUnknown : offset &+ rest)
-        engine.didResume(at: offset, of: expected)
     }
 
     func deliver(_ piece: Data, for engine: any SinkEngine) -> SinkAction {
@@ -197,7 +190,9 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
     /// data. Without resume data the file is deleted.
     func settle(_ error: any Error, for engine: any SinkEngine, _ report: @escaping (any Error) -> Void) {
         guard let spool else { return report(error) }
-        guard let coded = codedSpool.take() else { return settle(error, spool, isCoded: keepsCodings(engine), engine, report) }
+        guard let coded = codedSpool.take() else {
+            return settle(error, spool, isCoded: keepsCodings(engine), engine, report)
+        }
         spool.body.settle {
             spool.end(keepsFile: false) { [self] in settle(error, coded, isCoded: true, engine, report) }
         }
@@ -239,10 +234,9 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
             var request = request
             // The program has not requested this setting: it was set for the resumed range.
             if coding != nil { request.keepsContentCodings = false }
-            let hasCodings = response.value(forHTTPHeaderField: "Content-Encoding") != nil
             return ResumeData(
-                request, response, firstURL: firstURL, fileName: spool.name, count: spool.body.count,
-                isCoded: isCoded && hasCodings)
+                request, response, engine.ranges, firstURL: firstURL, fileName: spool.name, count: spool.body.count,
+                isCoded: isCoded && response.contentCoding != nil)
         }
     }
 

@@ -28,6 +28,8 @@ protocol SinkEngine: TaskRunner, Sendable {
     // The task.
     var currentRequest: URLRequest? { get }
     var expectedToReceive: Int64 { get }
+    /// The support of the request's scheme for byte ranges.
+    var ranges: RangeSupport { get }
     /// The data from which another task resumes the download; nil where it cannot be resumed.
     func resumeData(_ make: (URLRequest, HTTPURLResponse, _ firstURL: URL?) -> ResumeData?) -> Data?
 

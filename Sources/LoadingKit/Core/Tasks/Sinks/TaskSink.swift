@@ -138,7 +138,9 @@ extension TaskSink {
 
     func loadDidStop(_ engine: any SinkEngine) -> SinkAction { flush(for: engine) }
 
-    func settle(_ error: any Error, for engine: any SinkEngine, _ report: @escaping (any Error) -> Void) { report(error) }
+    func settle(_ error: any Error, for engine: any SinkEngine, _ report: @escaping (any Error) -> Void) {
+        report(error)
+    }
 }
 
 /// Ignores the loaded data: the delegate gets only the task's end. A WebSocket's messages go to its link.
