@@ -39,8 +39,17 @@ import Testing
         case cancelsTheTask, cancelsTheCaller, invalidates, waitsTooLong, isRedirected, losesTheConnection
     }
 
-    @Test(arguments: Deed.allCases, [false, true])
-    func loadsEnd(_ deed: Deed, _ isOnLoop: Bool) async throws {
+    /// Where the interceptors run, and what stands between the session and them.
+    enum Place: CaseIterable, Sendable {
+        case onPool, onLoop, behindAdapter
+    }
+
+    private struct Unchanged: LoadAdapter {
+        func adapt(_ request: URLRequest) -> URLRequest { request }
+    }
+
+    @Test(arguments: Deed.allCases, Place.allCases)
+    func loadsEnd(_ deed: Deed, _ place: Place) async throws {
         let arrived = Signal()
         let server = try LoopbackServer { request in
             switch request.path {
@@ -54,9 +63,9 @@ import Testing
             return .text("")
         }
         defer { server.stop() }
-        let observers = [Observer(isOnLoop: isOnLoop), Observer(isOnLoop: isOnLoop)]
+        let observers = [Observer(isOnLoop: place != .onPool), Observer(isOnLoop: place != .onPool)]
         let configuration = URLSessionConfiguration.ephemeral
-        configuration.interceptors = observers
+        configuration.interceptors = (place == .behindAdapter ? [Unchanged()] : []) + observers
         if deed == .waitsTooLong { configuration.timeoutIntervalForResource = 0.2 }
         let session = URLSession(configuration: configuration)
         let path = [.isRedirected: "/redirect", .losesTheConnection: "/lost"][deed] ?? "/held"

@@ -50,10 +50,7 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
     private func send(_ command: TransferCommand) { if case .begun = stage { background.send(command) } }
 
     func cancel() {
-        let asksForData =
-            (task as? URLSessionDownloadTask)?.isAskedForResumeData ?? (task as? URLSessionUploadTask)?
-            .isAskedForResumeData ?? false
-        send(.cancel(identifier, producingResumeData: asksForData))
+        send(.cancel(identifier, producingResumeData: task.resumeDataHandlers?.isEmpty == false))
     }
 
     func taskDidChange(_ priority: Float, _ taskDescription: String?) {
@@ -195,7 +192,9 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
         if hasTold { core.mailbox.postEnd(of: task, isFirst: true) {} }
         if end.next <= .content, error == nil { reportContent(end.file) }
         task.loadDidEnd(error)
-        if end.next <= .metrics { reportMetrics(end.metrics?.metrics ?? emptyMetrics, error, takes: takes) }
+        if end.next <= .metrics {
+            reportMetrics(end.metrics?.metrics ?? .withoutTransactions(task.created), error, takes: takes)
+        }
         core.mailbox.postEnd(of: task) { [self] in
             let error = task.settle(error, heedsCancellation: true)
             delegates?.didComplete(error, session, task)
@@ -204,14 +203,6 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
         }
         if !takes { background.forget(identifier) }
         core.finished(task)
-    }
-
-    /// The metrics of a transfer that has ended without an attempt.
-    private var emptyMetrics: URLSessionTaskMetrics {
-        let now = Date()
-        return URLSessionTaskMetrics(
-            transactionMetrics: [], taskInterval: DateInterval(start: min(task.created, now), end: now),
-            redirectCount: 0)
     }
 
     private func reportMetrics(_ metrics: URLSessionTaskMetrics, _ error: (any Error)?, takes: Bool) {

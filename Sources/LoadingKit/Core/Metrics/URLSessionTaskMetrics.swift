@@ -47,6 +47,13 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
         self.redirectCount = redirectCount
     }
 
+    /// The metrics of a task that was created at a time, and ends now.
+    static func withoutTransactions(_ created: Date) -> URLSessionTaskMetrics {
+        let now = Date()
+        return URLSessionTaskMetrics(
+            transactionMetrics: [], taskInterval: DateInterval(start: min(created, now), end: now), redirectCount: 0)
+    }
+
     /// The totals on one line, and the phases of each transaction as bars on a common scale, as `loadkit --timing` draws them.
     /// URLs are without passwords.
     public override var description: String {

@@ -383,10 +383,7 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
 
     /// Without a data task's load there is no request, and therefore no transaction.
     private var metrics: URLSessionTaskMetrics {
-        if let load { return load.metrics }
-        let now = Date()
-        let interval = DateInterval(start: min(task.created, now), end: now)
-        return URLSessionTaskMetrics(transactionMetrics: [], taskInterval: interval, redirectCount: 0)
+        load?.metrics ?? .withoutTransactions(task.created)
     }
 
     private func fail(_ lanes: Deque<StreamLane>, with error: URLError) {

@@ -126,15 +126,13 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {  // as it
         mailbox.loop.perform { [self] in
             if let refusal {
                 mailbox.postEnd(of: self) { operation.fail(refusal) }
-            } else if let stream = streamEngine {
+            } else if let stream = engine as? StreamEngine {
                 stream.submit(operation)
             } else {
                 waiting.append(operation)
             }
         }
     }
-
-    private var streamEngine: StreamEngine? { engine as? StreamEngine }
 
     /// The reason why operations are no longer carried out: the task has ended, which the program may not know yet.
     /// Used only on the session's loop.

@@ -45,3 +45,10 @@ final class ResumeDataHandlers: Sendable {
         }
     }
 }
+
+extension URLError {
+    /// The error with the task's resume data.
+    func adding(_ resumeData: Data, _ key: String) -> URLError {
+        URLError(code, userInfo: userInfo.merging([key: resumeData]) { $1 })
+    }
+}

@@ -42,11 +42,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {  // as 
     /// it is complete.
     /// - Parameter completionHandler: called once, on the delegate queue.
     open func cancel(byProducingResumeData completionHandler: @escaping (Data?) -> Void) {
-        waiting.append(completionHandler, in: mailbox)
-        cancel()
-        guard let mailbox else { return produce(nil) }
-        // Behind the end of the load, which may be about to produce resume data.
-        if state == .completed { mailbox.loop.execute { self.produce(nil) } }
+        cancel(waiting, completionHandler)
     }
 
     /// Cancels the task, and returns the resume data for ``URLSession/downloadTask(withResumeData:)``; nil when the
@@ -71,13 +67,10 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {  // as 
     }
 
     override func loadDidEnd(_ error: (any Error)?) {
-        produce((error as? URLError)?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data)
+        waiting.produce((error as? URLError)?.downloadTaskResumeData, in: mailbox)
     }
 
-    var isAskedForResumeData: Bool { !waiting.isEmpty }
-
-    /// Calls the handlers that wait for the data.
-    func produce(_ data: Data?) { waiting.produce(data, in: mailbox) }
+    override var resumeDataHandlers: ResumeDataHandlers? { waiting }
 }
 
 /// The key in an error's `userInfo` for an interrupted download's resume data, a `Data`.

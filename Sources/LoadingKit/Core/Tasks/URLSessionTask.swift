@@ -88,6 +88,15 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     /// Ends the task with `URLError.cancelled`. Returns at once; the delegate or completion handler is called later.
     open func cancel() { perform { $0.cancel() } }
 
+    /// Cancels the task, and passes its resume data to the handler.
+    final func cancel(_ waiting: ResumeDataHandlers, _ handler: @escaping (Data?) -> Void) {
+        waiting.append(handler, in: mailbox)
+        cancel()
+        guard let mailbox else { return waiting.produce(nil, in: nil) }
+        // Behind the end of the load, which may be about to produce resume data.
+        if state == .completed { mailbox.loop.execute { waiting.produce(nil, in: mailbox) } }
+    }
+
     /// Starts the task of an asynchronous caller, which gets the task's end even if the task was cancelled before.
     func begin(_ consumer: TaskConsumer) {
         // Every action is carried out: the delegate may have resumed or suspended the task in `didCreateTask`.
@@ -111,6 +120,9 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
 
     /// Whether the body in the task's requests was supplied separately from the task's request.
     var hasBodyBesideRequest: Bool { false }
+
+    /// The program's handlers that wait for the task's resume data; nil for a kind of task without such data.
+    var resumeDataHandlers: ResumeDataHandlers? { nil }
 
     /// The kind of transfer that a background session hands over; nil for a task that runs in the program.
     var transferKind: TransferRecord.Kind? { nil }

@@ -69,11 +69,7 @@ open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {  // a
     /// final response.
     /// - Parameter completionHandler: called once, on the delegate queue.
     open func cancel(byProducingResumeData completionHandler: @escaping (Data?) -> Void) {
-        waiting.append(completionHandler, in: mailbox)
-        cancel()
-        guard let mailbox else { return waiting.produce(nil, in: nil) }
-        // Behind the end of the load, which may be about to produce resume data.
-        if state == .completed { mailbox.loop.execute { self.waiting.produce(nil, in: mailbox) } }
+        cancel(waiting, completionHandler)
     }
 
     /// Cancels the task, and returns the resume data for ``URLSession/uploadTask(withResumeData:)``; nil when the
@@ -88,7 +84,7 @@ open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {  // a
         if let resumeDataError { throw resumeDataError }
     }
 
-    var isAskedForResumeData: Bool { !waiting.isEmpty }
+    override var resumeDataHandlers: ResumeDataHandlers? { waiting }
 
     /// Adds the resume data to the error; not where the program has cancelled the upload without a request for it.
     override func described(_ error: any Error) -> any Error {
@@ -97,9 +93,7 @@ open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {  // a
         else { return error }
         data.user = resumption.request.url.flatMap { session?.core.namedUsers.word(for: $0) }
         guard let encoded = data.encoded else { return error }
-        var information = failure.userInfo
-        information[NSURLSessionUploadTaskResumeData] = encoded
-        return URLError(failure.code, userInfo: information)
+        return failure.adding(encoded, NSURLSessionUploadTaskResumeData)
     }
 
     override func loadDidEnd(_ error: (any Error)?) {

@@ -97,7 +97,7 @@ struct UploadResumeData: Equatable {
 
     private static func url(_ value: Any?, _ name: String) throws -> URL {
         guard let text = value as? String, let url = URL(string: text), url.host != nil else {
-            throw invalid("\(name) has no host")
+            throw Self.invalid("\(name) has no host")
         }
         return url
     }
@@ -107,13 +107,11 @@ struct UploadResumeData: Equatable {
         guard let path = list[Key.file] as? String else { return .stream }
         guard path.hasPrefix("/"), let size = (list[Key.fileSize] as? NSNumber)?.int64Value, size >= 0,
             let modified = (list[Key.fileModified] as? NSNumber)?.int64Value
-        else { throw invalid("it has no valid file") }
+        else { throw Self.invalid("it has no valid file") }
         return .file(BodyFile(URL(fileURLWithPath: path), size: size, modified: modified))
     }
 
-    static func invalid(_ reason: String) -> LoadFailure {
-        LoadFailure(.cannotDecodeRawData, "the resume data cannot be used: \(reason)")
-    }
+    static func invalid(_ reason: String) -> LoadFailure { ResumeData.invalid(reason) }
 
     /// A property list. It is never nil for values that the initializers accept.
     var encoded: Data? {

@@ -97,11 +97,11 @@ open class URLProtocolHandler: NSObject, @unchecked Sendable {  // `state` is gu
     }
 
     /// Starts the load; may block. The base class runs ``load(_:)`` in a separate task.
-    open func startLoading() { run?.baseStartLoading() }
+    open func startLoading() { run?.starter.baseStartLoading() }
 
     /// Stops the load: called once, when the load has finished, failed or was cancelled. The base class cancels the
     /// task that runs ``load(_:)``.
-    open func stopLoading() { run?.cancelLoadTask() }
+    open func stopLoading() { run?.starter.cancelTask() }
 
     /// The load that this handler runs; nil after its end.
     var run: HandlerLoad? { state.withLock { $0.link }?.run }

@@ -62,7 +62,7 @@ final class AdaptedLoad: LoopHandler, @unchecked Sendable {  // confined to the 
 
     // MARK: Events that adapters change
 
-    private var receiver: (any LoadReceiver)? {
+    var receiver: (any LoadReceiver)? {
         if case .loading(let receiver) = state { receiver } else { nil }
     }
 
@@ -78,7 +78,7 @@ final class AdaptedLoad: LoopHandler, @unchecked Sendable {  // confined to the 
     }
 }
 
-extension AdaptedLoad: LoadReceiver {
+extension AdaptedLoad: ForwardingReceiver {
     func receive(_ response: URLResponse) -> Flow {
         guard let receiver else { return .wait }
         do {
@@ -106,49 +106,7 @@ extension AdaptedLoad: LoadReceiver {
         }
     }
 
-    // MARK: Unchanged events
-
-    func receive(informational response: HTTPURLResponse) { receiver?.receive(informational: response) }
-
-    func receive(_ bytes: UnsafeRawBufferPointer) -> Flow { receiver?.receive(bytes) ?? .wait }
-
-    func receive(_ data: Data) -> Flow { receiver?.receive(data) ?? .wait }
-
     func receive(coded bytes: UnsafeRawBufferPointer) { receiver?.receive(coded: bytes) }
-
-    func bodyBuffer(atMost count: Int) -> UnsafeMutableRawBufferPointer? { receiver?.bodyBuffer(atMost: count) }
-
-    func bodyBufferFilled(_ count: Int) -> Flow { receiver?.bodyBufferFilled(count) ?? .wait }
-
-    var answersChallenges: Bool { receiver?.answersChallenges ?? false }
-
-    var challengeDelegate: AnyObject? { receiver?.challengeDelegate }
-
-    func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision) {
-        receiver?.challenge(challenge, decide: decide)
-    }
-
-    func withdraw(_ challenge: URLAuthenticationChallenge) { receiver?.withdraw(challenge) }
-
-    func requestNewBodyStream(_ give: @escaping (InputStream?) -> Void) { receiver?.requestNewBodyStream(give) }
-
-    func requestNewBodyStream(from offset: Int64, _ give: @escaping (InputStream?) -> Void) {
-        receiver?.requestNewBodyStream(from: offset, give)
-    }
-
-    func willCache(_ response: CachedURLResponse, decide: @escaping @Sendable (CachedURLResponse?) -> Void) {
-        if let receiver { receiver.willCache(response, decide: decide) } else { decide(response) }
-    }
-
-    func didSendBody(_ count: Int, expected: Int64) { receiver?.didSendBody(count, expected: expected) }
-
-    func bodyWillBeSentAgain(_ count: Int64) { receiver?.bodyWillBeSentAgain(count) }
-
-    func noteActivity() { receiver?.noteActivity() }
-
-    func queueStateDidChange(isQueued: Bool) { receiver?.queueStateDidChange(isQueued: isQueued) }
-
-    func collect(_ transaction: @autoclosure () -> TransactionRecord) { receiver?.collect(transaction()) }
 
     func finish() { receiver?.finish() }
 

@@ -34,7 +34,7 @@ protocol ForwardingLoad: AnyObject, Sendable {
 ///     head ──response──▶ body ──LoadContext.receive(_:as:)──▶ session
 ///
 /// The handler waits for the head. It then reads the body from a feed, or has the session receive the rest of the body.
-final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to the event loop of `outer`
+final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confined to the event loop of `outer`
     private enum Source {
         case new
         case loading(any LoopHandler)
@@ -234,7 +234,7 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
     }
 
     func bodyBuffer(atMost count: Int) -> UnsafeMutableRawBufferPointer? {
-        isPassingDirectly ? outer.receiver?.bodyBuffer(atMost: count) : nil
+        isPassingDirectly ? receiver?.bodyBuffer(atMost: count) : nil
     }
 
     func bodyBufferFilled(_ count: Int) -> Flow { outer.pass { $0.bodyBufferFilled(count) } }
@@ -255,10 +255,6 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
         }
         outer.withReceiver { $0.redirect(to: request, refusal: refusal, response: response, decide: settle.value) }
     }
-
-    var answersChallenges: Bool { outer.receiver?.answersChallenges ?? false }
-
-    var challengeDelegate: AnyObject? { outer.receiver?.challengeDelegate }
 
     func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision) {
         let decide = LoopTransfer(decide)
@@ -284,26 +280,24 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
         outer.withReceiver { $0.willCache(response, decide: decide) }
     }
 
-    // These events do not affect the handler, and go to the receiver at once.
+    // These events do not affect the handler, and go to the receiver at once, as others that are not here.
+
+    var receiver: (any LoadReceiver)? { outer.receiver }
 
     func didSendBody(_ count: Int, expected: Int64) {
         outer.forwardedBytesSent += Int64(count)
-        outer.receiver?.didSendBody(count, expected: expected)
+        receiver?.didSendBody(count, expected: expected)
     }
 
     func bodyWillBeSentAgain(_ count: Int64) {
         outer.forwardedBytesSent -= count
-        outer.receiver?.bodyWillBeSentAgain(count)
+        receiver?.bodyWillBeSentAgain(count)
     }
-
-    func noteActivity() { outer.receiver?.noteActivity() }
-
-    func queueStateDidChange(isQueued: Bool) { outer.receiver?.queueStateDidChange(isQueued: isQueued) }
 
     func collect(_ transaction: @autoclosure () -> TransactionRecord) {
         let transaction = transaction()
         transactions.withLock { $0.append(transaction) }
-        outer.receiver?.collect(transaction)
+        receiver?.collect(transaction)
     }
 
     func finish() {

@@ -159,10 +159,6 @@ final class HandlerLoad: LoopHandler, @unchecked Sendable {  // confined to `loo
         }
     }
 
-    func baseStartLoading() { starter.baseStartLoading() }
-
-    func cancelLoadTask() { starter.cancelTask() }
-
     func withReceiver(_ body: @escaping @Sendable (any LoadReceiver) -> Void) {
         loop.perform { if let receiver = self.receiver { body(receiver) } }
     }

@@ -17,7 +17,7 @@ extension TaskEngine {
                 load(changed: request)
             }
         } else {
-            prepareSink(for: request)
+            sink.prepare(request, for: self)
         }
     }
 

@@ -153,9 +153,6 @@ final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // conf
         prepare(request)
     }
 
-    /// Lets the sink prepare for the load; the sink then calls ``load(prepared:)``.
-    func prepareSink(for request: URLRequest) { sink.prepare(request, for: self) }
-
     func load(prepared request: URLRequest) {
         if stage.requestIsPrepared(request) { load(request) }
     }

@@ -213,9 +213,7 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
             let data = resumeData(spool, isCoded: isCoded, error, engine)
             var error = error
             if let failure = error as? URLError, let data {
-                var information = failure.userInfo
-                information[NSURLSessionDownloadTaskResumeData] = data
-                error = URLError(failure.code, userInfo: information)
+                error = failure.adding(data, NSURLSessionDownloadTaskResumeData)
             }
             // Not earlier: the recipient of the report may resume the download at once, or check whether the file is
             // deleted.
