@@ -61,9 +61,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {  // as 
     }
 
     func makeFileSink(_ recipient: FileRecipient, _ core: SessionCore) -> FileSink {
-        FileSink(
-            recipient, resumption, waiting, core.chunks, keepsContentCodings: core.settings.keepsContentCodings,
-            ratio: core.settings.maximumDecompressionRatio)
+        FileSink(recipient, resumption, waiting, core.chunks)
     }
 
     override func loadDidEnd(_ error: (any Error)?) {

@@ -251,30 +251,11 @@ public final class LoadContext: Sendable {
 
 extension HandlerLoad {
     /// Answers exactly once, also when the load ends before the delegate has answered.
-    func challenge(
-        _ challenge: URLAuthenticationChallenge,
-        _ answer: @escaping ChallengeAnswer
-    ) {
-        let once = LoopTransfer(OnceAnswer(answer))
+    func challenge(_ challenge: URLAuthenticationChallenge, _ answer: @escaping ChallengeAnswer) {
+        typealias Answer = (URLSessionAuthChallengeDisposition, URLCredential?)
+        let once = OnceAnswer<Answer>(otherwise: (.cancelAuthenticationChallenge, nil)) { answer($0.0, $0.1) }
         loop.perform { [self] in
-            guard !isOver else { return once.value.give(.cancelAuthenticationChallenge, nil) }
-            post(.challenge(challenge) { once.value.give($0, $1) })
+            if !isOver { post(.challenge(challenge) { once.give(($0, $1)) }) }
         }
     }
-}
-
-/// Passes on one answer, the first; without an answer, a cancellation.
-private final class OnceAnswer {
-    private var answer: ChallengeAnswer?
-
-    init(_ answer: @escaping ChallengeAnswer) {
-        self.answer = answer
-    }
-
-    func give(_ disposition: URLSessionAuthChallengeDisposition, _ credential: URLCredential?) {
-        answer?(disposition, credential)
-        answer = nil
-    }
-
-    deinit { answer?(.cancelAuthenticationChallenge, nil) }
 }

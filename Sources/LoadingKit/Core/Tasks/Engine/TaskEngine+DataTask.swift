@@ -1,5 +1,4 @@
 import Foundation
-import LoadingKitPrimitives
 
 /// The calls to the delegate of a data task.
 extension TaskEngine {
@@ -18,8 +17,14 @@ extension TaskEngine {
     func requestCaching(of response: CachedURLResponse, _ decide: @escaping @Sendable (CachedURLResponse?) -> Void) {
         guard let delegates, let task = task as? URLSessionDataTask else { return decide(response) }
         core.mailbox.post(for: task) { [session, mailbox = core.mailbox] in
-            let question = CacheQuestion(task, mailbox, decide)
-            delegates.willCache(response, session, task) { question.answer($0) }
+            task.shared.withLock { $0.awaitsCacheAnswer = true }
+            // A delegate that releases the handler without an answer has declined.
+            let once = OnceAnswer<CachedURLResponse?>(otherwise: nil) { answer in
+                decide(answer)
+                task.shared.withLock { $0.awaitsCacheAnswer = false }
+                mailbox.release(task)
+            }
+            delegates.willCache(response, session, task) { once.give($0) }
         }
     }
 
@@ -73,30 +78,5 @@ extension TaskEngine {
             stream.engine = StreamEngine(stream, continuing: self, on: body)
             release(.undecided)
         }
-    }
-}
-
-/// Asks a delegate about the response to store. Only the first answer counts; a delegate that releases the handler
-/// without an answer has declined.
-private final class CacheQuestion: Sendable {
-    private let task: URLSessionTask
-    private let mailbox: DelegateMailbox
-    private let decide: Guarded<(@Sendable (CachedURLResponse?) -> Void)?>
-
-    init(_ task: URLSessionTask, _ mailbox: DelegateMailbox, _ decide: @escaping @Sendable (CachedURLResponse?) -> Void)
-    {
-        self.task = task
-        self.mailbox = mailbox
-        self.decide = Guarded(decide)
-        task.shared.withLock { $0.awaitsCacheAnswer = true }
-    }
-
-    deinit { answer(nil) }
-
-    func answer(_ response: CachedURLResponse?) {
-        guard let decide = decide.withLock({ $0.take() }) else { return }
-        decide(response)
-        task.shared.withLock { $0.awaitsCacheAnswer = false }
-        mailbox.release(task)
     }
 }

@@ -29,6 +29,10 @@ extension TaskEngine {
         }
     }
 
+    func keepsContentCodings(of request: URLRequest) -> Bool { core.settings.keepsContentCodings(of: request) }
+
+    var maximumDecompressionRatio: Int { core.settings.maximumDecompressionRatio }
+
     var ranges: RangeSupport {
         task.currentRequest.flatMap { core.registry.builtIn(for: $0) }?.ranges ?? .declared
     }

@@ -77,19 +77,9 @@ final class CollectingSink: TaskSink {
             }
         case .continuation(let continuation):
             engine.reportEnd(error, to: .caller) { response in
-                engine.resume(continuation, with: result(error, response, engine))
+                engine.resume(continuation, with: engine.result(collector.take(), response, error))
             }
         }
-    }
-
-    private func result(
-        _ error: (any Error)?, _ response: URLResponse?, _ engine: any SinkEngine
-    ) -> Result<(Data, URLResponse), any Error> {
-        if let error { return .failure(error) }
-        guard let response else {
-            return .failure(URLError(LoadFailure.withoutResponse, url: engine.currentRequest?.url))
-        }
-        return .success((collector.take(), response))
     }
 }
 

@@ -17,10 +17,6 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
     private let resumption: Result<ResumeData, any Error>?
     /// The program's handlers that wait for resume data.
     private let waiting: ResumeDataHandlers
-    /// Whether the session keeps the content codings of all bodies.
-    private let keepsContentCodings: Bool
-    /// The largest ratio by which decoding may expand the content.
-    private let ratio: Int
     @exclusivity(unchecked) var pieces: PieceBuffer
     /// Writes the file, once there is one.
     private var spool: DownloadSpool?
@@ -37,13 +33,11 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
 
     init(
         _ recipient: FileRecipient, _ resumption: Result<ResumeData, any Error>?, _ waiting: ResumeDataHandlers,
-        _ pool: ChunkPool, keepsContentCodings: Bool, ratio: Int
+        _ pool: ChunkPool
     ) {
         self.recipient = recipient
         self.resumption = resumption
         self.waiting = waiting
-        self.keepsContentCodings = keepsContentCodings
-        self.ratio = ratio
         pieces = PieceBuffer(pool)
     }
 
@@ -90,7 +84,7 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
         if let resuming = resuming.take() {
             let answer = resuming.data.answer(response, from: resuming.offset)
             if case .rest(let size) = answer {
-                if !keepsCodings(of: resuming.whole) { coding = resuming.data.coding }
+                if !engine.keepsContentCodings(of: resuming.whole) { coding = resuming.data.coding }
                 engine.didResume(at: resuming.offset, of: size)
                 return .proceed
             }
@@ -110,7 +104,7 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
     /// Starts to store the content in its content codings, where the download could be resumed from them.
     private func keepCoded(_ response: URLResponse, _ engine: any SinkEngine) {
         dropCoded()
-        guard let request = engine.currentRequest, !keepsCodings(of: request),
+        guard let request = engine.currentRequest, !engine.keepsContentCodings(of: request),
             ResumeData(request, response, engine.ranges, firstURL: nil, fileName: "", count: 1, isCoded: true) != nil
         else { return }
         let spool = DownloadSpool(engine.loop, DownloadFile())
@@ -168,7 +162,7 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
     /// Decodes a resumed download as a whole: it was received as ranges of the coded content.
     private func decode(_ file: URL, _ engine: any SinkEngine) {
         guard let coding else { return complete(file, engine) }
-        BlockingPool.shared.run { [ratio, loop = engine.loop] in
+        BlockingPool.shared.run { [ratio = engine.maximumDecompressionRatio, loop = engine.loop] in
             let result = Result { try CodedDownload.decode(file, coding, ratio: ratio) }
             loop.perform { [self] in
                 switch result {
@@ -200,10 +194,8 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
 
     /// Whether the file has the content in its content codings, where it has any.
     private func keepsCodings(_ engine: any SinkEngine) -> Bool {
-        coding != nil || engine.currentRequest.map { keepsCodings(of: $0) } == true
+        coding != nil || engine.currentRequest.map { engine.keepsContentCodings(of: $0) } == true
     }
-
-    private func keepsCodings(of request: URLRequest) -> Bool { keepsContentCodings || request.keepsContentCodings }
 
     private func settle(
         _ error: any Error, _ spool: DownloadSpool, isCoded: Bool, _ engine: any SinkEngine,
@@ -256,18 +248,9 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
             }
         case .continuation(let continuation):
             engine.reportEnd(error, to: .caller) { response in
-                engine.resume(continuation, with: result(location, response, error, engine))
+                engine.resume(continuation, with: engine.result(location, response, error))
             }
         }
-    }
-
-    private func result(
-        _ location: URL?, _ response: URLResponse?, _ error: (any Error)?, _ engine: any SinkEngine
-    ) -> Result<(URL, URLResponse), any Error> {
-        guard let location, let response else {
-            return .failure(error ?? URLError(LoadFailure.withoutResponse, url: engine.currentRequest?.url))
-        }
-        return .success((location, response))
     }
 
     /// Deletes the file, unless it was moved.

@@ -30,6 +30,8 @@ protocol SinkEngine: TaskRunner, Sendable {
     var expectedToReceive: Int64 { get }
     /// The support of the request's scheme for byte ranges.
     var ranges: RangeSupport { get }
+    func keepsContentCodings(of request: URLRequest) -> Bool
+    var maximumDecompressionRatio: Int { get }
     /// The data from which another task resumes the download; nil where it cannot be resumed.
     func resumeData(_ make: (URLRequest, HTTPURLResponse, _ firstURL: URL?) -> ResumeData?) -> Data?
 
@@ -76,5 +78,15 @@ extension SinkEngine {
 
     func reportEnd(_ error: (any Error)?, to recipient: EndRecipient, last: (URLResponse?) -> Void) {
         reportEnd(error, to: recipient, result: {}, last: last)
+    }
+
+    /// The result for an asynchronous caller. A load without a response has failed.
+    func result<Value>(
+        _ value: @autoclosure () -> Value?, _ response: URLResponse?, _ error: (any Error)?
+    ) -> Result<(Value, URLResponse), any Error> {
+        guard error == nil, let response, let value = value() else {
+            return .failure(error ?? URLError(LoadFailure.withoutResponse, url: currentRequest?.url))
+        }
+        return .success((value, response))
     }
 }
