@@ -252,7 +252,7 @@ package final class BackgroundSession: SessionBackground, @unchecked Sendable { 
         guard isLive, deliversEarlierEnds, let session else { return }
         deliversEarlierEnds = false
         guard let delegates = session.delegates(before: nil) else { return }
-        session.core.mailbox.post { delegates.didFinishEvents(session) }
+        session.core.mailbox.post { delegates.first.urlSessionDidFinishEvents(forBackgroundURLSession: session) }
     }
 
     /// Another session with the same identifier was attached, or the performer of transfers is not available.

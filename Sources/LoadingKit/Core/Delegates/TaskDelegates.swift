@@ -10,10 +10,10 @@ final class TaskDelegates: Sendable {
     /// The delegate that is called first.
     let first: any URLSessionDelegate
     private let own: (any URLSessionTaskDelegate)?
-    private let task: (any URLSessionTaskDelegate)?
-    private let data: (any URLSessionDataDelegate)?
+    let task: (any URLSessionTaskDelegate)?
+    let data: (any URLSessionDataDelegate)?
     private let download: (any URLSessionDownloadDelegate)?
-    private let stream: (any URLSessionStreamDelegate)?
+    let stream: (any URLSessionStreamDelegate)?
 
     convenience init(own: any URLSessionTaskDelegate, shared: (any URLSessionDelegate)?) {
         self.init(first: own, own: own, shared: shared)
@@ -42,34 +42,12 @@ final class TaskDelegates: Sendable {
     /// Whether one of the delegates may receive the body of a data task.
     var takeData: Bool { data != nil }
 
-    func didBecomeInvalid(_ session: URLSession, _ error: (any Error)?) {
-        first.urlSession(session, didBecomeInvalidWithError: error)
-    }
-
-    func didFinishEvents(_ session: URLSession) { first.urlSessionDidFinishEvents(forBackgroundURLSession: session) }
-
-    func didCreate(_ session: URLSession, _ task: URLSessionTask) {
-        self.task?.urlSession(session, didCreateTask: task)
-    }
-
     func willBegin(
         _ request: URLRequest, _ session: URLSession, _ task: URLSessionTask,
         _ decide: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
     ) {
         guard let delegate = self.task else { return decide(.continueLoading, nil) }
         delegate.urlSession(session, task: task, willBeginDelayedRequest: request, completionHandler: decide)
-    }
-
-    func didBeginWaiting(_ session: URLSession, _ task: URLSessionTask) {
-        self.task?.urlSession(session, taskIsWaitingForConnectivity: task)
-    }
-
-    func betterRoute(_ session: URLSession, _ task: URLSessionStreamTask) {
-        stream?.urlSession(session, betterRouteDiscoveredFor: task)
-    }
-
-    func didReceive(informational response: HTTPURLResponse, _ session: URLSession, _ task: URLSessionTask) {
-        self.task?.urlSession(session, task: task, didReceiveInformationalResponse: response)
     }
 
     func didReceive(
@@ -82,14 +60,6 @@ final class TaskDelegates: Sendable {
 
     func didReceive(_ piece: Data, _ session: URLSession, _ task: URLSessionDataTask) {
         data?.urlSession(session, dataTask: task, didReceive: piece)
-    }
-
-    func didBecome(_ download: URLSessionDownloadTask, _ session: URLSession, _ task: URLSessionDataTask) {
-        data?.urlSession(session, dataTask: task, didBecome: download)
-    }
-
-    func didBecome(_ stream: URLSessionStreamTask, _ session: URLSession, _ task: URLSessionDataTask) {
-        data?.urlSession(session, dataTask: task, didBecome: stream)
     }
 
     func didWrite(
@@ -106,20 +76,6 @@ final class TaskDelegates: Sendable {
 
     func didFinish(_ session: URLSession, _ task: URLSessionDownloadTask, at location: URL) {
         download?.urlSession(session, downloadTask: task, didFinishDownloadingTo: location)
-    }
-
-    func readClosed(_ session: URLSession, _ task: URLSessionStreamTask) {
-        stream?.urlSession(session, readClosedFor: task)
-    }
-
-    func writeClosed(_ session: URLSession, _ task: URLSessionStreamTask) {
-        stream?.urlSession(session, writeClosedFor: task)
-    }
-
-    func didBecome(
-        _ input: InputStream, _ output: OutputStream, _ session: URLSession, _ task: URLSessionStreamTask
-    ) {
-        stream?.urlSession(session, streamTask: task, didBecome: input, outputStream: output)
     }
 
     func willCache(

@@ -394,7 +394,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         close()
         let tell: @Sendable () -> Void = { [self, mailbox, delegateBox, invalidationError] in
             mailbox.postLast { [self] in
-                delegateBox.take()?.didBecomeInvalid(session, invalidationError)
+                delegateBox.take()?.first.urlSession(session, didBecomeInvalidWithError: invalidationError)
                 for waiter in endWaiters.withLock({ $0.take() }) ?? [] { waiter() }
             }
         }

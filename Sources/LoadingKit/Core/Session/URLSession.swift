@@ -246,7 +246,7 @@ open class URLSession: NSObject, NSCopying, @unchecked Sendable {  // constants,
     func announce(_ task: URLSessionTask, _ own: (any URLSessionTaskDelegate)? = nil) {
         if let own { task.delegate = own }
         guard own != nil || delegate != nil else { return }
-        delegates(before: own ?? task.delegate)?.didCreate(self, task)
+        delegates(before: own ?? task.delegate)?.task?.urlSession(self, didCreateTask: task)
     }
 
     /// The delegates to which a task reports; nil where it has none.

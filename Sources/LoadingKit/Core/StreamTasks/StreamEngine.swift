@@ -113,7 +113,7 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
 
     private func networksDidChange() {
         guard case .open(let channel) = state, channel.isBetterRouted else { return }
-        report { $0.betterRoute($1, $2) }
+        report { $0.stream?.urlSession($1, betterRouteDiscoveredFor: $2) }
     }
 
     // MARK: Operations
@@ -236,7 +236,7 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
     private func closeRead() {
         guard !isReadClosed else { return }
         isReadClosed = true
-        report { $0.readClosed($1, $2) }
+        report { $0.stream?.urlSession($1, readClosedFor: $2) }
         endIfClosed()
     }
 
@@ -308,7 +308,7 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
         guard writeRefusal == nil else { return }
         writeRefusal = LoadFailure(.cancelled, "the task's write side is closed")
         channel.finishWriting()
-        report { $0.writeClosed($1, $2) }
+        report { $0.stream?.urlSession($1, writeClosedFor: $2) }
         endIfClosed()
     }
 
@@ -362,7 +362,7 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
         }
         core.mailbox.postEnd(of: task) { [session, task] in
             if let (input, output) = streams?.value {
-                delegates.didBecome(input, output, session, task)
+                delegates.stream?.urlSession(session, streamTask: task, didBecome: input, outputStream: output)
             } else {
                 delegates.didComplete(task.error, session, task)
             }

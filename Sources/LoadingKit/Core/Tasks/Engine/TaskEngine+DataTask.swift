@@ -52,13 +52,13 @@ extension TaskEngine {
         let download = URLSessionDownloadTask(session, continuing: task)
         if let background = core.background {
             // The response may be loaded again, after the program has ended.
-            become(download, sink) { $0.didBecome(download, $1, task) }
+            become(download, sink) { $0.data?.urlSession($1, dataTask: task, didBecome: download) }
             stop()
             return background.takeOver(download)
         }
         let file = download.makeFileSink(.delegate, core)
         file.open(DownloadFile(), for: self)
-        become(download, sink.replaced(by: file)) { $0.didBecome(download, $1, task) }
+        become(download, sink.replaced(by: file)) { $0.data?.urlSession($1, dataTask: task, didBecome: download) }
         release(.undecided)
     }
 
@@ -66,7 +66,9 @@ extension TaskEngine {
         let connection: TakenConnection?
         do { connection = try takeConnection() } catch { return end(with: error) }
         let stream = URLSessionStreamTask(session, continuing: task, on: connection)
-        let report: @Sendable (TaskDelegates, URLSession) -> Void = { $0.didBecome(stream, $1, task) }
+        let report: @Sendable (TaskDelegates, URLSession) -> Void = {
+            $0.data?.urlSession($1, dataTask: task, didBecome: stream)
+        }
         if let connection {
             become(stream, sink, report)
             stop()

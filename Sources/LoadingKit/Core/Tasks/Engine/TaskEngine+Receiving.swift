@@ -52,7 +52,7 @@ extension TaskEngine: LoadReceiver {
         noteActivity()
         guard let delegates else { return }
         core.mailbox.post(for: task) { [session, task] in
-            delegates.didReceive(informational: response, session, task)
+            delegates.task?.urlSession(session, task: task, didReceiveInformationalResponse: response)
         }
     }
 

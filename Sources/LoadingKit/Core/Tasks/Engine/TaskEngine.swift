@@ -212,7 +212,9 @@ final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // conf
         guard networkWait == nil, !isOver else { return }
         networkWait = NetworkWait(self)
         guard let delegates else { return }
-        core.mailbox.post(for: task) { [session, task] in delegates.didBeginWaiting(session, task) }
+        core.mailbox.post(for: task) { [session, task] in
+            delegates.task?.urlSession(session, taskIsWaitingForConnectivity: task)
+        }
     }
 
     private func end(_ handler: any LoopHandler) {
