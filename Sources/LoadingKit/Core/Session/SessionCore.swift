@@ -81,7 +81,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
 
     init(_ settings: SessionSettings, _ queue: OperationQueue?, _ delegate: DelegateBox, _ loop: EventLoop) {
         var settings = settings
-        settings.readProxyEnvironment()
+        if settings.proxyEnvironment == nil { settings.proxyEnvironment = .ofProgram() }
         self.settings = settings
         logger = settings.logger
         revocationListFiles = RevocationListFile.read(settings.revocationLists.map(\.source))

@@ -108,11 +108,6 @@ extension SessionSettings {
         LocalHost.isThisMachine(host) || appTransportSecurity.allowsCleartext(to: host)
     }
 
-    /// Reads the environment, unless it was read before.
-    mutating func readProxyEnvironment() {
-        if proxyEnvironment == nil { proxyEnvironment = .ofProgram() }
-    }
-
     /// The request's own policy, unless that is the default, or the session's is stricter.
     func cachePolicy(of request: URLRequest) -> URLRequest.CachePolicy {
         let own = request.cachePolicy

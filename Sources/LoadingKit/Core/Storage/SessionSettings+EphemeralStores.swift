@@ -16,14 +16,13 @@ extension HSTSStore: EphemeralStore {
 
 extension SessionSettings {
     /// The stores that an ephemeral configuration has made.
-    var ephemeralStores: [any EphemeralStore] {
-        let stores: [(any EphemeralStore)?] = [httpCookieStorage, credentialStorage, urlCache, hsts]
-        return stores.compactMap { $0 }.filter { $0.ephemeralUses != nil }
-    }
+    var ephemeralStores: [any EphemeralStore] { stores.filter { $0.ephemeralUses != nil } }
 
     /// Marks the stores as the configuration's own.
-    package func ownStores() {
+    package func ownStores() { for store in stores { store.ephemeralUses = EphemeralUses() } }
+
+    private var stores: [any EphemeralStore] {
         let stores: [(any EphemeralStore)?] = [httpCookieStorage, credentialStorage, urlCache, hsts]
-        for store in stores.compactMap({ $0 }) { store.ephemeralUses = EphemeralUses() }
+        return stores.compactMap { $0 }
     }
 }

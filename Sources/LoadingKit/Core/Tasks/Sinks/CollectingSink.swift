@@ -75,10 +75,7 @@ final class CollectingSink: TaskSink {
                 let data = error == nil ? collector.take() : nil
                 engine.reportEndToHandler { handler(data, response, error) }
             }
-        case .continuation(let continuation):
-            engine.reportEnd(error, to: .caller) { response in
-                engine.resume(continuation, with: engine.result(collector.take(), response, error))
-            }
+        case .continuation(let continuation): engine.reportEnd(error, to: continuation) { collector.take() }
         }
     }
 }

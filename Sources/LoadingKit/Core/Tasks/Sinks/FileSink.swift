@@ -246,10 +246,7 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
                     if let location { Self.remove(location) }
                 }
             }
-        case .continuation(let continuation):
-            engine.reportEnd(error, to: .caller) { response in
-                engine.resume(continuation, with: engine.result(location, response, error))
-            }
+        case .continuation(let continuation): engine.reportEnd(error, to: continuation) { location }
         }
     }
 

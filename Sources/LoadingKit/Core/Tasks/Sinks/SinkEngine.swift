@@ -53,11 +53,7 @@ protocol SinkEngine: TaskRunner, Sendable {
     func didFinish(at location: URL)
 
     // The end.
-    /// Completes the task and reports its end, on behalf of the sink.
-    ///
-    /// - Parameters:
-    ///   - result: reports the task's result, before the metrics.
-    ///   - last: reports the end, with the task's response.
+    /// Completes the task. Calls `result` before it reports the metrics, and then `last` with the task's response.
     func reportEnd(
         _ error: (any Error)?, to recipient: EndRecipient, result: () -> Void, last: (URLResponse?) -> Void)
     /// Reports the end to the delegate, as the last call.
@@ -80,13 +76,18 @@ extension SinkEngine {
         reportEnd(error, to: recipient, result: {}, last: last)
     }
 
-    /// The result for an asynchronous caller. A load without a response has failed.
-    func result<Value>(
-        _ value: @autoclosure () -> Value?, _ response: URLResponse?, _ error: (any Error)?
-    ) -> Result<(Value, URLResponse), any Error> {
-        guard error == nil, let response, let value = value() else {
-            return .failure(error ?? URLError(LoadFailure.withoutResponse, url: currentRequest?.url))
+    /// Reports the end to an asynchronous caller. A load without a response has failed.
+    func reportEnd<Value: Sendable>(
+        _ error: (any Error)?, to caller: LoopContinuation<(Value, URLResponse)>, _ value: () -> Value?
+    ) {
+        reportEnd(error, to: .caller) { response in
+            if error == nil, let response, let value = value() {
+                resume(caller, with: .success((value, response)))
+            } else {
+                resume(
+                    caller,
+                    with: .failure(error ?? URLError(LoadFailure.withoutResponse, url: currentRequest?.url)))
+            }
         }
-        return .success((value, response))
     }
 }
