@@ -210,17 +210,23 @@ let package = Package(
                 .product(name: "DequeModule", package: "swift-collections"),
             ]),
         module(
+            "LoadingKitHAR", at: "LoadingKit/HAR",
+            ["LoadingKitCore", "LoadingKitTransport", "LoadingKitPrimitives"]),
+        module(
             "LoadingKit", at: "LoadingKit/LoadingKit",
             [
-                "LoadingKitCore", "LoadingKitHTTP", "LoadingKitFile", "LoadingKitDataURL", "LoadingKitPersistence",
-                "LoadingKitPrimitives",
+                "LoadingKitCore", "LoadingKitHAR", "LoadingKitHTTP", "LoadingKitFile", "LoadingKitDataURL",
+                "LoadingKitPersistence", "LoadingKitPrimitives",
                 .target(name: "LoadingKitTransfers", condition: .when(traits: ["Background"])),
                 .target(name: "LoadingKitFTPHandler", condition: .when(traits: ["FTP"])),
             ]),
 
         plugin(
             "LoadingKitTesting", at: "Testing",
-            ["LoadingKitForms", "LoadingKitPrimitives", .product(name: "Logging", package: "swift-log")]),
+            [
+                "LoadingKitForms", "LoadingKitHAR", "LoadingKitPrimitives",
+                .product(name: "Logging", package: "swift-log"),
+            ]),
         plugin("LoadingKitForms", at: "Forms", ["LoadingKitPrimitives"]),
         plugin("LoadingKitEvents", at: "Events"),
         plugin("LoadingKitResilience", at: "Resilience", ["LoadingKitPrimitives"]),
@@ -253,7 +259,7 @@ let package = Package(
         .executableTarget(
             name: "loadkit",
             dependencies: [
-                "LoadingKit", "LoadingKitCore", "LoadingKitTransfers", "LoadingKitLoopbackServer",
+                "LoadingKit", "LoadingKitCore", "LoadingKitHAR", "LoadingKitTransfers", "LoadingKitLoopbackServer",
                 "LoadingKitPrimitives", "LoadingKitTransport", "LoadingKitForms", "LoadingKitArchives", "LoadingKitS3",
                 "LoadingKitUnixSockets",
                 .product(name: "Logging", package: "swift-log"),
@@ -352,7 +358,8 @@ let package = Package(
             path: "Tests/Adoption", swiftSettings: settings),
         tests("DataURLTests", ["LoadingKitDataURL", "LoadingKit"]),
         tests("FileTests", ["LoadingKitFile", "LoadingKit"]),
-        tests("CommandLineTests", ["loadkit", "LoadingKitCore", "LoadingKitTransfers", "DaemonProbe"]),
+        tests(
+            "CommandLineTests", ["loadkit", "LoadingKitCore", "LoadingKitHAR", "LoadingKitTransfers", "DaemonProbe"]),
         // The tests run copies of it, to see which of them share stores.
         .executableTarget(
             name: "StoreProbe", dependencies: ["LoadingKit", "LoadingKitCore"], path: "Tests/StoreProbe",

@@ -17,6 +17,7 @@ import sys
 # Files in the largest circle of a module; 0 for modules that are not here.
 LIMITS = {
     "LoadingKit/Core": 33,
+    "LoadingKit/HAR": 2,
     "LoadingKit/LoopbackServer": 3,
     "LoadingKit/Primitives": 2,
     "LoadingKit/Transfers": 4,
@@ -27,7 +28,7 @@ LIMITS = {
     "Plugins/Resilience": 3,
     "Plugins/S3": 4,
     "Plugins/SystemProxies": 2,
-    "Plugins/Testing": 3,
+    "Plugins/Testing": 2,
     "Protocols/FTP": 5,
     "Protocols/HPACK": 6,
     "Protocols/HTTP": 6,

@@ -21,7 +21,7 @@ BUILD = ROOT / ".build/debug"
 SYSTEM = ROOT / "Sources/LoadingKit/System"
 TARGET = json.loads(subprocess.check_output(["swift", "-print-target-info"]))["target"]["triple"]
 # The modules whose symbols are a product's, with the product's catalogue.
-PRODUCTS = {"LoadingKit": ["LoadingKit", "LoadingKitCore"]}
+PRODUCTS = {"LoadingKit": ["LoadingKit", "LoadingKitCore"], "LoadingKitTesting": ["LoadingKitTesting", "LoadingKitHAR"]}
 
 
 def catalogues():

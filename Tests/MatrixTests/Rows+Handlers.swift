@@ -26,6 +26,15 @@ extension Row {
             }
             .not([.stream], noHandlers)
             .not(MatrixPath.background, whyNotInBackground),
+        .setting("recorders", "recordHAR(to:) and LOADKIT_HAR")
+            .on(own) { path in
+                let recorder = NotingRecorder()
+                let seen = try await path.run { $0.configure = { $0.settings.recorders = [recorder] } }
+                #expect(seen.outcome?.isLoaded == true)
+                #expect(!recorder.urls.snapshot.isEmpty)
+            }
+            .not([.stream], noHandlers)
+            .not(MatrixPath.background, "Transfers are not recorded."),
         .setting("protocolClasses")
             .on(own.filter { $0 != .webSocket }) { path in
                 let seen = try await path.run { $0.configure = { $0.protocolClasses = [Answering.self] } }
@@ -153,4 +162,18 @@ private final class Looking: URLProtocolHandler, @unchecked Sendable {
         if let mark = property(forKey: "matrix", in: request) as? String { seen.append(mark) }
         return false
     }
+}
+
+/// Notes the URLs of the loads.
+private final class NotingRecorder: LoadRecorder {
+    let urls = Recorder<URL?>()
+
+    func load(
+        _ request: URLRequest, _ resources: LoadResources, by make: (URLRequest) throws -> any LoopHandler
+    ) throws -> any LoopHandler {
+        urls.append(request.url)
+        return try make(request)
+    }
+
+    func flush(_ done: @escaping @Sendable () -> Void) { done() }
 }

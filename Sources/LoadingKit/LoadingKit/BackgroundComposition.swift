@@ -56,6 +56,8 @@
         private static func configuration(_ session: SessionDescription) -> URLSessionConfiguration {
             let configuration = URLSessionConfiguration.ephemeral
             configuration.urlCache = nil
+            // The daemon performs the transfers of several programs.
+            configuration.settings.recorders = []
             let stores = session.storeFolder.map { StoreLocation.stores(in: $0) }
             if let cookies = stores?.cookies {
                 configuration.httpCookieStorage = HTTPCookieStorage(persistence: cookies)

@@ -16,6 +16,7 @@ extension URLSessionConfiguration {
         configuration.httpCookieStorage = .shared
         configuration.urlCredentialStorage = .shared
         configuration.settings.hsts = .shared
+        configuration.settings.recorders = EnvironmentRecording.recorders
         return configuration
     }
 
@@ -30,6 +31,7 @@ extension URLSessionConfiguration {
         configuration.httpCookieStorage = HTTPCookieStorage()
         configuration.urlCredentialStorage = URLCredentialStorage()
         configuration.settings.ownStores()
+        configuration.settings.recorders = EnvironmentRecording.recorders
         return configuration
     }
 }

@@ -1,36 +1,13 @@
-import Foundation
+@_spi(LoadingKitPlugins) import LoadingKitPrimitives
 
 /// Names under which requests and responses usually carry secrets: one list for all code that displays, records or
 /// reports them.
 public enum SecretNames {
     /// Names of header fields.
-    public static let headerFields: Set<String> = [
-        "Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie", "Api-Key", "X-Api-Key", "X-Auth-Token",
-        "X-Access-Token", "X-Csrf-Token", "X-Xsrf-Token", "X-Amz-Security-Token", "X-Goog-Api-Key", "Private-Token",
-        "X-Vault-Token", "X-Session-Token",
-    ]
+    public static let headerFields = UsualSecrets.headerFields
 
     /// Names of query items, of fields of forms, and of members of JSON objects.
-    public static let values: Set<String> = [
-        "token", "access_token", "refresh_token", "id_token", "auth_token", "session_token", "security_token",
-        "csrf_token", "xsrf_token", "bearer_token", "device_token", "password", "passwd", "pwd", "passphrase", "secret",
-        "client_secret", "secret_key", "api_key", "api_secret", "access_key", "private_key", "auth_key",
-        "authorization", "credential", "credentials", "signature", "sig", "session_id", "jwt", "assertion",
-        "client_assertion", "code_verifier", "otp", "SAMLResponse", "X-Amz-Signature", "X-Amz-Credential",
-        "X-Amz-Security-Token", "X-Goog-Signature", "X-Goog-Credential", "AWSAccessKeyId", "Key-Pair-Id",
-    ]
-
-    /// A query, or a URL-encoded form, in which the values of secret names are replaced, and all else is unchanged.
-    @_spi(LoadingKitPlugins)
-    public static func hidden(_ pairs: String, by placeholder: String, _ isSecret: (String) -> Bool) -> String {
-        pairs.split(separator: "&", omittingEmptySubsequences: false).map { pair in
-            guard let equals = pair.firstIndex(of: "="), isSecret(FormURLEncoded.decoded(Data(pair[..<equals].utf8)))
-            else {
-                return String(pair)
-            }
-            return "\(pair[...equals])\(placeholder)"
-        }.joined(separator: "&")
-    }
+    public static let values = UsualSecrets.values
 
     /// Names of secrets in queries and forms (`code` of OAuth 2.0, RFC 6749 §4.1.2) that have other meanings elsewhere.
     public static let queryItems: Set<String> = values.union(["auth", "key", "apikey", "api-key", "code"])

@@ -87,7 +87,7 @@ import Testing
     ]
 
     /// The breaches of a rule, and the number of checked values.
-    private static func check(_ rule: Rule, _ file: JSONValue) -> (findings: [String], count: Int) {
+    static func check(_ rule: Rule, _ file: JSONValue) -> (findings: [String], count: Int) {
         var values: [(place: String, value: JSONValue?)] = [("", file)]
         for (index, step) in rule.path.split(separator: ".").enumerated() {
             let isList = step.hasSuffix("[]")

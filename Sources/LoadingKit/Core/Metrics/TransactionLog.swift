@@ -54,10 +54,7 @@ struct TransactionLog {
     ///   - created: the time at which the task was created.
     func metrics(_ anchor: WallClockAnchor, created: Date) -> URLSessionTaskMetrics {
         URLSessionTaskMetrics(
-            transactionMetrics: transactions.map { record in
-                URLSessionTaskTransactionMetrics(
-                    request: record.request, response: record.response, timings: record.timings, anchor: anchor)
-            },
+            transactionMetrics: transactions.map { $0.metrics(anchor) },
             taskInterval: DateInterval(start: min(created, anchor.date), end: anchor.date),
             redirectCount: redirectCount)
     }

@@ -114,14 +114,24 @@ package struct WallClockAnchor: Sendable {
     }
 }
 
-package struct TransactionRecord {
+package struct TransactionRecord: Sendable {
     package let timings: TransactionTimings
     package let request: URLRequest
     package let response: URLResponse?
+    /// The lines of the request's head as it was sent, where the task's messages are observed (``MessageEvent``).
+    package let sentLines: [String]
 
-    package init(timings: TransactionTimings, request: URLRequest, response: URLResponse?) {
+    package init(
+        timings: TransactionTimings, request: URLRequest, response: URLResponse?, sentLines: [String] = []
+    ) {
         self.timings = timings
         self.request = request
         self.response = response
+        self.sentLines = sentLines
+    }
+
+    /// - Parameter anchor: a moment on both clocks.
+    package func metrics(_ anchor: WallClockAnchor) -> URLSessionTaskTransactionMetrics {
+        URLSessionTaskTransactionMetrics(request: request, response: response, timings: timings, anchor: anchor)
     }
 }

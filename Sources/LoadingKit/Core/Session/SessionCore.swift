@@ -71,6 +71,8 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     /// There are few: a linear search costs less than hashing.
     @exclusivity(unchecked) private var resources: [any SessionResource] = []
     @exclusivity(unchecked) private var phase = Phase.open
+    /// Empty for most sessions.
+    @exclusivity(unchecked) var recorders: [any LoadRecorder]
     private let delegateBox: DelegateBox
     /// The stores of an ephemeral configuration, until the session has ended.
     private var ephemeralStores: [any EphemeralStore]
@@ -86,6 +88,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         logger = settings.logger
         revocationListFiles = RevocationListFile.read(settings.revocationLists.map(\.source))
         ephemeralStores = settings.ephemeralStores
+        recorders = settings.recorders
         self.loop = loop
         registry = URLProtocolRegistry(settings)
         mailbox = DelegateMailbox(queue, loop)
@@ -235,24 +238,36 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         }
         let resources = LoadResources(core: self, task: task, next: found.next)
         switch found.entry {
-        case .native(let type):
-            guard !settings.forbidsLoading(request) || type.hasStore(for: request, resources) else {
-                throw LoadFailure.nothingStored
-            }
-            return type.makeLoad(request, resources)
-        case .handler(let type):
-            let canonical = type.canonicalRequest(for: withSessionFields(request, of: task))
-            let handler = type.init(request: canonical, cachedResponse: stored(for: canonical), client: nil)
-            return HandlerLoad(.handler(handler), canonical, resources)
-        case .factory(let factory):
-            let request = withSessionFields(request, of: task)
-            return HandlerLoad(.handler(factory.makeHandler(request)), request, resources)
+        case .native, .handler, .factory:
+            if !recorders.isEmpty { return try makeRecordedLoad(request, resources, by: found.entry, recorders[...]) }
+            return try makeLoad(request, resources, by: found.entry)
         case .interceptor(let interceptor):
             return HandlerLoad(.interceptor(interceptor), request, resources)
         case .adapter(let adapter):
             let adapted = try adapt(request, by: adapter, for: task)
             let load = try makeLoad(adapted, task: task, isOwnRequest: false, from: found.next)
             return AdaptedLoad.make(AdaptedLoad.Step(adapter: adapter, request: request), around: load)
+        }
+    }
+
+    /// Makes the load of a request by the handler of its scheme.
+    func makeLoad(
+        _ request: URLRequest, _ resources: LoadResources, by entry: URLProtocolRegistry.Entry
+    ) throws -> any LoopHandler {
+        switch entry {
+        case .native(let type):
+            guard !settings.forbidsLoading(request) || type.hasStore(for: request, resources) else {
+                throw LoadFailure.nothingStored
+            }
+            return type.makeLoad(request, resources)
+        case .handler(let type):
+            let canonical = type.canonicalRequest(for: withSessionFields(request, of: resources.task))
+            let handler = type.init(request: canonical, cachedResponse: stored(for: canonical), client: nil)
+            return HandlerLoad(.handler(handler), canonical, resources)
+        case .factory(let factory):
+            let request = withSessionFields(request, of: resources.task)
+            return HandlerLoad(.handler(factory.makeHandler(request)), request, resources)
+        case .interceptor, .adapter: throw LoadFailure.noHandler(for: request)
         }
     }
 
@@ -398,7 +413,8 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
                 for waiter in endWaiters.withLock({ $0.take() }) ?? [] { waiter() }
             }
         }
-        if let background { background.end(tell) } else { tell() }
+        let end: @Sendable () -> Void = { [background] in if let background { background.end(tell) } else { tell() } }
+        if recorders.isEmpty { end() } else { flushRecorders { [loop] in loop.execute(end) } }
     }
 
     /// Closes the schemes' state for a session that has ended, or that the program has released.

@@ -49,6 +49,7 @@ package struct SessionSettings: @unchecked Sendable {  // metatypes and property
     package var omittedFields: Set<String> = []
     package var connectSubstitution: ConnectSubstitution?
     package var interceptors: [any LoadInterceptor] = []
+    package var recorders: [any LoadRecorder] = []
     package var protocolClasses: [AnyClass]? = []
     package var factories: [SchemeFactory] = []
     package var builtInHandlers: [URLProtocolHandler.Type] = []

@@ -209,6 +209,8 @@ extension SettingDeclaration {
             "interceptors", .refused { !$0.interceptors.isEmpty },
             "objects of the program's: without them requests would go out unchanged and unseen"),
         SettingDeclaration(
+            "recorders", .program, isPublic: false, "recordings of the program's own loads, as data tasks make them"),
+        SettingDeclaration(
             "protocolClasses", .program, "transfers use none, as on Apple's systems; data tasks do"),
         SettingDeclaration(
             "factories", .refused { $0.factories.contains { BackgroundRules.schemes.contains($0.scheme) } },

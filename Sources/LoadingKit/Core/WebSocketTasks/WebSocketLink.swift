@@ -51,6 +51,8 @@ package final class WebSocketLink {
     private var reading = WebSocketReading()
     /// The connection has ended, and its end is not reported yet.
     private var ending: Ending?
+    /// Called with the messages that are sent and received.
+    package var observeMessage: ((_ message: URLSessionWebSocketTask.Message, _ isSent: Bool) -> Void)?
     private unowned let task: URLSessionWebSocketTask
     private let mailbox: DelegateMailbox
     private var loop: EventLoop { mailbox.loop }
@@ -65,9 +67,11 @@ package final class WebSocketLink {
     func send(_ message: Message, _ done: @escaping Done) {
         switch phase {
         case .connecting:
+            observeMessage?(message, true)
             outbox.append(message)
             senders.append(done)
         case .open(let channel):
+            observeMessage?(message, true)
             senders.append(done)
             channel.send(message)
         case .closing: done(.failure(notConnected))
@@ -175,6 +179,7 @@ package final class WebSocketLink {
     package var maximumMessageSize: Int { task.maximumMessageSize }
 
     package func receive(_ message: URLSessionWebSocketTask.Message) -> Flow {
+        observeMessage?(message, false)
         if let receiver = receivers.popFirst() {
             give(message, to: receiver)
             return .more

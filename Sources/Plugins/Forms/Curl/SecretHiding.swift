@@ -1,4 +1,5 @@
 import Foundation
+@_spi(LoadingKitPlugins) import LoadingKitPrimitives
 
 /// Replaces secrets in a request.
 struct SecretHiding {
@@ -41,6 +42,6 @@ struct SecretHiding {
 
     /// A query, or a form's body: unchanged, except for the values of secret names.
     func pairs(_ text: String) -> String {
-        isOff ? text : SecretNames.hidden(text, by: placeholder) { names.contains($0.lowercased()) }
+        isOff ? text : FormPairs.hidden(text, by: placeholder) { names.contains($0.lowercased()) }
     }
 }

@@ -42,14 +42,7 @@ public struct FormURLEncoded: Sendable, Hashable, ExpressibleByDictionaryLiteral
 
     /// Parses bytes of this form; see ``init(parsing:)-(StringProtocol)``.
     public init(parsing bytes: Data) {
-        pairs = bytes.split(separator: UInt8(ascii: "&")).map { piece in
-            let parts = piece.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-            return Pair(Self.decoded(parts.first ?? Data()), parts.count > 1 ? Self.decoded(parts[1]) : "")
-        }
-    }
-
-    static func decoded(_ bytes: Data) -> String {
-        String(decoding: PercentCoding.decoded(Array(bytes)[...], isForm: true), as: UTF8.self)
+        pairs = FormPairs.parsed(Array(bytes)).map { Pair($0.name, $0.value) }
     }
 
     /// Appends a pair.
@@ -62,13 +55,7 @@ public struct FormURLEncoded: Sendable, Hashable, ExpressibleByDictionaryLiteral
     public subscript(name: String) -> String? { pairs.first { $0.name == name }?.value }
 
     /// The encoded text, as it is sent.
-    public var encoded: String {
-        // Letters, digits and `*-._` stay, a space becomes `+`, and all else is percent-encoded UTF-8.
-        func encoded(_ text: String) -> String {
-            PercentCoding.encoded(text, keeping: "*-._ ").replacing(" ", with: "+")
-        }
-        return pairs.map { "\(encoded($0.name))=\(encoded($0.value))" }.joined(separator: "&")
-    }
+    public var encoded: String { FormPairs.encoded(pairs.map { ($0.name, $0.value) }) }
 }
 
 extension URLRequest {

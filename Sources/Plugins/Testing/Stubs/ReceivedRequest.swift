@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKit
+@_spi(LoadingKitPlugins) import LoadingKitHAR
 
 /// A request in the form that a stub gets, with its complete body, which the program may have supplied as data, as a
 /// file or as a stream.

@@ -195,3 +195,12 @@ public final class StubSet: Sendable {
             request: request.name, description: NearestMatch.text(request, kind: "stub", candidates))
     }
 }
+
+extension Array {
+    /// Appends an element, and removes the first ones where there are more than `limit`, which is at least 1.
+    mutating func append(_ element: Element, keepingLast limit: Int) {
+        append(element)
+        let excess = count - Swift.max(limit, 1)
+        if excess > 0 { removeFirst(excess) }
+    }
+}

@@ -27,6 +27,7 @@ extension HTTPExchange {
     }
 
     private func report(_ lines: [String]) {
+        transaction.sentLines = lines
         let transaction = URLSessionTaskTransactionMetrics(
             request: request, response: nil, timings: transaction.timings,
             anchor: WallClockAnchor(date: Date(), monotonicTime: loop.now))

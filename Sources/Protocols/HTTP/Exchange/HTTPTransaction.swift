@@ -27,6 +27,8 @@ struct HTTPTransaction {
     /// Checks by the content that the server knows the password.
     var bodyCheck: DigestBodyCheck?
     var timings: TransactionTimings
+    /// The lines of the head as it was sent, where the task's messages are observed.
+    var sentLines: [String] = []
     private(set) var isReported = false
 
     init(fields: HTTPFields = HTTPFields(), sendsStoredCookies: Bool = false, fetchStart: MonotonicTime? = nil) {
@@ -125,6 +127,6 @@ struct HTTPTransaction {
     }
 
     func record(of request: URLRequest) -> TransactionRecord {
-        TransactionRecord(timings: timings, request: request, response: response)
+        TransactionRecord(timings: timings, request: request, response: response, sentLines: sentLines)
     }
 }

@@ -181,7 +181,7 @@ extension WebSocketLoad: ForwardingReceiver {
     private func translated(_ transaction: TransactionRecord) -> TransactionRecord {
         TransactionRecord(
             timings: transaction.timings, request: translated(transaction.request),
-            response: (transaction.response as? HTTPURLResponse).map(translated))
+            response: (transaction.response as? HTTPURLResponse).map(translated), sentLines: transaction.sentLines)
     }
 
     private func translated(_ request: URLRequest) -> URLRequest {

@@ -192,10 +192,7 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
     /// Called from any thread.
     var transactionMetrics: [URLSessionTaskTransactionMetrics] {
         let anchor = WallClockAnchor(date: Date(), monotonicTime: TimeSource.system.now)
-        return transactions.withLock { $0 }.map { record in
-            URLSessionTaskTransactionMetrics(
-                request: record.request, response: record.response, timings: record.timings, anchor: anchor)
-        }
+        return transactions.withLock { $0 }.map { $0.metrics(anchor) }
     }
 
     // MARK: From the handlers after it

@@ -1,4 +1,5 @@
 import Foundation
+@_spi(LoadingKitPlugins) import LoadingKitHAR
 
 /// Compares a request with a recorded one, whose redacted values match any value.
 struct HARMatch {

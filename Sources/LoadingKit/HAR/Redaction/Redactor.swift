@@ -1,5 +1,6 @@
 import Foundation
-@_spi(LoadingKitPlugins) import LoadingKitForms
+import LoadingKitCore
+@_spi(LoadingKitPlugins) import LoadingKitPrimitives
 
 /// Applies a redaction, with its names in their canonical form.
 struct Redactor: Sendable {
@@ -52,7 +53,7 @@ struct Redactor: Sendable {
     }
 
     /// `application/x-www-form-urlencoded`: a query, or a body.
-    func form(_ text: String) -> String { SecretNames.hidden(text, by: Self.marker, isSecret) }
+    func form(_ text: String) -> String { FormPairs.hidden(text, by: Self.marker, isSecret) }
 
     // MARK: Fields
 

@@ -1,6 +1,6 @@
 import Foundation
-import LoadingKit
-import Synchronization
+import LoadingKitCore
+import LoadingKitPrimitives
 
 /// Records a session's HTTP traffic, from the point of view of its program, in the form of a HAR file.
 ///
@@ -12,8 +12,8 @@ import Synchronization
 /// try recorder.write(to: URL(fileURLWithPath: "traffic.har"))
 /// ```
 ///
-/// Each request is forwarded to the handlers after the recorder, and is not delayed. Secrets are redacted before
-/// anything is stored.
+/// Each request is recorded as the session's interceptors have changed it, and is not delayed. Secrets are redacted
+/// before anything is stored.
 public final class HARRecorder: Sendable {
     /// The options of a recorder.
     public struct Options: Sendable {
@@ -35,56 +35,48 @@ public final class HARRecorder: Sendable {
         public init() {}
     }
 
-    let options: Options
-    let redactor: Redactor
-    private let slots = Mutex<[RecordingSlot]>([])
+    private let options: Options
+    private let work = OrderedWork()
+    private let kept = Guarded<[(number: Int, entries: [HAREntry])]>([])
 
     /// Makes an empty recorder.
-    public init(options: Options = Options()) {
-        self.options = options
-        redactor = Redactor(options.redaction)
-    }
+    public init(options: Options = Options()) { self.options = options }
 
-    /// Records the sessions that are made from a configuration from now on.
-    ///
-    /// It becomes the last of the configuration's interceptors: it records a request as the other interceptors have
-    /// changed it, and the responses of classes in `protocolClasses` and of a ``StubSet``.
+    /// Records the sessions that are made from a configuration from now on, also the responses of classes in
+    /// `protocolClasses` and of factories.
     ///
     /// - Parameter schemes: the schemes of the recorded requests. Default `http` and `https`.
     public func install(in configuration: URLSessionConfiguration, schemes: [String] = ["http", "https"]) {
-        configuration.interceptors.append(Recording(self, schemes))
+        let recording = LoadRecording(
+            HARRules(
+                .program, options.redaction, bodyLimit: options.recordsBodies ? options.maximumBodySize : nil,
+                schemes: schemes), now: options.now, on: work
+        ) { [weak self] in self?.keep($0, $1) }
+        configuration.settings.recorders.append(recording)
+    }
+
+    private func keep(_ number: Int, _ entries: [HAREntry]) {
+        kept.withLock { kept in
+            // Most loads end in the order in which they began.
+            let index = (kept.lastIndex { $0.number < number } ?? -1) + 1
+            kept.insert((number, entries), at: index)
+            let excess = kept.count - max(options.maximumEntries, 1)
+            if excess > 0 { kept.removeFirst(excess) }
+        }
     }
 
     /// The recording up to now: the ended loads, in the order in which they were started.
     public var log: HARLog {
-        HARLog(creator: options.creator, entries: slots.withLock { $0 }.compactMap(\.entry))
+        work.finish()
+        return HARLog(creator: options.creator, entries: kept.withLock { $0 }.flatMap(\.entries))
     }
 
     /// Writes the recording up to now atomically. Only the file's owner can read it.
     public func write(to url: URL) throws(HARError) { try log.write(to: url) }
 
     /// Removes all recorded requests.
-    public func removeAll() { slots.withLock { $0 = [] } }
-
-    // MARK: Called by its interceptor
-
-    /// Starts an entry. Where the task's last load was redirected to this request, that load has now ended.
-    func begin(_ request: URLRequest, _ task: URLSessionTask) -> RecordingSlot {
-        let slot = RecordingSlot(request, task, start: options.now())
-        let earlier = slots.withLock { slots in
-            defer { slots.append(slot, keepingLast: options.maximumEntries) }
-            return slots.last { $0.isOf(task) }
-        }
-        earlier?.finishRedirect()
-        return slot
-    }
-}
-
-extension Array {
-    /// Appends an element, and removes the first ones where there are more than `limit`, which is at least 1.
-    mutating func append(_ element: Element, keepingLast limit: Int) {
-        append(element)
-        let excess = count - Swift.max(limit, 1)
-        if excess > 0 { removeFirst(excess) }
+    public func removeAll() {
+        work.finish()
+        kept.withLock { $0 = [] }
     }
 }

@@ -1,5 +1,5 @@
 import Foundation
-import LoadingKitForms
+@_spi(LoadingKitPlugins) import LoadingKitPrimitives
 
 /// The parts that a recording must not contain: the values of header fields, of query items, and of fields in JSON and
 /// form bodies, by their names. They are replaced by ``marker``, which matches any value when the recording is
@@ -26,8 +26,8 @@ public struct HARRedaction: Sendable, Hashable {
         self.names = names
     }
 
-    /// The default: the usual names of secrets (`SecretNames` of LoadingKitForms).
-    public static let standard = HARRedaction(headerFields: SecretNames.headerFields, names: SecretNames.values)
+    /// The default: the usual names of secrets of `SecretNames` in LoadingKitForms.
+    public static let standard = HARRedaction(headerFields: UsualSecrets.headerFields, names: UsualSecrets.values)
 
     /// Only user and password in URLs. Such a recording is as secret as the recorded traffic.
     public static let none = HARRedaction(headerFields: [], names: [])

@@ -1,24 +1,25 @@
 import Foundation
 
 /// `multipart/form-data` (RFC 7578), as far as a recording needs it: the parts, and the ranges of their contents.
-struct MultipartBody {
+@_spi(LoadingKitPlugins)
+public struct MultipartBody {
     /// One part.
-    struct Part {
-        var name: String
-        var fileName: String?
-        var contentType: String?
+    public struct Part {
+        public var name: String
+        public var fileName: String?
+        public var contentType: String?
         /// The range of the content in the body.
-        var content: Range<Int>
+        public var content: Range<Int>
     }
 
     /// The largest number of parts that are parsed; the bytes after them belong to the last one's content.
     private static let maximumParts = 1_000
 
     let bytes: [UInt8]
-    let parts: [Part]
+    public let parts: [Part]
 
     /// Nil where the type is not `multipart/form-data`, or has no boundary.
-    init?(_ bytes: [UInt8], contentType: String?) {
+    public init?(_ bytes: [UInt8], contentType: String?) {
         guard let contentType, contentType.lowercased().hasPrefix("multipart/form-data"),
             let boundary = Self.parameter("boundary", of: contentType), !boundary.isEmpty
         else { return nil }
@@ -26,7 +27,7 @@ struct MultipartBody {
         parts = Self.parts(of: bytes, delimiter: Array("--\(boundary)".utf8))
     }
 
-    func text(of part: Part) -> String { String(decoding: bytes[part.content], as: UTF8.self) }
+    public func text(of part: Part) -> String { String(decoding: bytes[part.content], as: UTF8.self) }
 
     private static func parts(of bytes: [UInt8], delimiter: [UInt8]) -> [Part] {
         var parts: [Part] = []

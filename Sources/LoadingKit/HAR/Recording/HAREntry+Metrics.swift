@@ -1,11 +1,9 @@
 import Foundation
-import LoadingKit
+import LoadingKitCore
 
 extension HAREntry {
-    /// Adds the metrics of the request's transactions. Of several, such as one for each answer to a challenge, the last
-    /// counts. Values that the metrics lack are not changed.
-    mutating func add(_ transactions: [URLSessionTaskTransactionMetrics]) {
-        guard let metrics = transactions.last else { return }
+    /// Adds the metrics of the request's transaction. Values that the metrics lack are not changed.
+    mutating func add(_ metrics: URLSessionTaskTransactionMetrics) {
         if metrics.resourceFetchType == .localCache { return comment = "From the cache." }
         if let version = metrics.networkProtocolName {
             // Browsers' names: their importers display them unchanged.
@@ -13,9 +11,7 @@ extension HAREntry {
             (request.httpVersion, response.httpVersion) = (name, name)
         }
         serverIPAddress = metrics.remoteAddress ?? serverIPAddress
-        connection = metrics.remotePort ?? connection
-        // Chrome's name for the identifier of a connection.
-        if let port = metrics.localPort { others["_connectionId"] = .string(port) }
+        connection = metrics.localPort ?? connection
         if metrics.requestStartDate != nil {
             request.headersSize = Int(clamping: metrics.countOfRequestHeaderBytesSent)
             request.bodySize = Int(clamping: metrics.countOfRequestBodyBytesBeforeEncoding)

@@ -1,5 +1,5 @@
 import Foundation
-import LoadingKitForms
+@_spi(LoadingKitPlugins) import LoadingKitPrimitives
 
 /// A request of a recording.
 public struct HARRequest: HARPart, Sendable, Hashable {
@@ -34,9 +34,8 @@ public struct HARRequest: HARPart, Sendable, Hashable {
         self.postData = postData
         httpVersion = ""
         cookies = []
-        queryString = NamedValue.list(ofForm: URLText(url).query ?? "").map {
-            HARNameValue(name: $0.name, value: $0.value)
-        }
+        let query = url.prefix { $0 != "#" }.drop { $0 != "?" }.dropFirst()
+        queryString = FormPairs.parsed(Array(query.utf8)).map { HARNameValue(name: $0.name, value: $0.value) }
         headersSize = -1
         bodySize = postData == nil ? 0 : -1
     }
@@ -85,7 +84,7 @@ public struct HARPostData: HARPart, Sendable, Hashable {
     public var data: Data? {
         if encoding?.lowercased() == "base64" { return Data(base64Encoded: text, options: .ignoreUnknownCharacters) }
         guard text.isEmpty, !params.isEmpty else { return Data(text.utf8) }
-        return Data(FormURLEncoded(params.map { FormURLEncoded.Pair($0.name, $0.value ?? "") }).encoded.utf8)
+        return Data(FormPairs.encoded(params.map { ($0.name, $0.value ?? "") }).utf8)
     }
 }
 

@@ -16,8 +16,7 @@ public struct HAREntry: HARPart, Sendable, Hashable {
     public var timings: HARTimings
     /// The address of the server, or of the proxy.
     public var serverIPAddress: String?
-    /// The port of the server, or of the proxy, which browsers display: the specification also permits the client's
-    /// port.
+    /// The identifier of the connection: the client's port. Entries with the same one have shared a connection.
     public var connection: String?
     /// A text for human readers.
     public var comment: String?

@@ -1,0 +1,48 @@
+import Foundation
+
+/// Records the loads of sessions. It stands between a request as the handler of its scheme gets it, behind all
+/// interceptors and adapters, and the receiver of the response. Called on a session's event loop.
+package protocol LoadRecorder: AnyObject, Sendable {
+    /// Makes the load of a request.
+    ///
+    /// - Parameter make: makes the load that is recorded, of the request or of one with the same content.
+    func load(
+        _ request: URLRequest, _ resources: LoadResources, by make: (URLRequest) throws -> any LoopHandler
+    ) throws -> any LoopHandler
+
+    /// Calls `done`, on any thread, when what was recorded up to now is where it is kept.
+    func flush(_ done: @escaping @Sendable () -> Void)
+}
+
+extension SessionCore {
+    /// Records the loads that begin from now on. Called from any thread.
+    package func add(_ recorder: any LoadRecorder) {
+        let add: @Sendable () -> Void = { self.recorders.append(recorder) }
+        // A task on the session's executor may start a load before the loop's next turn.
+        if loop.isCurrent { add() } else { loop.perform(add) }
+    }
+
+    /// Records no further loads. Called from any thread.
+    package func remove(_ recorder: any LoadRecorder) {
+        loop.execute { self.recorders.removeAll { $0 === recorder } }
+    }
+
+    /// Calls `done`, on any thread, when what was recorded is where it is kept.
+    func flushRecorders(_ done: @escaping @Sendable () -> Void) { Self.flush(recorders[...], done) }
+
+    private static func flush(_ recorders: ArraySlice<any LoadRecorder>, _ done: @escaping @Sendable () -> Void) {
+        guard let recorder = recorders.first else { return done() }
+        recorder.flush { flush(recorders.dropFirst(), done) }
+    }
+
+    /// Makes the load of a request by the handler of its scheme; the first recorder stands before the others.
+    func makeRecordedLoad(
+        _ request: URLRequest, _ resources: LoadResources, by entry: URLProtocolRegistry.Entry,
+        _ recorders: ArraySlice<any LoadRecorder>
+    ) throws -> any LoopHandler {
+        guard let recorder = recorders.first else { return try makeLoad(request, resources, by: entry) }
+        return try recorder.load(request, resources) {
+            try makeRecordedLoad($0, resources, by: entry, recorders.dropFirst())
+        }
+    }
+}

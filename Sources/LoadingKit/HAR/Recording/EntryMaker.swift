@@ -1,0 +1,234 @@
+import Foundation
+import LoadingKitCore
+@_spi(LoadingKitPlugins) import LoadingKitPrimitives
+
+/// Makes the entries of a recorded load. They contain no secrets.
+struct EntryMaker {
+    private let notes: LoadNotes
+    private let rules: HARRules
+    private let anchor: WallClockAnchor
+    private var redactor: Redactor { rules.redactor }
+
+    /// - Parameter anchor: a moment on both clocks.
+    init(_ notes: LoadNotes, _ rules: HARRules, _ anchor: WallClockAnchor) {
+        self.notes = notes
+        self.rules = rules
+        self.anchor = anchor
+    }
+
+    /// One entry for each request that was sent for the load, or for the last one only: see ``HARRules/Perspective``.
+    func entries() -> [HAREntry] {
+        let earlier = rules.perspective == .network ? notes.transactions.dropLast() : []
+        return earlier.map(entry(ofEarlier:)) + [lastEntry()]
+    }
+
+    /// The entry of a request that was followed by another one: for an answer to a challenge, or on another connection.
+    private func entry(ofEarlier transaction: TransactionRecord) -> HAREntry {
+        var response = transaction.response.map { self.response($0, nil) } ?? HARResponse(status: 0)
+        if transaction.response == nil {
+            response.others["_error"] = "the connection was lost, and the request was sent again"
+        }
+        var entry = HAREntry(
+            startedDateTime: HARDate(anchor.date(of: transaction.timings.fetchStart ?? notes.start)),
+            request: request(transaction), response: response)
+        entry.add(transaction.metrics(anchor))
+        return entry
+    }
+
+    private func lastEntry() -> HAREntry {
+        let transaction = notes.transactions.last
+        let head = notes.response ?? transaction?.response
+        var response = head.map { self.response($0, notes.receivedBody) } ?? HARResponse(status: 0)
+        if case .failure(let error) = notes.result { describe(error, in: &response) }
+        var timings = HARTimings()
+        timings.wait = milliseconds(from: notes.start, to: notes.responseTime ?? notes.end)
+        timings.receive = notes.responseTime.map { milliseconds(from: $0, to: notes.end) } ?? 0
+        let start = rules.perspective == .network ? transaction?.timings.fetchStart : nil
+        var entry = HAREntry(
+            startedDateTime: HARDate(anchor.date(of: start ?? notes.start)), request: request(transaction),
+            response: response, timings: timings)
+        if let transaction { entry.add(transaction.metrics(anchor)) }
+        if transaction?.timings.resourceFetchType == .localCache { addCache(to: &entry, head) }
+        if notes.isWebSocket { addMessages(to: &entry) }
+        return entry
+    }
+
+    private func milliseconds(from start: MonotonicTime, to end: MonotonicTime) -> Double {
+        (max(end.seconds(since: start), 0) * 1_000_000).rounded() / 1_000
+    }
+
+    // MARK: Members of browsers
+
+    /// The state of the cache, as far as it is known, with Chrome's name for the place of the stored response.
+    private func addCache(to entry: inout HAREntry, _ response: URLResponse?) {
+        let head = response as? HTTPURLResponse
+        var state = HARCacheState(
+            lastAccess: entry.startedDateTime.description, eTag: head?.value(forHTTPHeaderField: "ETag") ?? "",
+            hitCount: 1)
+        state.expires = head?.value(forHTTPHeaderField: "Expires").flatMap(HARCookie.date)
+        entry.cache.beforeRequest = state
+        entry.others["_fromCache"] = notes.cachesInMemory ? "memory" : "disk"
+        (entry.response.headersSize, entry.response.bodySize) = (-1, 0)
+    }
+
+    /// A WebSocket's messages, as Chrome exports and imports them.
+    private func addMessages(to entry: inout HAREntry) {
+        entry.others["_resourceType"] = "websocket"
+        entry.others["_webSocketMessages"] = .array(
+            notes.messages.map { note in
+                let (opcode, data): (JSONValue, String) =
+                    switch note.message {
+                    case .string(let text): (1, String(decoding: redactor.body(Array(text.utf8), nil), as: UTF8.self))
+                    case .data(let data): (2, data.base64EncodedString())
+                    }
+                return [
+                    "type": note.isSent ? "send" : "receive", "opcode": opcode, "data": .string(data),
+                    "time": .number(anchor.date(of: note.time).timeIntervalSince1970),
+                ]
+            })
+        if notes.omittedMessages > 0 {
+            entry.comment = "The last \(notes.omittedMessages) messages were not recorded."
+        }
+    }
+
+    // MARK: The request
+
+    private func request(_ transaction: TransactionRecord?) -> HARRequest {
+        let request = rules.perspective == .network ? transaction?.request ?? notes.request : notes.request
+        let fields = sentFields(transaction) ?? request.headerFields
+        var made = HARRequest(
+            method: request.httpMethod ?? "GET", url: redactor.url(request.url?.absoluteString ?? ""),
+            headers: fields.map { HARNameValue(name: $0.name, value: redactor.field($0.name, $0.value)) })
+        made.cookies = made.headers.filter { $0.name.lowercased() == "cookie" }.flatMap { field in
+            field.value.split(separator: ";").map { HARCookie(pair: $0) }
+        }
+        made.bodySize = notes.sentBody.size
+        if made.bodySize > 0 {
+            made.postData = postData(notes.sentBody, fields.first { $0.name.lowercased() == "content-type" }?.value)
+        }
+        return made
+    }
+
+    /// The fields of a request as it was sent, without HTTP/2's pseudo-fields; nil where they are not known, or not
+    /// shown.
+    private func sentFields(_ transaction: TransactionRecord?) -> [(name: String, value: String)]? {
+        guard rules.perspective == .network, let lines = transaction?.sentLines, !lines.isEmpty else { return nil }
+        return lines.compactMap { line in
+            guard let colon = line.dropFirst().firstIndex(of: ":"), !line.hasPrefix(":"),
+                !line[..<colon].contains(" ")
+            else { return nil }
+            return (String(line[..<colon]), line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces))
+        }
+    }
+
+    private func postData(_ body: RecordedBody, _ contentType: String?) -> HARPostData {
+        var made = HARPostData(mimeType: contentType ?? "", text: "")
+        guard rules.bodyLimit != nil, let data = body.data else {
+            made.comment = "The body was not recorded: \(body.size) bytes."
+            made.others["_omitted"] = true
+            return made
+        }
+        let bytes = redactor.body(Array(data), contentType)
+        (made.text, made.encoding) = Self.text(of: bytes)
+        if let multipart = MultipartBody(bytes, contentType: contentType) {
+            made.params = multipart.parts.map { part in
+                HARParameter(
+                    name: part.name, value: part.fileName == nil ? multipart.text(of: part) : nil,
+                    fileName: part.fileName, contentType: part.contentType)
+            }
+        } else if contentType?.lowercased().hasPrefix("application/x-www-form-urlencoded") == true {
+            made.params = FormPairs.parsed(Array(made.text.utf8)).map { HARParameter(name: $0.name, value: $0.value) }
+        }
+        return made
+    }
+
+    /// The bytes as text, or as base64 where they are not text.
+    private static func text(of bytes: [UInt8]) -> (text: String, encoding: String?) {
+        if !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) { return (text, nil) }
+        return (Data(bytes).base64EncodedString(), "base64")
+    }
+
+    // MARK: The response
+
+    /// - Parameter body: the received body; nil where it was not read.
+    private func response(_ response: URLResponse, _ body: RecordedBody?) -> HARResponse {
+        let head = response as? HTTPURLResponse
+        let status = head?.statusCode ?? 200
+        let isRedirect = [301, 302, 303, 307, 308].contains(status)
+        let type = head?.value(forHTTPHeaderField: "Content-Type") ?? (head == nil ? response.mimeType : nil)
+        var content = HARContent(size: body?.size ?? 0, mimeType: type ?? "x-unknown")
+        if case .failure = notes.result, body != nil {
+            content.comment = "The body is not whole."
+        } else if let body, body.size > 0 || !isRedirect && status != 101 {
+            if rules.bodyLimit != nil, let data = body.data {
+                (content.text, content.encoding) = Self.text(of: redactor.body(Array(data), type))
+            } else if body.size > 0 {
+                content.comment = "The body was not recorded: \(body.size) bytes."
+            }
+        }
+        var fields: [HARNameValue] = []
+        var cookies: [HARCookie] = []
+        for (name, value) in head?.headerFields ?? [] {
+            let value = redactor.field(name, value)
+            if name.lowercased() == "set-cookie" {
+                let lines = SetCookieField.split(value)
+                fields += lines.map { HARNameValue(name: name, value: $0) }
+                cookies += lines.map(HARCookie.init(line:))
+            } else {
+                fields.append(HARNameValue(name: name, value: value))
+            }
+        }
+        let location = head?.value(forHTTPHeaderField: "Location").map(redactor.url)
+        var made = HARResponse(
+            status: status, statusText: HTTPURLResponse.localizedString(forStatusCode: status),
+            headers: fields, content: content, redirectURL: isRedirect ? location ?? "" : "")
+        made.cookies = cookies
+        return made
+    }
+
+    /// Describes the error as Chrome does, with the code for its replay.
+    private func describe(_ error: any Error, in response: inout HARResponse) {
+        let url = notes.request.url
+        let failure = URLError(error, url: url)
+        var text = failure.localizedDescription
+        if let url = url?.absoluteString { text = text.replacing(url, with: redactor.url(url)) }
+        response.others["_error"] = .string(
+            failure.code == .cancelled ? "cancelled" : Redactor.withoutUsers(text))
+        response.others["_urlErrorCode"] = .integer(Int64(failure.code.rawValue))
+    }
+}
+
+extension HARCookie {
+    /// Makes a cookie from the text `name=value`.
+    init(pair: some StringProtocol) {
+        let pair = pair.trimmingCharacters(in: .whitespaces)
+        let name = pair.prefix { $0 != "=" }
+        self.init(name: String(name), value: String(pair.dropFirst(name.count + 1)))
+    }
+
+    /// Makes a cookie from a `Set-Cookie` line.
+    init(line: String) {
+        let pieces = line.split(separator: ";")
+        self.init(pair: pieces.first ?? "")
+        (httpOnly, secure) = (false, false)
+        for attribute in pieces.dropFirst().map({ HARCookie(pair: $0) }) {
+            let value = attribute.value
+            switch attribute.name.lowercased() {
+            case "path": path = value
+            case "domain": domain = value
+            case "httponly": httpOnly = true
+            case "secure": secure = true
+            case "expires": expires = Self.date(value)
+            case "samesite": others["sameSite"] = .string(value)
+            default: break
+            }
+        }
+    }
+
+    /// A date of HTTP in the file's form; nil where the text is none.
+    static func date(_ text: String) -> String? {
+        // Old servers send `21-Oct-2037`.
+        let seconds = HTTPDate.parse(text.replacing("-", with: " "), now: Date().timeIntervalSince1970)
+        return seconds.map { HARDate(Date(timeIntervalSince1970: Double($0))).description }
+    }
+}

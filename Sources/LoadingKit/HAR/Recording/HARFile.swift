@@ -1,0 +1,133 @@
+import Foundation
+import LoadingKitCore
+import LoadingKitPrimitives
+import LoadingKitTransport
+
+/// A HAR file to which entries are added while it is recorded. It is a whole JSON text after each of them, so that it can
+/// be read at any time, however the process ends. Several recordings, also of several processes, may add to one file.
+package final class HARFile: Sendable {
+    private static let head = Data(
+        ("{\"log\":{\"version\":\"1.2\",\"creator\":" + (HARCreator.loadingKit.json ?? .null).text()
+            + ",\"pages\":[],\"entries\":[").utf8)
+    private static let tail = Data("\n]}}\n".utf8)
+
+    /// The files that are being recorded in this process, by path.
+    private static let open = Guarded<[String: WeakFile]>([:])
+
+    private struct WeakFile: Sendable {
+        weak let file: HARFile?
+    }
+
+    package let path: String
+    private let descriptor: Int32
+    private let work = OrderedWork()
+    /// The first error of a write.
+    private let failure = Guarded<HARError?>(nil)
+
+    /// The file for a recording. Only its owner can read it. Blocks.
+    ///
+    /// - Parameter replacing: whether the recording replaces the content of a file to which no other recording in this
+    ///   process adds.
+    package static func at(_ url: URL, replacing: Bool) throws(HARError) -> HARFile {
+        let path = url.standardizedFileURL.path
+        return try open.withLock { files throws(HARError) in
+            if let file = files[path]?.file { return file }
+            let file = try HARFile(path, replacing: replacing)
+            files = files.filter { $0.value.file != nil }
+            files[path] = WeakFile(file: file)
+            return file
+        }
+    }
+
+    private init(_ path: String, replacing: Bool) throws(HARError) {
+        self.path = path
+        descriptor = Int32(truncatingIfNeeded: try Self.check(SystemCalls.open(path, O_RDWR | O_CREAT), path))
+        try locked { () throws(HARError) in
+            if replacing { try check(SystemCalls.truncate(descriptor, to: 0)) }
+            if try size() == 0 { try write(Self.head + Self.tail, at: 0) } else { try requireRecording() }
+        }
+    }
+
+    deinit { SystemCalls.close(descriptor) }
+
+    // MARK: Entries
+
+    /// A recorder of what is sent for a session's loads, which adds them to the file.
+    ///
+    /// - Parameter bodyLimit: the largest size of a recorded body, in bytes; nil where no bodies are recorded.
+    package func recorder(_ redaction: HARRedaction = .standard, bodyLimit: Int? = 1 << 20) -> LoadRecording {
+        let rules = HARRules(.network, redaction, bodyLimit: bodyLimit)
+        return LoadRecording(rules, on: work) { [self] _, entries in append(entries) }
+    }
+
+    private func append(_ entries: [HAREntry]) {
+        do throws(HARError) {
+            try locked { () throws(HARError) in
+                let end = try requireRecording()
+                let isFirst = end == Self.head.count
+                let texts = entries.map { "\n" + ($0.json ?? .null).text() }.joined(separator: ",")
+                try write(Data(((isFirst ? "" : ",") + texts).utf8) + Self.tail, at: end)
+            }
+        } catch {
+            failure.withLock { $0 = $0 ?? error }
+        }
+    }
+
+    /// Returns when all entries up to now are in the file, or could not be written. Blocks.
+    package func finish() { work.finish() }
+
+    /// Throws the first error of a write.
+    package func check() throws(HARError) {
+        if let failure = failure.withLock({ $0 }) { throw failure }
+    }
+
+    // MARK: The file
+
+    /// Runs `body` while no other process changes the file.
+    private func locked(_ body: () throws(HARError) -> Void) throws(HARError) {
+        try check(SystemCalls.lock(descriptor, LOCK_EX))
+        defer { _ = SystemCalls.lock(descriptor, LOCK_UN) }
+        try body()
+    }
+
+    private func size() throws(HARError) -> Int {
+        var status = stat()
+        try check(SystemCalls.fstat(descriptor, &status))
+        return Int(status.st_size)
+    }
+
+    /// The offset of the end of the entries. Throws where the file is not a recording of this library.
+    @discardableResult
+    private func requireRecording() throws(HARError) -> Int {
+        let end = try size() - Self.tail.count
+        guard end >= Self.head.count, try read(at: 0, Self.head.count) == Self.head,
+            try read(at: end, Self.tail.count) == Self.tail
+        else {
+            throw HARError("\(path): the file is not a recording of LoadingKit, and is not changed")
+        }
+        return end
+    }
+
+    private func read(at offset: Int, _ count: Int) throws(HARError) -> Data {
+        var data = Data(count: count)
+        let result = data.withUnsafeMutableBytes { SystemCalls.read(descriptor, $0, at: Int64(offset)) }
+        return data.prefix(try check(result))
+    }
+
+    private func write(_ data: Data, at offset: Int) throws(HARError) {
+        var rest = data[...]
+        while !rest.isEmpty {
+            let place = Int64(offset + data.count - rest.count)
+            rest = rest.dropFirst(try check(rest.withUnsafeBytes { SystemCalls.write(descriptor, $0, at: place) }))
+        }
+    }
+
+    @discardableResult
+    private func check(_ result: Int) throws(HARError) -> Int { try Self.check(result, path) }
+
+    private static func check(_ result: Int, _ path: String) throws(HARError) -> Int {
+        guard result < 0 else { return result }
+        let reason = SystemCalls.text(ofError: Int32(clamping: -result))
+        throw HARError("\(path): the recording cannot be written: \(reason)")
+    }
+}
