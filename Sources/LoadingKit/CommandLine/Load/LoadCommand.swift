@@ -51,6 +51,9 @@
             guard plans.flatMap(\.loads).count(where: \.isConversation) <= 1 else {
                 throw ToolFailure(.usage, "there is more than one ws: URL, and standard input is for one")
             }
+            // Open until the end, so that all requests are recorded in one file.
+            let recordings = try plans.compactMap(\.display.recordingFile).map(LoadRunner.openRecording)
+            defer { withExtendedLifetime(recordings) {} }
             var status = ToolStatus.success
             for plan in plans {
                 let result = await LoadRunner(plan: plan, console: .standardError).run()

@@ -1,6 +1,7 @@
 #if CommandLineTool
     import Foundation
     import LoadingKit
+    import LoadingKitHAR
 
     /// Runs a plan's loads in one session, with a limit for simultaneous loads.
     struct LoadRunner {
@@ -12,6 +13,9 @@
             let queue = DelegateQueue()
             let session = URLSession(
                 configuration: plan.configuration, delegate: ChallengeAnswers(plan), delegateQueue: queue.operations)
+            let recording = plan.display.recordingFile.flatMap {
+                try? session.recordHAR(to: URL(fileURLWithPath: $0))
+            }
             let waiting = plan.loads.indices.filter { plan.usesStandardOutput(plan.loads[$0]) }
             let outlets = Outlets(
                 console: console, queue: queue.dispatch, output: OrderedOutput(STDOUT_FILENO, waiting),
@@ -26,7 +30,28 @@
                 let isMidLine = outlets.screen?.isTerminal == true && !outlets.output.isAtLineStart
                 console.write((isMidLine ? "\n" : "") + outlets.timing.waterfall(outlets.errors))
             }
-            return save(cookies, outlets.timing) ?? status
+            return await finish(recording) ?? save(cookies, outlets.timing) ?? status
+        }
+
+        /// Opens the file of `--har`, whose content it replaces.
+        static func openRecording(_ path: String) throws -> HARFile {
+            do {
+                return try HARFile.at(URL(fileURLWithPath: path), replacing: true)
+            } catch {
+                throw ToolFailure(.writeError, error.description)
+            }
+        }
+
+        /// Nil where nothing went wrong.
+        private func finish(_ recording: HARRecording?) async -> ToolStatus? {
+            do {
+                try await recording?.flush()
+                return nil
+            } catch {
+                let failure = ToolFailure(.writeError, error.localizedDescription)
+                if plan.display.showsErrors { console.write(failure.line) }
+                return failure.status
+            }
         }
 
         /// Writes the files of `-c`, `--hsts` and `--timing-json`; nil where nothing went wrong.

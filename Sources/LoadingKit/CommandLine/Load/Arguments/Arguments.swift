@@ -103,7 +103,7 @@
         static let all = OptionNames()
 
         private static let withValue = """
-            output=o output-dir continue-at=C dump-header=D write-out=w trace-ascii timing-json color request=X header=H url-query user-agent=A \
+            output=o output-dir continue-at=C dump-header=D write-out=w trace-ascii timing-json har color request=X header=H url-query user-agent=A \
             referer=e range=r data=d data-ascii data-raw data-binary data-urlencode json form=F form-string upload-file=T user=u \
             oauth2-bearer aws-sigv4 netrc-file cookie=b cookie-jar=c max-redirs max-time=m connect-timeout max-filesize limit-rate \
             retry retry-delay retry-max-time jobs=j parallel-max proxy=x proxy-user=U noproxy socks5 socks5-hostname socks4 \

@@ -90,6 +90,13 @@
         var timingJson: String?
 
         @Option(
+            name: .long, parsing: .unconditional,
+            help: ArgumentHelp(
+                "Record all transfers in a file, which browsers' developer tools open (HAR); secrets are left out.",
+                valueName: "FILE"))
+        var har: String?
+
+        @Option(
             name: .long,
             help: ArgumentHelp(
                 "Colour heads, JSON, XML and HTML: auto does so on a terminal, always also in a file or pipe, never nowhere.",

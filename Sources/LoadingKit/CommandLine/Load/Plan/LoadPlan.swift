@@ -25,6 +25,8 @@
             var traceFile: String?
             /// The file that gets the times of all loads: `--timing-json`.
             var timingFile: String?
+            /// The file in which all transfers are recorded: `--har`.
+            var recordingFile: String?
             /// The file that gets the responses' heads: `-D`.
             var headFile: String?
             /// The text after each load: `-w`.
@@ -122,7 +124,7 @@
                 showsProgressBar: options.display.progressBar, colour: options.display.color,
                 laysOut: !options.display.noBuffer,
                 traceFile: options.display.traceAscii, timingFile: options.display.timingJson,
-                headFile: options.output.dumpHeader,
+                recordingFile: options.display.har, headFile: options.output.dumpHeader,
                 writeOut: options.output.writeOut)
             guard let writeOut, writeOut.hasPrefix("@") else { return }
             guard let content = try? readFile(String(writeOut.dropFirst())) else {
