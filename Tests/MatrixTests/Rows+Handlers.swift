@@ -27,14 +27,13 @@ extension Row {
             .not([.stream], noHandlers)
             .not(MatrixPath.background, whyNotInBackground),
         .setting("recorders", "recordHAR(to:) and LOADKIT_HAR")
-            .on(own) { path in
+            .on(own + MatrixPath.background) { path in
                 let recorder = NotingRecorder()
                 let seen = try await path.run { $0.configure = { $0.settings.recorders = [recorder] } }
                 #expect(seen.outcome?.isLoaded == true)
                 #expect(!recorder.urls.snapshot.isEmpty)
             }
-            .not([.stream], noHandlers)
-            .not(MatrixPath.background, "Transfers are not recorded."),
+            .not([.stream], noHandlers),
         .setting("protocolClasses")
             .on(own.filter { $0 != .webSocket }) { path in
                 let seen = try await path.run { $0.configure = { $0.protocolClasses = [Answering.self] } }
@@ -173,6 +172,10 @@ private final class NotingRecorder: LoadRecorder {
     ) throws -> any LoopHandler {
         urls.append(request.url)
         return try make(request)
+    }
+
+    func record(_ metrics: URLSessionTaskMetrics, _ error: (any Error)?) {
+        urls.append(metrics.transactionMetrics.last?.request.url)
     }
 
     func flush(_ done: @escaping @Sendable () -> Void) { done() }

@@ -13,7 +13,8 @@ extension URLSession {
     /// load ends. The file is whole at any time, also where the process is killed. Sessions may record into one file. See
     /// <doc:Recordings>.
     ///
-    /// Data, upload, download and WebSocket tasks are recorded. Stream tasks and the transfers of background sessions are not.
+    /// Data, upload, download and WebSocket tasks are recorded, and transfers of background sessions without their bodies.
+    /// Stream tasks are not.
     ///
     /// - Parameters:
     ///   - file: the file. It is replaced, unless another recording of this process adds to it. Only its owner can read it.

@@ -193,7 +193,9 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
         if end.next <= .content, error == nil { reportContent(end.file) }
         task.loadDidEnd(error)
         if end.next <= .metrics {
-            reportMetrics(end.metrics?.metrics ?? .withoutTransactions(task.created), error, takes: takes)
+            let metrics = end.metrics?.metrics ?? .withoutTransactions(task.created)
+            for recorder in core.recorders { recorder.record(metrics, error) }
+            reportMetrics(metrics, error, takes: takes)
         }
         core.mailbox.postEnd(of: task) { [self] in
             let error = task.settle(error, heedsCancellation: true)

@@ -14,13 +14,17 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
     public let response: URLResponse?
 
     private let timings: TransactionTimings
-    private let anchor: WallClockAnchor
+    package let anchor: WallClockAnchor
 
     package init(request: URLRequest, response: URLResponse?, timings: TransactionTimings, anchor: WallClockAnchor) {
         self.request = request
         self.response = response
         self.timings = timings
         self.anchor = anchor
+    }
+
+    package var record: TransactionRecord {
+        TransactionRecord(timings: timings, request: request, response: response)
     }
 
     private var connection: ConnectionMetrics? { timings.connection }

@@ -10,6 +10,10 @@ package protocol LoadRecorder: AnyObject, Sendable {
         _ request: URLRequest, _ resources: LoadResources, by make: (URLRequest) throws -> any LoopHandler
     ) throws -> any LoopHandler
 
+    /// Records a transfer of a background session, which may have been performed by another process: its bodies are not
+    /// known.
+    func record(_ metrics: URLSessionTaskMetrics, _ error: (any Error)?)
+
     /// Calls `done`, on any thread, when what was recorded up to now is where it is kept.
     func flush(_ done: @escaping @Sendable () -> Void)
 }

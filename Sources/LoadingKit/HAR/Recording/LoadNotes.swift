@@ -48,6 +48,18 @@ struct LoadNotes: Sendable {
         receivedBody = RecordedBody(limit: limit)
     }
 
+    /// The notes of a load that was performed elsewhere.
+    init(_ number: Int, _ last: URLSessionTaskTransactionMetrics, _ all: [TransactionRecord], _ error: (any Error)?) {
+        let times = last.record.timings
+        let start = times.fetchStart ?? last.anchor.monotonicTime
+        self.init(last.request, number, limit: 0, start: start)
+        sentBody.skip(Int(clamping: last.countOfRequestBodyBytesBeforeEncoding))
+        receivedBody.skip(Int(clamping: last.countOfResponseBodyBytesAfterDecoding))
+        (responseTime, end) = (times.responseStart, times.responseEnd ?? start)
+        transactions = all
+        result = error.map { .failure($0) } ?? .success(())
+    }
+
     /// The copy of a body that is about to be sent, in place of the earlier one.
     mutating func beginSentBody() -> RecordedBody {
         sentBody = RecordedBody(limit: limit)

@@ -33,15 +33,22 @@ package final class LoadRecording: LoadRecorder {
         _ request: URLRequest, _ resources: LoadResources, by make: (URLRequest) throws -> any LoopHandler
     ) throws -> any LoopHandler {
         guard rules.records(request) else { return try make(request) }
-        let number = Self.numbers.wrappingAdd(1, ordering: .relaxed).oldValue
-        let notes = LoadNotes(request, number, limit: rules.bodyLimit ?? 0, start: resources.loop.now)
+        let notes = LoadNotes(request, Self.makeNumber(), limit: rules.bodyLimit ?? 0, start: resources.loop.now)
         if let file = request.bodyFile { read(file, into: notes.sentBody) }
         let load = RecordedLoad(resources, notes) { [self] in finish($0) }
         try load.make(request, by: make)
         return load
     }
 
+    package func record(_ metrics: URLSessionTaskMetrics, _ error: (any Error)?) {
+        guard let last = metrics.transactionMetrics.last, rules.records(last.request) else { return }
+        let notes = LoadNotes(Self.makeNumber(), last, metrics.transactionMetrics.map(\.record), error)
+        work.add { [self] in keep(notes.number, EntryMaker(notes, rules, last.anchor).entries()) }
+    }
+
     package func flush(_ done: @escaping @Sendable () -> Void) { work.add(done) }
+
+    private static func makeNumber() -> Int { numbers.wrappingAdd(1, ordering: .relaxed).oldValue }
 
     /// Reads a file that is a request's body. The program may remove it after the load.
     private func read(_ file: BodyFile, into body: RecordedBody) {
