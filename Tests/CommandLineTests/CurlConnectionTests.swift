@@ -115,7 +115,54 @@ import Testing
         #expect(run.status == 28 && run.errors.contains("no connection"))
     }
 
+    @Test(arguments: [
+        ("127.0.0.9", "127.0.0.9", 0), ("lo", "127.0.0.1", 0), ("if!lo", "127.0.0.1", 0),
+        ("host!127.0.0.9", "127.0.0.9", 0), ("localhost", "127.0.0.1", 0), ("192.0.2.1", "", 45), ("if!none0", "", 45),
+        ("host!none.invalid", "", 45), ("none.invalid", "", 45),
+    ]) func interface(_ value: String, _ address: String, _ status: Int32) async throws {
+        let server = try LoopbackServer(route: CurlServer.answer)
+        defer { server.stop() }
+        let run = try await ToolRun(
+            ["--interface", value, "-w", "%{local_ip}", "-o", "/dev/null", server.url("/digits")])
+        #expect(run.status == status && run.text == address, "\(run.text) \(run.errors)")
+        if status != 0 { #expect(run.errors.contains("--interface") && server.requests.snapshot.isEmpty) }
+    }
+
+    /// One request on a connection, without what HTTP/1.0 does not have.
+    @Test(arguments: ["-0", "--http1.0"]) func http10(_ option: String) async throws {
+        let server = try LoopbackServer(route: CurlServer.answer)
+        defer { server.stop() }
+        let run = try await ToolRun(["-v", option, "-d", "x", server.url("/old"), server.url("/digits")])
+        #expect(run.status == 0 && run.text.hasSuffix(CurlServer.digits), "\(run.errors)")
+        let lines = Self.lines(run)
+        #expect(
+            lines.filter { $0.hasPrefix("> ") && $0.contains(" HTTP/") } == [
+                "> POST /old HTTP/1.0", "> GET /echo HTTP/1.0", "> POST /digits HTTP/1.0",
+            ])
+        #expect(lines.contains { $0.hasPrefix("> Host: ") } && !lines.contains { $0.hasPrefix("> Connection") })
+        #expect(server.openings.count == 3)
+    }
+
     // MARK: TLS
+
+    @Test func ciphers() async throws {
+        let authority = try CertificateAuthority()
+        let server = try LoopbackServer(tls: authority.issue()) { .text($0.tls?.cipherSuite ?? "") }
+        defer { server.stop() }
+        let folder = try TemporaryFolder()
+        try folder.write(authority.certificatePEM, to: "ca.pem")
+        let list = "ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305"
+        for (options, name, status) in [
+            (["--tls-max", "1.2", "--ciphers", list], "CHACHA20-POLY1305", 0),
+            (["--tls13-ciphers", "TLS_AES_128_GCM_SHA256"], "TLS_AES_128_GCM_SHA256", 0),
+            (["--ciphers", "NONE-OF-THEM"], "", 59), (["--tls13-ciphers", "NONE"], "", 59),
+        ] {
+            let run = try await ToolRun(
+                options + ["--cacert", "ca.pem", server.url("/", host: "localhost")], folder: folder)
+            #expect(run.status == Int32(status) && run.text.hasSuffix(name), "\(options) \(run.errors)")
+            if status != 0 { #expect(run.errors.contains("(\(options[0]))")) }
+        }
+    }
 
     @Test func certificates() async throws {
         let authority = try CertificateAuthority()

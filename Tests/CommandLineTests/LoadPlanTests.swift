@@ -283,7 +283,7 @@ import Testing
         (["-x", "p", "--socks5", "q", "a"], .usage),
         (["--cert", "missing", "a"], .clientCertificate),
         (["--cert", "ca", "a"], .clientCertificate),
-        (["-u", "a:b", "--negotiate", "a"], .notBuiltIn),
+        (["--interface", "host!name.invalid", "a"], .interfaceFailed),
         (["h/[1-"], .malformedURL),
         (["-o", "x", "-o", "y", "a"], .usage),
         (["-o", "x", "-O", "http://h/y"], .usage),

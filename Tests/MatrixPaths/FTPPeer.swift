@@ -39,7 +39,7 @@ final class FTPPeer: MatrixPeer {
         observation.connections = openings.count
         observation.commands = commands.snapshot
         observation.handshakes = handshakes.snapshot
-        (observation.marks, observation.areOfThisProcess) = clients.found
+        (observation.sockets, observation.areOfThisProcess) = clients.found
     }
 
     func stop() { acceptor.stop() }

@@ -78,7 +78,7 @@ final class HTTPPeer: MatrixPeer {
         observation.requests = server.requests.snapshot.dropFirst(began.requests).filter { $0.path != "/start" }
         observation.connections = server.openings.count - began.connections
         observation.handshakes = observation.requests.compactMap(\.tls)
-        (observation.marks, observation.areOfThisProcess) = clients.found
+        (observation.sockets, observation.areOfThisProcess) = clients.found
     }
 
     func stop() { server.stop() }
@@ -134,7 +134,7 @@ final class StreamPeer: MatrixPeer {
     func observe(into observation: inout Observation) {
         observation.connections = openings.count
         observation.handshakes = handshakes.snapshot
-        (observation.marks, observation.areOfThisProcess) = clients.found
+        (observation.sockets, observation.areOfThisProcess) = clients.found
     }
 
     func stop() { acceptor.stop() }

@@ -4,46 +4,54 @@ import LoadingKitLoopbackServer
 
 /// What a server finds out about its clients' sockets, by their machine's being its own.
 struct Clients: Sendable {
-    fileprivate(set) var marks: Set<UInt8> = []
+    fileprivate(set) var sockets = ClientSockets()
     fileprivate(set) var areOfThisProcess: Set<Bool> = []
 }
 
 extension Box<Clients> {
     /// To be called while they are connected.
     func look(at port: UInt16) {
-        let (marks, isOurs) = (SocketMarks.ofClients(of: port), SocketMarks.isConnectedTo(port))
+        let (sockets, isOurs) = (SocketMarks.ofClients(of: port), SocketMarks.isConnectedTo(port))
         update {
-            $0.marks.formUnion(marks)
+            $0.sockets.marks.formUnion(sockets.marks)
+            $0.sockets.addresses.formUnion(sockets.addresses)
             $0.areOfThisProcess.insert(isOurs)
         }
     }
 
-    var found: (Set<UInt8>, Set<Bool>) { (value.marks, value.areOfThisProcess) }
+    var found: (ClientSockets, Set<Bool>) { (value.sockets, value.areOfThisProcess) }
+}
+
+/// The sockets that are connected to a server.
+package struct ClientSockets: Sendable {
+    /// The type of service of each, without its last two bits (RFC 2474): 0 for ordinary traffic.
+    package var marks: Set<UInt8> = []
+    /// The addresses of those that use IPv4.
+    package var addresses: Set<String> = []
 }
 
 /// What the system knows of the sockets that are connected to a port (sock_diag(7)), of whichever process they are.
 package enum SocketMarks {
-    /// The type of service of each, without its last two bits (RFC 2474): 0 for ordinary traffic.
-    package static func ofClients(of port: UInt16) -> Set<UInt8> {
+    package static func ofClients(of port: UInt16) -> ClientSockets {
         let descriptor = socket(AF_NETLINK, Int32(SOCK_RAW.rawValue | SOCK_CLOEXEC.rawValue), 4)
-        guard descriptor >= 0 else { return [] }
+        var sockets = ClientSockets()
+        guard descriptor >= 0 else { return sockets }
         defer { close(descriptor) }
-        var marks: Set<UInt8> = []
         for family in [UInt8(AF_INET), UInt8(AF_INET6)] {
             // nlmsghdr: SOCK_DIAG_BY_FAMILY, NLM_F_REQUEST | NLM_F_DUMP; inet_diag_req_v2: TCP, INET_DIAG_TOS and
             // INET_DIAG_TCLASS, connections that are established.
             var request: [UInt8] = [72, 0, 0, 0, 20, 0, 1, 3] + [UInt8](repeating: 0, count: 8)
             request += [family, 6, 1 << 4 | 1 << 5, 0, 2, 0, 0, 0] + [UInt8](repeating: 0, count: 48)
-            guard send(descriptor, request, request.count, 0) == request.count else { return marks }
+            guard send(descriptor, request, request.count, 0) == request.count else { return sockets }
             var isDone = false
             while !isDone {
                 var buffer = [UInt8](repeating: 0, count: 65_536)
                 let count = recv(descriptor, &buffer, buffer.count, 0)
                 guard count > 0 else { break }
-                isDone = read(buffer[..<count], port, family, &marks)
+                isDone = read(buffer[..<count], port, family, &sockets)
             }
         }
-        return marks
+        return sockets
     }
 
     /// Whether this process has a socket that is connected to a port.
@@ -61,7 +69,7 @@ package enum SocketMarks {
 
     /// Whether the list has come to its end.
     private static func read(
-        _ bytes: ArraySlice<UInt8>, _ port: UInt16, _ family: UInt8, _ marks: inout Set<UInt8>
+        _ bytes: ArraySlice<UInt8>, _ port: UInt16, _ family: UInt8, _ sockets: inout ClientSockets
     ) -> Bool {
         var rest = bytes
         while rest.count >= 16 {
@@ -69,7 +77,12 @@ package enum SocketMarks {
             let length = rest[start..<start + 4].reversed().reduce(0) { $0 << 8 | Int($1) }
             guard rest[start + 4] == 20, length >= 88, length <= rest.count else { return true }
             let remote = UInt16(rest[start + 22]) << 8 | UInt16(rest[start + 23])
-            if remote == port { readMark(rest[(start + 88)..<(start + length)], family, &marks) }
+            if remote == port {
+                readMark(rest[(start + 88)..<(start + length)], family, &sockets.marks)
+                if family == UInt8(AF_INET) {
+                    sockets.addresses.insert(rest[start + 24..<start + 28].map(String.init).joined(separator: "."))
+                }
+            }
             rest = rest.dropFirst((length + 3) & ~3)
         }
         return false

@@ -71,8 +71,10 @@ package struct Observation: Sendable {
     package var handshakes: [TLSFacts] = []
     /// The commands that an ftp server was given.
     package var commands: [String] = []
+    /// The clients' sockets.
+    package var sockets = ClientSockets()
     /// The marks of the packets that came (DSCP).
-    package var marks: Set<UInt8> = []
+    package var marks: Set<UInt8> { sockets.marks }
     /// Whether the connections were of this process.
     package var areOfThisProcess: Set<Bool> = []
     /// Whether the connections came by Multipath TCP.

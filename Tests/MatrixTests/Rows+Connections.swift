@@ -168,6 +168,13 @@ extension Row {
             .not([.ftp], Reason.ftpFields)
             .not([.stream], Reason.streamFields)
             .not(MatrixPath.background, "The tool loads in its own process."),
+        .setting("sendsHTTP1_0", "requests of HTTP/1.0, for the tool")
+            .on([.http1]) { path in
+                let seen = try await path.run { $0.configure = { $0.settings.sendsHTTP1_0 = true } }
+                #expect(seen.outcome?.isLoaded == true)
+                #expect(seen.values("Connection") == [nil])
+            }
+            .elsewhere("As over HTTP/1.1, or without a meaning: the tool's tests see the request line."),
         .setting("proxyEnvironment", "the environment's proxies")
             .elsewhere { path in
                 try await goesThroughProxy(path) { configuration, proxy in

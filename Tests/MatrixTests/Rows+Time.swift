@@ -53,6 +53,12 @@ extension Row {
                 #expect(seen.outcome?.isLoaded == true)
                 #expect(seen.areMultipath == [MultipathRelay.isThere])
             },
+        .setting("requiredInterface")
+            .elsewhere { path in
+                let seen = try await path.run { $0.configure = { $0.requiredInterface = "127.0.0.9" } }
+                #expect(seen.outcome?.isLoaded == true)
+                #expect(seen.sockets.addresses == ["127.0.0.9"])
+            },
         .setting("requiresDNSSECValidation")
             .elsewhere { path in
                 try await path.asksNoProxy { $0.configure = { $0.requiresDNSSECValidation = true } }

@@ -26,6 +26,27 @@ extension Row {
                 #expect(seen.outcome?.isLoaded == true)
                 #expect(seen.handshakes.last?.version == "TLSv1.2")
             },
+        .setting("tlsCipherList")
+            .elsewhere { path in
+                let seen = try await path.run {
+                    $0.isSecure = true
+                    $0.configure = {
+                        $0.tlsMaximumSupportedProtocolVersion = .TLSv12
+                        $0.tlsCipherList = "ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305"
+                    }
+                }
+                #expect(seen.outcome?.isLoaded == true)
+                #expect(seen.handshakes.last?.cipherSuite.hasSuffix("CHACHA20-POLY1305") == true)
+            },
+        .setting("tlsCipherSuites")
+            .elsewhere { path in
+                let seen = try await path.run {
+                    $0.isSecure = true
+                    $0.configure = { $0.tlsCipherSuites = "TLS_AES_128_GCM_SHA256" }
+                }
+                #expect(seen.outcome?.isLoaded == true)
+                #expect(seen.handshakes.last?.cipherSuite == "TLS_AES_128_GCM_SHA256")
+            },
         .setting("trustRoots", "tlsTrustRoots")
             .elsewhere { path in
                 let seen = try await path.run {

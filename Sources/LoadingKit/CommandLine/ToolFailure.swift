@@ -41,11 +41,12 @@ enum ToolStatus: Int32, Sendable {
     case tlsHandshake = 35
     case couldNotReadFile = 37
     case aborted = 42
+    case interfaceFailed = 45
     case tooManyRedirects = 47
     case gotNothing = 52
     case receiveFailure = 56
     case clientCertificate = 58
-    case certificate = 60
+    case cipher, certificate
     case badContentEncoding
     case tooLarge = 63
     case bodyCannotRewind = 65
@@ -61,6 +62,8 @@ enum ToolStatus: Int32, Sendable {
                 .unsupportedProtocol
             case .badURL: .malformedURL
             case .cannotFindHost, .dnsLookupFailed: .couldNotResolve
+            case .cannotConnectToHost where Self.isOf("(requiredInterface)", error): .interfaceFailed
+            case .cannotConnectToHost where Self.isOf("(tlsCipher", error): .cipher
             case .cannotConnectToHost, .notConnectedToInternet: .couldNotConnect
             case .timedOut: .timedOut
             case .cancelled: .aborted
@@ -83,6 +86,11 @@ enum ToolStatus: Int32, Sendable {
             case .cannotParseResponse: hadResponse ? .receiveFailure : .weirdReply
             default: .receiveFailure
             }
+    }
+
+    /// Whether the error is about a setting of the session.
+    private static func isOf(_ setting: String, _ error: URLError) -> Bool {
+        error.localizedDescription.contains(setting)
     }
 
     /// A reset connection and a closed one have the same code, and differ in the system's error.

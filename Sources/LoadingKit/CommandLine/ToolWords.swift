@@ -34,6 +34,9 @@ enum ToolWords {
             "not offered here"
         ),
         ("configuration.allowsHTTP2 = false", "--http1.1"),
+        ("(requiredInterface)", "(--interface)"),
+        ("(tlsCipherList)", "(--ciphers)"),
+        ("(tlsCipherSuites)", "(--tls13-ciphers)"),
         // Cleartext.
         (
             ", or allow it with configuration.appTransportSecurity (exceptionDomains or allowsArbitraryLoads)", ""

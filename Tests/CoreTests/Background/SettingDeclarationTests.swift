@@ -28,6 +28,7 @@ import Testing
         "allowsConstrainedNetworkAccess": { $0.allowsConstrainedNetworkAccess = false },
         "requiresDNSSECValidation": { $0.requiresDNSSECValidation = true },
         "multipathServiceType": { $0.multipathServiceType = .handover },
+        "requiredInterface": { $0.requiredInterface = "eth1" },
         "connectionProxyDictionary": {
             $0.connectionProxyDictionary = ["HTTPEnable": 1, "HTTPProxy": "p", "ExceptionsList": ["a", "b"]]
         },
@@ -45,6 +46,8 @@ import Testing
         "attemptsResumableUploads": { $0.attemptsResumableUploads = false },
         "tlsMinimumVersion": { $0.tlsMinimumVersion = .TLSv13 },
         "tlsMaximumVersion": { $0.tlsMaximumVersion = .TLSv12 },
+        "tlsCipherList": { $0.tlsCipherList = "ECDHE-RSA-AES128-GCM-SHA256" },
+        "tlsCipherSuites": { $0.tlsCipherSuites = "TLS_AES_128_GCM_SHA256" },
         "trustRoots": { $0.trustRoots = .pem("text") },
         "tlsEnvironment": { settings in
             settings.tlsEnvironment = TLSEnvironment { ["SSL_CERT_FILE": "/a", "SSL_CERT_DIR": "/b:/c"][$0] }

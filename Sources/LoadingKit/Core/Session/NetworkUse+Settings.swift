@@ -17,6 +17,7 @@ extension NetworkUse {
         allowsExpensive = settings.allowsExpensiveNetworkAccess
         codePoint = Self.codePoint(of: settings.networkServiceType)
         requiresDNSSEC = settings.requiresDNSSECValidation
+        interface = settings.requiredInterface.map { RequiredInterface($0) }
         isMultipath = settings.multipathServiceType != .none
     }
 

@@ -16,6 +16,7 @@ package struct SessionSettings: @unchecked Sendable {  // metatypes and property
     package var allowsConstrainedNetworkAccess = true
     package var allowsUltraConstrainedNetworkAccess = true
     package var requiresDNSSECValidation = false
+    package var requiredInterface: String?
     package var usesClassicLoadingMode = true
     package var enablesEarlyData = false
     package var waitsForConnectivity = false
@@ -47,6 +48,8 @@ package struct SessionSettings: @unchecked Sendable {  // metatypes and property
     package var unixSocket: (@Sendable (_ host: String) -> UnixSocket?)?
     /// Fields that the session does not add to requests without them, in lower case.
     package var omittedFields: Set<String> = []
+    /// Whether requests over HTTP/1 are those of HTTP/1.0.
+    package var sendsHTTP1_0 = false
     package var connectSubstitution: ConnectSubstitution?
     package var interceptors: [any LoadInterceptor] = []
     package var recorders: [any LoadRecorder] = []
@@ -61,6 +64,8 @@ package struct SessionSettings: @unchecked Sendable {  // metatypes and property
     package var proxyEnvironment: ProxyEnvironment?
     package var tlsMinimumVersion = tls_protocol_version_t.TLSv12
     package var tlsMaximumVersion = tls_protocol_version_t.TLSv13
+    package var tlsCipherList: String?
+    package var tlsCipherSuites: String?
     /// The environment's settings for trust and for keys.
     package var tlsEnvironment = TLSEnvironment.ofProcess
     package var trustRoots = URLSessionConfiguration.TrustRoots.system

@@ -9,6 +9,7 @@ extension TLSOptions {
         let rules = settings.appTransportSecurity
         minimumVersion = (rules.minimumTLSVersion(for: host) ?? settings.tlsMinimumVersion).rawValue
         maximumVersion = settings.tlsMaximumVersion.rawValue
+        (cipherList, cipherSuites) = (settings.tlsCipherList, settings.tlsCipherSuites)
         requiresForwardSecrecy = rules.requiresForwardSecrecy(of: host)
         requiresStrongCertificates = rules.requiresStrongCertificate(of: host)
         verifiesPeer = settings.verifiesServer

@@ -59,6 +59,17 @@ extension URLSessionConfiguration {
         set { settings.waitsForConnectivity = newValue }
     }
 
+    /// The network interface by which connections leave: its name, such as `eth1`, or one of its addresses, such as
+    /// `192.0.2.7`, from which they then start. Default nil: the system selects interface and address.
+    ///
+    /// It applies to all connections of the session, also to those to proxies, but not to Unix-domain sockets and the
+    /// lookup of names. An address permits connections to addresses of its own version of IP alone. Where the machine
+    /// has no such interface or address, a connection fails with `URLError.cannotConnectToHost`.
+    public var requiredInterface: String? {
+        get { settings.requiredInterface }
+        set { settings.requiredInterface = newValue }
+    }
+
     /// Whether connections may use several networks at once, with Multipath TCP (RFC 8684). Default none.
     ///
     /// With each value but none, connections use Multipath TCP where the system and the server support it, and ordinary

@@ -279,6 +279,25 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
         set { settings.tlsMaximumVersion = newValue }
     }
 
+    /// The cipher suites that are offered in TLS 1.2 and earlier, in OpenSSL's notation (`ciphers(1)`), the preferred
+    /// first: `ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256`. Default nil: those of the system's OpenSSL.
+    ///
+    /// Suites without forward secrecy are offered only where ``appTransportSecurity`` permits them. A text that names no
+    /// suite is `URLError.cannotConnectToHost` when a connection is made.
+    open var tlsCipherList: String? {
+        get { settings.tlsCipherList }
+        set { settings.tlsCipherList = newValue }
+    }
+
+    /// The cipher suites that are offered in TLS 1.3, in OpenSSL's notation, the preferred first:
+    /// `TLS_AES_128_GCM_SHA256:TLS_CHACHA20_POLY1305_SHA256`. Default nil: those of the system's OpenSSL.
+    ///
+    /// A text with another name is `URLError.cannotConnectToHost` when a connection is made.
+    open var tlsCipherSuites: String? {
+        get { settings.tlsCipherSuites }
+        set { settings.tlsCipherSuites = newValue }
+    }
+
     /// The trusted certificate authorities. Default: the system's.
     open var tlsTrustRoots: TrustRoots {
         get { settings.trustRoots }

@@ -21,6 +21,7 @@ extension SettingDeclaration {
         SettingDeclaration("makeBackground", .program, isPublic: false, "how this process reaches the other one"),
         SettingDeclaration("wallClock", .program, isPublic: false, "the process's clock"),
         SettingDeclaration("omittedFields", .program, isPublic: false, "fields that the tool's user does not want"),
+        SettingDeclaration("sendsHTTP1_0", .program, isPublic: false, "requests of HTTP/1.0, for the tool's user"),
         SettingDeclaration(
             "connectSubstitution", .program, isPublic: false, "where connections of the tool's loads lead"),
         .transmitted(
@@ -98,6 +99,9 @@ extension SettingDeclaration {
         .transmitted(
             "requiresDNSSECValidation", \.requiresDNSSECValidation, .flag, at: "requiresDNSSEC", "as in other sessions"),
         .transmitted(
+            "requiredInterface", \.requiredInterface, SettingCoding.text.optional, at: "requiredInterface",
+            "as in other sessions"),
+        .transmitted(
             "multipathServiceType", \.multipathServiceType, .number, at: "multipathServiceType",
             "as in other sessions"),
         SettingDeclaration(
@@ -172,6 +176,11 @@ extension SettingDeclaration {
             "tlsMaximumVersion", \.tlsMaximumVersion, .number, at: "tls.maximumVersion", always: true,
             as: "tlsMaximumSupportedProtocolVersion", "as in other sessions"),
         .transmitted(
+            "tlsCipherList", \.tlsCipherList, SettingCoding.text.optional, at: "tls.cipherList", "as in other sessions"),
+        .transmitted(
+            "tlsCipherSuites", \.tlsCipherSuites, SettingCoding.text.optional, at: "tls.cipherSuites",
+            "as in other sessions"),
+        .transmitted(
             "trustRoots", \.trustRoots, SettingCoding<CodedTrustRoots>.own.map({ $0.roots }, { CodedTrustRoots($0) }),
             at: "tls.roots", always: true, as: "tlsTrustRoots", "as in other sessions"),
         .transmitted(
@@ -209,7 +218,7 @@ extension SettingDeclaration {
             "interceptors", .refused { !$0.interceptors.isEmpty },
             "objects of the program's: without them requests would go out unchanged and unseen"),
         SettingDeclaration(
-            "recorders", .program, isPublic: false, "recordings of the program's own loads, as data tasks make them"),
+            "recorders", .program, isPublic: false, "recordings in the program, which also has the transfers' metrics"),
         SettingDeclaration(
             "protocolClasses", .program, "transfers use none, as on Apple's systems; data tasks do"),
         SettingDeclaration(

@@ -105,6 +105,8 @@ public struct TLSFacts: Sendable, Equatable {
     public var isResumed: Bool
     /// The TLS version, such as `TLSv1.3`.
     public var version: String
+    /// The cipher suite, by OpenSSL's name.
+    public var cipherSuite: String
     /// The certificate that the peer presented, in DER.
     public var peerCertificateDER: [UInt8]?
 
@@ -117,6 +119,7 @@ public struct TLSFacts: Sendable, Equatable {
             String(decoding: UnsafeBufferPointer(start: $0, count: Int(count)), as: UTF8.self)
         }
         isResumed = SSL_session_reused(connection) == 1
+        cipherSuite = SSL_CIPHER_get_name(SSL_get_current_cipher(connection)).map { String(cString: $0) } ?? ""
         version = SSL_get_version(connection).map { String(cString: $0) } ?? ""
         peerCertificateDER = SSL_get0_peer_certificate(connection).flatMap { certificate in
             try? derBytes("the peer's certificate") { i2d_X509(certificate, $0) }

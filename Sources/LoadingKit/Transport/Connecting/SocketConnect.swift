@@ -38,7 +38,7 @@ final class SocketConnect: EventSource {
 
     /// Begins. `completion` may be called at once, and is never called after `cancel()`.
     func start(_ completion: @escaping Completion) {
-        if use.isRestricted, let interface = NetworkInterface.outgoing(to: address),
+        if use.isRestricted, let interface = NetworkInterface.outgoing(to: address, by: use.interface),
             let exclusion = use.exclusion(of: interface)
         {
             return end(completion, .failure(.notAllowed(exclusion, interface: interface.name)))
@@ -48,12 +48,23 @@ final class SocketConnect: EventSource {
 
     private func open(_ completion: @escaping Completion) {
         switch Socket.open(for: address, use, on: loop) {
-        case .success(let socket): connect(socket, completion)
+        case .success(let socket): bind(socket, completion)
         case .failure(let failure)
         where failure.isLackOfDescriptors && descriptorAttempts < Self.maximumDescriptorAttempts:
             closeIdleConnections(completion, failure)
         case .failure(let failure): fail(completion, failure)
         }
+    }
+
+    private func bind(_ socket: Socket, _ completion: @escaping Completion) {
+        guard let interface = use.interface, case .ip = address else { return connect(socket, completion) }
+        let result = interface.bind(socket.descriptor, for: address.family)
+        guard result < 0 else { return connect(socket, completion) }
+        socket.close()
+        let reason = SystemCalls.text(ofError: Int32(clamping: -result))
+        end(
+            completion,
+            .failure(.configuration("the connection cannot use “\(interface)” (requiredInterface): \(reason)")))
     }
 
     /// Closes idle connections and tries again. Gives up if there are none.

@@ -16,8 +16,16 @@ struct NetworkInterface: Hashable {
     }
 
     /// The interface by which packets to an address leave now; nil if there is none.
-    static func outgoing(to address: SocketAddress) -> NetworkInterface? {
-        source(to: address).flatMap { local in addresses().first { $0.address == local }?.interface }
+    static func outgoing(to address: SocketAddress, by required: RequiredInterface?) -> NetworkInterface? {
+        switch required {
+        case .name(let name): NetworkInterface(name: name)
+        case .address(let local): having(local)
+        case nil: source(to: address).flatMap(having)
+        }
+    }
+
+    private static func having(_ local: IPAddress) -> NetworkInterface? {
+        addresses().first { $0.address == local }?.interface
     }
 
     /// The address from which packets to an address are sent now; nil if they cannot be sent. Sends no packets.
@@ -88,6 +96,8 @@ package struct NetworkUse: Sendable, Hashable {
     package var isMultipath = false
     /// Whether a name's addresses must be validated by DNSSEC.
     package var requiresDNSSEC = false
+    /// Nil: the system selects it.
+    package var interface: RequiredInterface?
 
     package init() {}
 

@@ -175,6 +175,13 @@ extension SystemCalls {
         }
     }
 
+    /// Has a socket send and receive by one network interface only.
+    static func bind(_ descriptor: Int32, toInterface name: String) -> Int {
+        call(.setsockopt) {
+            Int(Glibc.setsockopt(descriptor, SOL_SOCKET, SO_BINDTODEVICE, name, socklen_t(name.utf8.count)))
+        }
+    }
+
     static func localAddress(_ descriptor: Int32, _ storage: inout sockaddr_storage) -> Int {
         call(.getsockname) {
             var length = socklen_t(MemoryLayout<sockaddr_storage>.size)

@@ -64,6 +64,7 @@ package final class TLSContext: @unchecked Sendable {  // OpenSSL locks an SSL_C
         SSL_CTX_set_default_read_buffer_len(context, 32_768)
         try setUpALPN()
         try TrustStore.install(options, in: context)
+        try setUpCiphers()
         if options.requiresForwardSecrecy, !ForwardSecrecy.require(in: context) {
             throw TransportError.misconfiguredTLS(
                 "no cipher suite with forward secrecy can be used (\(OpenSSLError.text()))")
@@ -80,6 +81,16 @@ package final class TLSContext: @unchecked Sendable {  // OpenSSL locks an SSL_C
         lk_SSL_CTX_set_session_cache_mode(context, Int(SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL))
         SSL_CTX_sess_set_new_cb(context, keepSession)
         if keyLog != nil { SSL_CTX_set_keylog_callback(context, logKeys) }
+    }
+
+    /// Sets the offered cipher suites. TLS 1.3 has suites of its own.
+    private func setUpCiphers() throws(TransportError) {
+        if let list = options.cipherList, SSL_CTX_set_cipher_list(context, list) != 1 {
+            throw TransportError.misconfiguredTLS("“\(list)” names no cipher suites (tlsCipherList)")
+        }
+        if let suites = options.cipherSuites, SSL_CTX_set_ciphersuites(context, suites) != 1 {
+            throw TransportError.misconfiguredTLS("“\(suites)” names no cipher suites of TLS 1.3 (tlsCipherSuites)")
+        }
     }
 
     /// Sets the offered application protocols. Each name is preceded by its length in one byte (RFC 7301 §3.1).
@@ -173,6 +184,10 @@ package struct TLSOptions: Sendable, Hashable {
     package var pins: PublicKeyPins?
     /// The application protocols that are offered, the preferred first.
     package var alpn: [String] = []
+    /// The cipher suites of TLS 1.2 and earlier that are offered, in OpenSSL's notation; nil: OpenSSL's own.
+    package var cipherList: String?
+    /// The cipher suites of TLS 1.3 that are offered, in OpenSSL's notation; nil: OpenSSL's own.
+    package var cipherSuites: String?
     /// Whether only cipher suites with forward secrecy are offered: if a server's key becomes known later, recorded
     /// connections remain secret.
     package var requiresForwardSecrecy = true

@@ -132,6 +132,9 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
             guard let url = request.url else { throw LoadFailure(.unsupportedURL, "the request has no URL") }
             let (origin, target) = try session.find(url)
             guard origin.isAllowed else { throw LoadFailure.cleartext(to: origin.origin.host) }
+            if http1Version == .http1_0, content.framing(method: method) == .chunked {
+                throw LoadFailure(.badURL, "a body of unknown length cannot be sent over HTTP/1.0")
+            }
             try findRoute(to: origin, target)
         } catch {
             fail(error)
@@ -221,6 +224,9 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         case .upgrade: .inAnyVersion
         }
     }
+
+    /// The version of a request that is not sent over HTTP/2.
+    var http1Version: HTTPVersion { session.settings.sendsHTTP1_0 ? .http1_0 : .http1_1 }
 
     /// The fields that the request has in HTTP/1.1 alone, which go before the others (RFC 9112 §3.2).
     var http1Fields: HTTPFields {

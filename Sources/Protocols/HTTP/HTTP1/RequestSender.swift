@@ -49,12 +49,13 @@ struct RequestSender {
         } else {
             rest = .nothing
         }
-        awaitsContinue = exchange.decideContinue(asksForLongBodies: true)
+        let version = exchange.http1Version
+        awaitsContinue = exchange.decideContinue(asksForLongBodies: version == .http1_1)
         control = []
         swap(&control, &buffer)
         control.removeAll(keepingCapacity: true)
         try codec.sendRequest(
-            method: exchange.method, target: exchange.requestTarget, first: exchange.http1Fields,
+            method: exchange.method, target: exchange.requestTarget, version: version, first: exchange.http1Fields,
             fields: exchange.transaction.fields, framing: body.framing(method: exchange.method), into: &control)
         headLength = control.count
         exchange.headWillBeSent(control)

@@ -35,7 +35,7 @@ final class OriginRecord {
         var fields = HTTPFields()
         fields.append(.host, authority)
         // Some servers answer it with a `Keep-Alive` field, which says how long they keep an idle connection.
-        fields.append(.connection, "keep-alive")
+        if !settings.sendsHTTP1_0 { fields.append(.connection, "keep-alive") }
         http1Fields = fields
     }
 

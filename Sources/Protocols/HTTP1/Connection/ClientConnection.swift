@@ -117,12 +117,13 @@ extension ClientConnection {
     ///   - first: Fields that go before the others, as `Host` should (RFC 9112 §3.2).
     ///   - fields: All others but `Content-Length` and `Transfer-Encoding`, which `framing` makes; given, they are left
     ///     out. `Connection: close` among either keeps the connection from being reused.
+    ///   - version: HTTP/1.1. A request of HTTP/1.0 is the connection's last one.
     ///   - framing: How the body is sent, which must follow unless it is empty.
     /// - Throws: ``HTTP1Error``: another request is on its way, the connection carries no more, or a part is not
     ///   allowed. Nothing is appended then, and the connection is as it was.
     public mutating func sendRequest(
-        method: String, target: String, first: HTTPFields = HTTPFields(), fields: HTTPFields,
-        framing: RequestBodyFraming, into output: inout [UInt8]
+        method: String, target: String, version: HTTPVersion = .http1_1, first: HTTPFields = HTTPFields(),
+        fields: HTTPFields, framing: RequestBodyFraming, into output: inout [UInt8]
     ) throws(HTTP1Error) {
         switch state {
         case .idle: break
@@ -131,9 +132,10 @@ extension ClientConnection {
         case .failed(let error): throw error
         }
         try writer.writeHead(
-            method: method, target: target, first: first, fields: fields, framing: framing, into: &output)
+            method: method, target: target, version: version, first: first, fields: fields, framing: framing,
+            into: &output)
         parser.expect(method: method)
-        requestEndsConnection = !Self.keepsConnection(first) || !Self.keepsConnection(fields)
+        requestEndsConnection = version == .http1_0 || !Self.keepsConnection(first) || !Self.keepsConnection(fields)
         switch framing {
         case .none, .length(0): state = .exchange(.sent)
         case .length(let count): state = .exchange(.length(count))

@@ -28,14 +28,16 @@ public struct RequestWriter: Sendable {
     /// Like ``writeHead(method:target:version:fields:into:)``, with framing fields made from `framing`. Framing fields
     /// in `fields` are left out.
     ///
-    /// - Parameter first: Fields that go before the others.
+    /// - Parameters:
+    ///   - version: HTTP/1.1, unless the server is known to require HTTP/1.0, which has no chunked bodies.
+    ///   - first: Fields that go before the others.
     /// - Throws: ``HTTP1Error`` as above; nothing is appended then.
     public func writeHead(
-        method: String, target: String, first: HTTPFields = HTTPFields(), fields: HTTPFields,
-        framing: RequestBodyFraming, into output: inout [UInt8]
+        method: String, target: String, version: HTTPVersion = .http1_1, first: HTTPFields = HTTPFields(),
+        fields: HTTPFields, framing: RequestBodyFraming, into output: inout [UInt8]
     ) throws(HTTP1Error) {
         try HeadWriter.write(into: &output) { (output) throws(HTTP1Error.Kind) in
-            try Self.appendRequestLine(method: method, target: target, version: .http1_1, to: &output)
+            try Self.appendRequestLine(method: method, target: target, version: version, to: &output)
             try HeadWriter.appendFields(first, to: &output)
             try HeadWriter.appendFields(fields, to: &output) { $0 == .contentLength || $0 == .transferEncoding }
             Self.appendFraming(framing, to: &output)

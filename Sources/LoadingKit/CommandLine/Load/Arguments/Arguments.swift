@@ -107,7 +107,7 @@
             referer=e range=r data=d data-ascii data-raw data-binary data-urlencode json form=F form-string upload-file=T user=u \
             oauth2-bearer aws-sigv4 netrc-file cookie=b cookie-jar=c max-redirs max-time=m connect-timeout max-filesize limit-rate \
             retry retry-delay retry-max-time jobs=j parallel-max proxy=x proxy-user=U noproxy socks5 socks5-hostname socks4 \
-            socks4a unix-socket hsts resolve connect-to cacert cert=E cert-type key pass pinnedpubkey tls-max url config=K
+            socks4a unix-socket hsts resolve connect-to interface cacert cert=E cert-type key pass pinnedpubkey ciphers tls13-ciphers tls-max url config=K
             """
 
         private let longNames: [String: String]

@@ -62,9 +62,19 @@
         @Flag(help: "Use addresses of this version of IP alone.")
         var family: AddressFamily?
 
+        @Option(
+            name: .long, parsing: .unconditional,
+            help: ArgumentHelp(
+                "Connect from a network interface or an address; if!NAME is an interface, host!NAME a host's address.",
+                valueName: "NAME"))
+        var interface: String?
+
         @Flag(
             name: [.customLong("http1.1"), .customLong("no-alpn")], help: "Do not offer HTTP/2.")
         var http1 = false
+
+        @Flag(name: [.customShort("0"), .customLong("http1.0")], help: "Send requests of HTTP/1.0.")
+        var http10 = false
 
         @Flag(name: .customLong("http2-prior-knowledge"), help: "Use HTTP/2 without TLS at once.")
         var priorKnowledge = false
@@ -111,6 +121,16 @@
             help: ArgumentHelp(
                 "Accept only servers with one of these keys; hashes are joined with ;.", valueName: "sha256//HASH"))
         var pinnedKeys: String?
+
+        @Option(
+            name: .long, parsing: .unconditional,
+            help: ArgumentHelp("Offer these cipher suites of TLS 1.2, by OpenSSL's names.", valueName: "LIST"))
+        var ciphers: String?
+
+        @Option(
+            name: .customLong("tls13-ciphers"), parsing: .unconditional,
+            help: ArgumentHelp("Offer these cipher suites of TLS 1.3.", valueName: "LIST"))
+        var tls13Ciphers: String?
 
         @Flag(help: "The oldest version of TLS to accept.")
         var version: TLSVersionOption?

@@ -46,6 +46,30 @@
         }
     }
 
+    /// The value of `--interface`.
+    enum InterfaceArgument {
+        /// The interface's name, or the address. Looks the name of a host up.
+        static func resolve(_ text: String) throws -> String {
+            if text.hasPrefix("if!") { return String(text.dropFirst(3)) }
+            let isHost = text.hasPrefix("host!")
+            let name = isHost ? String(text.dropFirst(5)) : text
+            if IPAddress(name) != nil || !isHost && if_nametoindex(name) != 0 { return name }
+            guard let address = address(of: name) else {
+                throw ToolFailure(.interfaceFailed, "--interface: there is no interface, address or host '\(name)'")
+            }
+            return address
+        }
+
+        private static func address(of host: String) -> String? {
+            for family in IPAddress.Family.allCases {
+                if case .success(let found) = Resolver.systemLookup(host, family), let first = found.first {
+                    return first.description
+                }
+            }
+            return nil
+        }
+    }
+
     extension ConnectSubstitution {
         /// The destinations by `--resolve`, `--connect-to`, `-4` and `-6`; nil without these options.
         init?(_ options: ConnectionOptions) throws {

@@ -27,6 +27,9 @@
         private let proxies: ProxyPlan
         private let substitution: ConnectSubstitution?
         private let unixSocket: String?
+        private let interface: String?
+        private let sendsHTTP10: Bool
+        private let ciphers: (list: String?, suites: String?)
         private let http2: (isOffered: Bool, isAssumed: Bool)
         private let versions: (oldest: tls_protocol_version_t, newest: tls_protocol_version_t)
 
@@ -38,7 +41,10 @@
             proxies = try ProxyPlan(connection)
             substitution = try ConnectSubstitution(connection)
             unixSocket = connection.unixSocket
-            http2 = (!connection.http1, connection.priorKnowledge)
+            interface = try connection.interface.map { try InterfaceArgument.resolve($0) }
+            sendsHTTP10 = connection.http10
+            ciphers = (options.tls.ciphers, options.tls.tls13Ciphers)
+            http2 = (!connection.http1 && !sendsHTTP10, connection.priorKnowledge)
             versions = try Self.versions(options.tls)
         }
 
@@ -59,7 +65,10 @@
             }
             configuration.tlsMinimumSupportedProtocolVersion = versions.oldest
             configuration.tlsMaximumSupportedProtocolVersion = versions.newest
+            (configuration.tlsCipherList, configuration.tlsCipherSuites) = ciphers
             (configuration.allowsHTTP2, configuration.assumesCleartextHTTP2) = http2
+            configuration.settings.sendsHTTP1_0 = sendsHTTP10
+            configuration.requiredInterface = interface
             proxies.apply(to: configuration)
             configuration.settings.connectSubstitution = substitution
             configuration.installPlugins()
