@@ -93,6 +93,8 @@ let package = Package(
         .trait(
             name: "CommandLineTool", description: "The tool loadkit; fetches swift-argument-parser.",
             enabledTraits: ["Background", "FTP"]),
+        .trait(
+            name: "Negotiate", description: "The tool's option --negotiate, with the plugin LoadingKitNegotiate."),
         .trait(name: "HTTPTypes", description: "The plugin LoadingKitHTTPTypes; fetches swift-http-types."),
         .trait(
             name: "Telemetry",
@@ -262,6 +264,7 @@ let package = Package(
                 "LoadingKit", "LoadingKitCore", "LoadingKitHAR", "LoadingKitTransfers", "LoadingKitLoopbackServer",
                 "LoadingKitPrimitives", "LoadingKitTransport", "LoadingKitForms", "LoadingKitArchives", "LoadingKitS3",
                 "LoadingKitUnixSockets",
+                .target(name: "LoadingKitNegotiate", condition: .when(traits: ["Negotiate"])),
                 .product(name: "Logging", package: "swift-log"),
                 .product(
                     name: "ArgumentParser", package: "swift-argument-parser",
@@ -454,7 +457,7 @@ let package = Package(
         .executableTarget(
             name: "NegotiateProbe", dependencies: ["LoadingKit", "LoadingKitNegotiate"], path: "Tests/NegotiateProbe",
             packageAccess: false, swiftSettings: settings),
-        tests("LoadingKitNegotiateTests", ["LoadingKit", "LoadingKitNegotiate", "NegotiateProbe"]),
+        tests("LoadingKitNegotiateTests", ["LoadingKit", "LoadingKitNegotiate", "NegotiateProbe", "loadkit"]),
         tests(
             "LoadingKitHTTPTypesTests",
             [

@@ -4,6 +4,10 @@
     import LoadingKitCore
     import Logging
 
+    #if Negotiate
+        import LoadingKitNegotiate
+    #endif
+
     /// The plan that follows from the arguments: the loads, and how they are run and displayed.
     struct LoadPlan {
         /// The output in addition to the body.
@@ -105,6 +109,9 @@
         var configuration: URLSessionConfiguration {
             let configuration = session.configuration(maximumTime: rules.maximumTime, jobs: jobs)
             configuration.settings.omittedFields = omittedFields
+            #if Negotiate
+                if login.usesTicket { installNegotiate(in: configuration) }
+            #endif
             if let hsts { configuration.settings.hsts = HSTSStore(persistence: hsts) }
             cookies.fill(configuration.httpCookieStorage, for: loads.compactMap(\.request.url))
             if display.showsTrace {
@@ -113,6 +120,18 @@
             return configuration
         }
     }
+
+    #if Negotiate
+        extension LoadPlan {
+            /// A user who types a URL has chosen its server, also without TLS.
+            private func installNegotiate(in configuration: URLSessionConfiguration) {
+                var negotiate = Negotiate()
+                let hosts = loads.compactMap { $0.request.url?.host(percentEncoded: false) }
+                (negotiate.hosts, negotiate.cleartextHosts) = (hosts, hosts)
+                negotiate.install(in: configuration)
+            }
+        }
+    #endif
 
     extension LoadPlan.Display {
         fileprivate init(_ options: LoadCommand, readFile: (String) throws -> Data) throws {

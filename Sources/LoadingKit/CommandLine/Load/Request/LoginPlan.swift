@@ -28,10 +28,12 @@
             _ options: LoginOptions, readFile: (String) throws -> Data, askPassword: (String) throws -> String
         ) throws {
             schemes = Set(options.scheme)
-            if schemes == [.negotiate] {
-                throw ToolFailure(
-                    .notBuiltIn, "--negotiate: this build has no Kerberos (the plugin LoadingKitNegotiate)")
-            }
+            #if !Negotiate
+                if schemes == [.negotiate] {
+                    throw ToolFailure(
+                        .notBuiltIn, "--negotiate: this build has no Kerberos (the package trait Negotiate)")
+                }
+            #endif
             login = try options.user.map { user in
                 let parts = user.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
                 return Login(user: parts[0], password: parts.count > 1 ? parts[1] : try askPassword(parts[0]))
@@ -51,6 +53,9 @@
             }
             return netrc?.login(for: url)
         }
+
+        /// Whether the user's ticket may be sent to the servers of the given URLs.
+        var usesTicket: Bool { schemes.contains(.negotiate) || schemes.contains(.anyauth) }
 
         /// Whether the password may be sent by a scheme, by its ``URLProtectionSpace/authenticationMethod``.
         func permits(_ method: String) -> Bool {
