@@ -70,6 +70,7 @@ extension HTTP1Connection {
             break
         case .needsPiece(let source):
             readPiece(source, exchange)
+            endChunk(exchange)
         case .failed(is TransportError) where sentAnything:
             // A server may respond and close without reading all of the request. Its response counts (RFC 9112 §9.5).
             readLater()
@@ -93,6 +94,14 @@ extension HTTP1Connection {
                 }
             }
         }
+    }
+
+    /// Sends the end of a chunk, if the next piece is not there yet.
+    private func endChunk(_ exchange: HTTPExchange) {
+        guard isActive(exchange.number), case .sending(var sender) = writing else { return }
+        // This avoids a copy of the sender when it changes.
+        writing = .done
+        if sender.endChunk() { proceed(with: sender, exchange) } else { writing = .sending(sender) }
     }
 
     /// The server has requested the body, or the time for this has passed.

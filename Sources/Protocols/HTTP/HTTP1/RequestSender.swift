@@ -30,6 +30,8 @@ struct RequestSender {
     private var suffix: [UInt8] = []
     private var rest: Rest
     private var awaitsContinue: Bool
+    /// The source was asked for its next piece, and has not given it.
+    private var isReading = false
     private var isEnded = false
 
     private let headLength: Int
@@ -71,7 +73,7 @@ struct RequestSender {
     mutating func proceed(_ stream: ByteStream, _ codec: inout ClientConnection) -> Progress {
         while true {
             do {
-                if let progress = try prepare(&codec) { return try flushed(stream) ?? progress }
+                if let progress = try prepare(&codec) { return try flushed(stream) ?? asked(progress) }
                 if let progress = try flushed(stream) { return progress }
             } catch {
                 return .failed(error)
@@ -79,8 +81,26 @@ struct RequestSender {
         }
     }
 
+    /// Asks a source once for each piece.
+    private mutating func asked(_ progress: Progress) -> Progress {
+        guard case .needsPiece = progress else { return progress }
+        defer { isReading = true }
+        return isReading ? .blocked : progress
+    }
+
+    /// The end of a chunk is sent with the next one. Where this is not there yet, the server may wait for the end before it
+    /// uses the chunk, and the program for its response before it produces the next one.
+    ///
+    /// Returns false if there is no such end to send.
+    mutating func endChunk() -> Bool {
+        guard isReading, pieceSent == piece.count, !suffix.isEmpty else { return false }
+        compact()
+        return true
+    }
+
     /// Takes the next piece of a body's source; nil at its end.
     mutating func supply(_ data: Data?, _ codec: inout ClientConnection) throws {
+        isReading = false
         guard let data else {
             rest = .nothing
             return
