@@ -8,7 +8,8 @@
             commandName: "adopt",
             abstract: "Changes a Swift package from FoundationNetworking to LoadingKit.",
             discussion: """
-                Imports in the sources are changed; where a file compiles on other platforms, they keep theirs. The \
+                Imports in the sources are changed; where a file compiles on other platforms, they keep theirs. A file \
+                that uses URLSession and imports Foundation alone gets an import for Linux. The \
                 manifest gets the dependency, and the product in the targets that import it. What was changed is \
                 listed, and what needs a look. A second run changes nothing.
 
