@@ -1,4 +1,5 @@
 import Foundation
+import LoadingKit
 import LoadingKitLoopbackServer
 import TestSupport
 import Testing
