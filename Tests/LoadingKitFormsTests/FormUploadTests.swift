@@ -255,6 +255,42 @@ import Testing
         #expect(ended.hasFired && server.requests.count == 0)
     }
 
+    /// More bodies wait for their sequences than there are threads for the program's code, and other code gets one.
+    @Test func bodiesThatWaitForASequenceOccupyNoThread() async throws {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.register(scheme: "echo") { load in
+            let body = try await load.body.collect()
+            try await load.receive(
+                URLResponse(url: load.url, mimeType: nil, expectedContentLength: body.count, textEncodingName: nil))
+            try await load.receive(body)
+        }
+        let session = URLSession(configuration: configuration)
+        defer { session.invalidateAndCancel() }
+        let (begun, release) = (Recorder<Int>(), Signal())
+        try await withThrowingTaskGroup(of: Data.self) { group in
+            for number in 0..<600 {
+                var form = MultipartForm()
+                form.append("p", length: 1) {
+                    begun.append(number)
+                    await release.wait()
+                    return AsyncStream<Data> { continuation in
+                        continuation.yield(Data("x".utf8))
+                        continuation.finish()
+                    }
+                }
+                let sent = form
+                group.addTask { try await session.upload(for: request("echo:a"), form: sent).0 }
+            }
+            await begun.count(reaches: 600)
+            var form = MultipartForm()
+            form.append("s", length: 6) { InputStream(data: Data("stream".utf8)) }
+            let (data, _) = try await session.upload(for: request("echo:a"), form: form)
+            #expect(String(decoding: data, as: UTF8.self).contains("stream"))
+            release.fire()
+            for try await data in group { #expect(String(decoding: data, as: UTF8.self).contains("\r\n\r\nx\r\n--")) }
+        }
+    }
+
     @Test func manyAtOnceDoNotMixTheirBodies() async throws {
         let server = try LoopbackServer { request in .text(request.bodyText) }
         defer { server.stop() }

@@ -1,7 +1,6 @@
 @_spi(LoadingKitPlugins) import LoadingKitPrimitives
 
-/// Names under which requests and responses usually carry secrets: one list for all code that displays, records or
-/// reports them.
+/// Names under which requests and responses usually carry secrets: one list for all code that shows or records them.
 public enum SecretNames {
     /// Names of header fields.
     public static let headerFields = UsualSecrets.headerFields

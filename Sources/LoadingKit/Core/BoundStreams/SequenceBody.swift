@@ -1,52 +1,70 @@
 import Foundation
 import LoadingKitPrimitives
 
-/// Writes the pieces of an asynchronous sequence into a bound pair, as they are read from its input stream.
+/// Writes a body into a bound pair, in a task of its own, as it is read from the pair's input stream.
 final class SequenceBody: Sendable {
     private struct State {
-        var writer: UnsafeContinuation<Void, Never>?
+        var writer: UnsafeContinuation<Void, any Error>?
         var task: Task<Void, Never>?
         var failure: (any Error)?
     }
 
-    private let pipe = BoundPipe(capacity: BodyStreamReader.pieceSize)
+    private let pipe: BoundPipe
     private let state = Guarded(State())
 
-    /// The error that the sequence has thrown.
+    /// - Parameter capacity: the number of bytes by which the writer may be ahead of the reader, beyond one piece.
+    init(capacity: Int = BodyStreamReader.pieceSize) { pipe = BoundPipe(capacity: capacity) }
+
+    /// The error that the writing function has thrown.
     var failure: (any Error)? { state.withLock { $0.failure } }
 
     /// The stream of the sequence's bytes. When it is closed or released, the iteration is cancelled.
     func stream<Body: AsyncSequence & Sendable>(of body: Body) -> InputStream where Body.Element: DataProtocol {
-        pipe.observe(.writing) { [weak self] in self?.pipeDidChange() }
-        let task = Task { await write(body) }
-        state.withLock { $0.task = task }
-        // The reader may have closed the pipe before there was a task to cancel.
-        pipeDidChange()
+        start { for try await piece in body { try await self.write(piece) } }
         return BoundInputStream(pipe)
     }
 
-    private func write<Body: AsyncSequence>(_ body: Body) async where Body.Element: DataProtocol {
+    /// The stream of the bytes that a function writes, which is called when the stream is opened.
+    func stream(writing body: @escaping @Sendable (BodyWriter) async throws -> Void) -> InputStream {
+        BoundInputStream(pipe) { self.start { try await body(BodyWriter(body: self)) } }
+    }
+
+    private func start(_ body: @escaping @Sendable () async throws -> Void) {
+        pipe.observe(.writing) { [weak self] in self?.pipeDidChange() }
+        let task = Task { await run(body) }
+        state.withLock { $0.task = task }
+        // The reader may have closed the pipe before there was a task to cancel.
+        pipeDidChange()
+    }
+
+    private func run(_ body: @Sendable () async throws -> Void) async {
         do {
-            for try await piece in body {
-                for region in piece.regions { region.withUnsafeBytes { pipe.put($0) } }
-                await waitForRoom()
-                if pipe.isBroken { break }
-            }
+            try await body()
             pipe.close(.writing)
         } catch {
-            // An iteration that was cancelled after the load's end has not failed by itself.
+            // A function that was cancelled after the load's end has not failed by itself.
             if !pipe.isBroken { state.withLock { $0.failure = error } }
             pipe.fail(error)
         }
         pipe.observe(.writing, nil)
     }
 
-    private func waitForRoom() async {
-        guard !pipe.hasRoom else { return }
-        await withUnsafeContinuation { continuation in
-            state.withLock { $0.writer = continuation }
-            pipeDidChange()
+    /// Adds bytes, and returns when there is room for more.
+    fileprivate func write(_ piece: some DataProtocol) async throws {
+        for region in piece.regions { region.withUnsafeBytes { pipe.put($0) } }
+        if !pipe.hasRoom {
+            try await withUnsafeThrowingContinuation { (writer: UnsafeContinuation<Void, any Error>) in
+                let isFree = state.withLock { state in
+                    guard state.writer == nil else { return false }
+                    state.writer = writer
+                    return true
+                }
+                // Another task writes at the same time.
+                guard isFree else { return writer.resume(throwing: CancellationError()) }
+                pipeDidChange()
+            }
         }
+        if pipe.isBroken { throw CancellationError() }
     }
 
     private func pipeDidChange() {
@@ -55,6 +73,23 @@ final class SequenceBody: Sendable {
         let (writer, task) = state.withLock { ($0.writer.take(), $0.task) }
         writer?.resume()
         if isBroken { task?.cancel() }
+    }
+}
+
+/// Writes a request's body while it is sent.
+@_spi(LoadingKitPlugins)
+public struct BodyWriter: Sendable {
+    fileprivate let body: SequenceBody
+
+    /// Writes bytes, and returns when they were read.
+    ///
+    /// - Throws: `CancellationError` where nothing more is read, or another task writes at the same time.
+    public func write(_ bytes: Data) async throws { try await body.write(bytes) }
+
+    /// Writes the bytes of a stream. A thread is occupied only while it reads.
+    public func write(contentsOf stream: InputStream) async throws {
+        let reader = BodyStreamReader(stream)
+        while let piece = try await reader.read() { try await body.write(piece) }
     }
 }
 
@@ -72,6 +107,13 @@ extension URLRequest {
         of body: Body
     ) -> InputStream where Body.Element: DataProtocol {
         SequenceBody().stream(of: body)
+    }
+
+    /// A stream of the bytes that a function writes, in a task of its own, which begins when the stream is opened. It
+    /// is cancelled when the stream is closed or released.
+    @_spi(LoadingKitPlugins)
+    public static func bodyStream(writing body: @escaping @Sendable (BodyWriter) async throws -> Void) -> InputStream {
+        SequenceBody(capacity: 1).stream(writing: body)
     }
 }
 

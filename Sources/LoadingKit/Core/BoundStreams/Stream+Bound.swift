@@ -42,9 +42,12 @@ extension OutputStream {
 
 final class BoundInputStream: InputStream {
     private let end: BoundEnd
+    private var whenOpened: (() -> Void)?
 
-    init(_ pipe: BoundPipe) {
+    /// - Parameter whenOpened: called once, when the stream is opened.
+    init(_ pipe: BoundPipe, whenOpened: (() -> Void)? = nil) {
         end = BoundEnd(pipe, .reading)
+        self.whenOpened = whenOpened
         super.init(data: Data())
     }
 
@@ -59,9 +62,15 @@ final class BoundInputStream: InputStream {
 
     override var hasBytesAvailable: Bool { end.pipe.hasBytes }
 
-    override func open() { end.open(self) }
+    override func open() {
+        end.open(self)
+        whenOpened.take()?()
+    }
 
-    override func close() { end.close() }
+    override func close() {
+        end.close()
+        whenOpened = nil
+    }
 
     override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength len: Int) -> Int {
         guard end.isOpen, len > 0 else { return 0 }

@@ -29,8 +29,7 @@ public struct CurlOptions: Sendable {
     /// Whether curl requests compressed responses, as LoadingKit does, and decodes them (`--compressed`). Default true.
     /// Ignored where the request has its own `Accept-Encoding`.
     public var isCompressed = true
-    /// Whether curl follows redirects, as LoadingKit does, up to 20 (`--location`). Default false: one command, one
-    /// request.
+    /// Whether curl follows redirects, as LoadingKit does, up to 20 (`--location`). Default false.
     public var followsRedirects = false
     /// Whether each argument is on a separate line. Default false.
     public var isMultiline = false

@@ -10,8 +10,8 @@ extension URLSession {
     /// `URLSessionConfiguration.maximumCollectedBodySize` limits the body in memory.
     ///
     /// - Parameters:
-    ///   - statuses: the statuses that are a success; 200 to 299 by default. Responses of other schemes than HTTP have
-    ///     none, and are successes.
+    ///   - statuses: the statuses that are a success; 200 to 299 by default. Other schemes than HTTP have none: a
+    ///     success.
     ///   - delegate: a delegate for this load only, called before the session's.
     /// - Throws: ``JSONLoadError`` for another status, or a body that cannot be decoded; otherwise the errors of
     ///   `data(for:)`.
@@ -93,4 +93,21 @@ public struct JSONLoadError: Error, Sendable, LocalizedError, CustomStringConver
 
     /// The description.
     public var errorDescription: String? { description }
+}
+
+extension URLRequest {
+    /// Sets the request's body to a value's JSON, and `Content-Type: application/json`. The method `GET` becomes
+    /// `POST`; `Accept` becomes `application/json` where the request has none.
+    ///
+    /// - Throws: the encoder's errors. The request is then unchanged.
+    public mutating func setJSON(_ value: some Encodable, encoder: JSONEncoder = JSONEncoder()) throws {
+        let body = try encoder.encode(value)
+        if httpMethod == "GET" { httpMethod = "POST" }
+        setValue("application/json", forHTTPHeaderField: "Content-Type")
+        setValue(nil, forHTTPHeaderField: "Content-Length")
+        if self.value(forHTTPHeaderField: "Accept") == nil {
+            setValue("application/json", forHTTPHeaderField: "Accept")
+        }
+        httpBody = body
+    }
 }

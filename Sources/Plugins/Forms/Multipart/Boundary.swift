@@ -26,7 +26,6 @@ enum Boundary {
         return "multipart/form-data; boundary=" + (isToken ? boundary : "\"\(boundary)\"")
     }
 
-    /// Whether the boundary occurs in the data.
     static func occurs(_ boundary: String, in data: Data) -> Bool {
         let pattern = Array(boundary.utf8)
         return data.withUnsafeBytes { data in

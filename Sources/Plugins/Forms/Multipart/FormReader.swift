@@ -1,26 +1,27 @@
 import Foundation
+@_spi(LoadingKitPlugins) import LoadingKit
 import Synchronization
 
-/// Reads a body's segments in sequence. Used by one thread at a time.
+/// Reads a body's segments in sequence, without those of asynchronous sequences. Used by one thread at a time.
 final class FormReader {
     private var segments: ArraySlice<FormSegment>
     /// Reads the current segment.
     private var source: (read: ReadingStream.Reader, mayBlock: Bool)?
-    private let transmission: FormTransmission
+    private let failure: FormFailure
 
-    init(_ segments: [FormSegment], _ transmission: FormTransmission) {
-        self.segments = segments[...]
-        self.transmission = transmission
+    private init(_ segments: ArraySlice<FormSegment>, _ failure: FormFailure) {
+        (self.segments, self.failure) = (segments, failure)
+    }
+
+    static func stream(_ segments: ArraySlice<FormSegment>, _ failure: FormFailure) -> InputStream {
+        let reader = FormReader(segments, failure)
+        return ReadingStream { { try reader.read(into: $0) } }
     }
 
     /// Fills the buffer as far as possible without waiting for the program's code; returns 0 at the end.
-    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
-        do {
-            let count = try fill(buffer)
-            if segments.isEmpty, source == nil { transmission.bodyWasReadToItsEnd() }
-            return count
-        } catch {
-            transmission.bodyDidFail(error)
+    private func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        do { return try fill(buffer) } catch {
+            failure.note(error)
             throw error
         }
     }
@@ -45,70 +46,87 @@ final class FormReader {
         case .bytes(var data): return { data.move(into: $0) }
         case .file(let path, let size): return try FormFile(path: path, size: size).read
         case .stream(let part, let length, let make):
-            return Self.counted(try StreamSource(part: part, make).read, part, length)
-        case .pieces(let part, let length, let produce):
-            let bridge = PieceBridge(produce)
-            transmission.willWait(for: bridge)
-            return Self.counted(PieceSource(part: part, bridge).read, part, length)
-        }
-    }
-
-    /// Checks that a source delivers the expected number of bytes.
-    private static func counted(
-        _ read: @escaping ReadingStream.Reader, _ part: String, _ expected: Int64?
-    ) -> ReadingStream.Reader {
-        guard let expected else { return read }
-        var found: Int64 = 0
-        return { buffer in
-            let count = try read(buffer)
-            found += Int64(count)
-            guard count > 0 ? found <= expected : found == expected else {
-                throw MultipartFormError.wrongLength(part: part, expected: expected, found: found)
+            let source = try StreamSource(part: part, make)
+            var found = PartLength(part, length)
+            return { buffer in
+                let count = try source.read(into: buffer)
+                try found.add(count, isAtEnd: count == 0)
+                return count
             }
-            return count
+        case .pieces: return { _ in 0 }  // FormWriter writes these
         }
     }
 }
 
-/// The outcome of the streams of one upload. Used from any thread.
-final class FormTransmission: Sendable {
-    private struct State {
-        var failure: MultipartFormError?
-        var isComplete = false
-        var isOver = false
-        var bridge: PieceBridge?
+/// Writes a body that has asynchronous sequences. While one of them has no piece, no thread waits.
+enum FormWriter {
+    static func stream(_ segments: [FormSegment], _ failure: FormFailure) -> InputStream {
+        URLRequest.bodyStream { writer in
+            do { try await write(segments[...], to: writer, failure) } catch {
+                if !Task.isCancelled { failure.note(error) }
+                throw error
+            }
+        }
     }
 
-    private let state = Mutex(State())
+    private static func write(
+        _ segments: ArraySlice<FormSegment>, to writer: BodyWriter, _ failure: FormFailure
+    ) async throws {
+        var rest = segments
+        while let segment = rest.popFirst() {
+            if case .pieces(let part, let length, let produce) = segment {
+                try await write(part, length, produce, to: writer)
+            } else {
+                let stream = FormReader.stream([segment], failure)
+                do { try await writer.write(contentsOf: stream) } catch { throw stream.streamError ?? error }
+            }
+        }
+    }
 
-    /// The error of a stream that failed, if there is one.
-    var failure: MultipartFormError? { state.withLock { $0.failure } }
+    private static func write(
+        _ part: String, _ length: Int64?, _ produce: FormSegment.Producer, to writer: BodyWriter
+    ) async throws {
+        let found = Mutex(PartLength(part, length))
+        do {
+            try await produce { piece in
+                try found.withLock { found throws(MultipartFormError) in try found.add(piece.count, isAtEnd: false) }
+                if piece.isEmpty { try Task.checkCancellation() } else { try await writer.write(piece) }
+            }
+        } catch {
+            if let excess = found.withLock({ $0.excess }) { throw excess }
+            throw MultipartFormError.sourceFailed(part: part, reason: String(describing: error))
+        }
+        try found.withLock { found throws(MultipartFormError) in try found.add(0, isAtEnd: true) }
+    }
+}
 
-    /// Whether the complete body was delivered at least once.
-    var isComplete: Bool { state.withLock { $0.isComplete } }
+/// Checks that a source delivers the expected number of bytes.
+private struct PartLength {
+    private let part: String
+    private let expected: Int64?
+    private var found: Int64 = 0
+    /// The error where there were too many.
+    private(set) var excess: MultipartFormError?
 
-    func bodyWasReadToItsEnd() { state.withLock { $0.isComplete = true } }
+    init(_ part: String, _ expected: Int64?) { (self.part, self.expected) = (part, expected) }
 
-    func bodyDidFail(_ error: any Error) {
+    mutating func add(_ count: Int, isAtEnd: Bool) throws(MultipartFormError) {
+        found += Int64(count)
+        guard let expected, found > expected || isAtEnd && found < expected else { return }
+        let error = MultipartFormError.wrongLength(part: part, expected: expected, found: found)
+        if found > expected { excess = error }
+        throw error
+    }
+}
+
+/// The first error of the streams of one upload. Used from any thread.
+final class FormFailure: Sendable {
+    private let first = Mutex<MultipartFormError?>(nil)
+
+    var error: MultipartFormError? { first.withLock { $0 } }
+
+    func note(_ error: any Error) {
         guard let error = error as? MultipartFormError else { return }
-        state.withLock { if $0.failure == nil, !$0.isOver { $0.failure = error } }
-    }
-
-    /// A sequence is about to be read; an earlier one is not needed any longer.
-    func willWait(for bridge: PieceBridge) {
-        let unneeded = state.withLock { state -> PieceBridge? in
-            defer { state.bridge = bridge }
-            return state.isOver ? bridge : state.bridge
-        }
-        unneeded?.cancel()
-    }
-
-    /// The upload has ended: a thread that waits for a sequence stops waiting.
-    func end() {
-        let bridge = state.withLock { state in
-            state.isOver = true
-            return state.bridge.take()
-        }
-        bridge?.cancel()
+        first.withLock { $0 = $0 ?? error }
     }
 }

@@ -6,7 +6,10 @@ enum FormSegment: Sendable {
     /// A file that had this size when the body was made.
     case file(path: String, size: Int64)
     case stream(part: String, length: Int64?, make: @Sendable () throws -> InputStream)
-    case pieces(part: String, length: Int64?, produce: PieceBridge.Producer)
+    case pieces(part: String, length: Int64?, produce: Producer)
+
+    /// Passes each piece to `deliver`, which returns when the piece was taken.
+    typealias Producer = @Sendable (_ deliver: @Sendable (Data) async throws -> Void) async throws -> Void
 
     /// Determines a file's size, where the content is a file.
     init(_ part: MultipartForm.Part) throws(MultipartFormError) {
@@ -29,13 +32,9 @@ enum FormSegment: Sendable {
         }
     }
 
-    /// Whether reading may wait for the program's code.
-    var mayBlock: Bool {
-        switch self {
-        case .bytes, .file: false
-        case .stream, .pieces: true
-        }
-    }
+    /// Whether reading may block a thread by the program's code.
+    var mayBlock: Bool { if case .stream = self { true } else { false } }
+    var isSequence: Bool { if case .pieces = self { true } else { false } }
 }
 
 extension Data {
@@ -47,7 +46,6 @@ extension Data {
     }
 }
 
-/// A stream of the program.
 final class StreamSource {
     private let part: String
     private let stream: InputStream
@@ -68,32 +66,5 @@ final class StreamSource {
         let error = stream.streamStatus == .error ? stream.streamError : nil
         throw MultipartFormError.sourceFailed(
             part: part, reason: error.map { String(describing: $0) } ?? "the stream has no error")
-    }
-}
-
-/// The pieces of an asynchronous sequence.
-final class PieceSource {
-    private let part: String
-    private let bridge: PieceBridge
-    private var piece = Data()
-
-    init(part: String, _ bridge: PieceBridge) {
-        self.part = part
-        self.bridge = bridge
-    }
-
-    deinit { bridge.cancel() }
-
-    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
-        while true {
-            let count = piece.move(into: buffer)
-            if count > 0 { return count }
-            do {
-                guard let next = try bridge.next() else { return 0 }
-                piece = next
-            } catch {
-                throw MultipartFormError.sourceFailed(part: part, reason: String(describing: error))
-            }
-        }
     }
 }

@@ -6,16 +6,13 @@ import Synchronization
 /// load, or otherwise to the session's.
 final class FormTaskDelegate: NSObject, URLSessionTaskDelegate {
     private let body: MultipartBody
-    private let transmission: FormTransmission
+    private let failure: FormFailure
     private let own: (any URLSessionTaskDelegate)?
     private let last = Mutex<URLSessionTaskTransactionMetrics?>(nil)
 
-    /// - Parameter own: the program's delegate for the load. Methods that it does not implement are called on the
-    ///   session's delegate.
-    init(_ body: MultipartBody, _ transmission: FormTransmission, next own: (any URLSessionTaskDelegate)?) {
-        self.body = body
-        self.transmission = transmission
-        self.own = own
+    /// - Parameter own: the program's delegate for the load. Methods that it lacks are called on the session's.
+    init(_ body: MultipartBody, _ failure: FormFailure, next own: (any URLSessionTaskDelegate)?) {
+        (self.body, self.failure, self.own) = (body, failure, own)
     }
 
     /// The last transaction of the task, after its end.
@@ -28,9 +25,7 @@ final class FormTaskDelegate: NSObject, URLSessionTaskDelegate {
     func urlSession(
         _ session: URLSession, task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
-    ) {
-        completionHandler(body.makeStream(transmission))
-    }
+    ) { completionHandler(body.makeStream(failure)) }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
         last.withLock { $0 = metrics.transactionMetrics.last }

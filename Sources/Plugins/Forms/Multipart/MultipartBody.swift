@@ -16,12 +16,13 @@ public struct MultipartBody: Sendable {
     /// Makes a stream of all bytes, which can be read once, on one thread at a time. Its `streamError` is a
     /// ``MultipartFormError``.
     ///
-    /// Reading blocks while a stream or sequence of the program has no bytes.
-    public func makeStream() -> InputStream { makeStream(FormTransmission()) }
+    /// Reading blocks while a stream or sequence of the program has no bytes. A session that reads a body with
+    /// sequences waits for them without a thread.
+    public func makeStream() -> InputStream { makeStream(FormFailure()) }
 
-    func makeStream(_ transmission: FormTransmission) -> InputStream {
-        let reader = FormReader(segments, transmission)
-        return ReadingStream { { try reader.read(into: $0) } }
+    func makeStream(_ failure: FormFailure) -> InputStream {
+        segments.contains(where: \.isSequence)
+            ? FormWriter.stream(segments, failure) : FormReader.stream(segments[...], failure)
     }
 
     /// Whether all bytes are in memory: the body has no files, streams and sequences.

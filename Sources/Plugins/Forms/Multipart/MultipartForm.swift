@@ -71,8 +71,6 @@ public struct MultipartForm: Sendable {
 
     /// Appends the pieces of an asynchronous sequence. The next piece is requested after the previous one was taken.
     ///
-    /// While the body waits for a piece it occupies one of the 512 threads that LoadingKit has for the program's code.
-    ///
     /// - Parameters:
     ///   - length: the total number of bytes of the pieces. Without it the body is sent in chunks, where that is
     ///     permitted. Pieces of another length end the upload with an error.
@@ -84,6 +82,15 @@ public struct MultipartForm: Sendable {
         let type = contentType ?? filename.map { Self.contentType(ofFile: $0) }
         let content = Part.Content.pieces(length: length, PieceProducer(make: makePieces).produce)
         parts.append(Part(name: name, filename: filename, contentType: type, content: content))
+    }
+}
+
+/// Iterates over an asynchronous sequence, and passes on its pieces.
+private struct PieceProducer<Pieces: AsyncSequence>: Sendable where Pieces.Element: DataProtocol {
+    let make: @Sendable () async throws -> Pieces
+
+    func produce(_ deliver: @Sendable (Data) async throws -> Void) async throws {
+        for try await piece in try await make() { try await deliver(Data(piece)) }
     }
 }
 

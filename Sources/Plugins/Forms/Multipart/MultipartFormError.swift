@@ -6,8 +6,8 @@ public enum MultipartFormError: Error, Sendable, Equatable, LocalizedError, Cust
     case invalidBoundary(String)
     /// The form's boundary occurs in the content of this part.
     case boundaryOccurs(part: String)
-    /// A field of this part's head, possibly `Content-Type`, cannot be sent: its value has a line end, or its name is
-    /// not valid.
+    /// A field of this part's head, possibly `Content-Type`, cannot be sent: by a line end in its value, or by its
+    /// name.
     case invalidField(part: String, field: String)
     /// The length of this part is not known, and chunks are not permitted (``MultipartOptions/allowsUnknownLength``).
     case unknownLength(part: String)

@@ -20,11 +20,11 @@ extension URLRequest {
         _ form: MultipartForm, options: MultipartOptions = MultipartOptions()
     ) throws(MultipartFormError) -> MultipartBody {
         let body = try form.makeBody(allowsUnknownLength: options.allowsUnknownLength)
-        setForm(body, options, FormTransmission())
+        setForm(body, options, FormFailure())
         return body
     }
 
-    mutating func setForm(_ body: MultipartBody, _ options: MultipartOptions, _ transmission: FormTransmission) {
+    mutating func setForm(_ body: MultipartBody, _ options: MultipartOptions, _ failure: FormFailure) {
         if httpMethod == "GET" { httpMethod = "POST" }
         setValue(body.contentType, forHTTPHeaderField: "Content-Type")
         if let data = body.data(upTo: options.inMemoryLimit) {
@@ -32,7 +32,21 @@ extension URLRequest {
             httpBody = data
         } else {
             setValue(body.contentLength.map { String($0) }, forHTTPHeaderField: "Content-Length")
-            httpBodyStream = body.makeStream(transmission)
+            httpBodyStream = body.makeStream(failure)
         }
     }
+}
+
+/// The options for sending a form's body.
+public struct MultipartOptions: Sendable {
+    /// Whether parts may be of unknown length. The body is then sent in chunks over HTTP/1.1, without `Content-Length`,
+    /// which many servers refuse. Default false: a part of unknown length is an error.
+    public var allowsUnknownLength = false
+
+    /// The limit in bytes up to which a body without files, streams and sequences is composed in memory: LoadingKit can
+    /// always send it again by itself. Default 1 MiB.
+    public var inMemoryLimit = 1 << 20
+
+    /// Makes the default options.
+    public init() {}
 }

@@ -10,8 +10,7 @@ extension URLSession {
     /// where the connection had served a request before and `URLSessionConfiguration.retriesUnansweredRequests` is set.
     /// Each attempt is a separate task, which a delegate sees.
     ///
-    /// Cancelling the calling task cancels the load, which then throws `URLError.cancelled`, and also the sequences
-    /// that the form reads.
+    /// Cancelling the calling task cancels the load, which throws `URLError.cancelled`, and the form's sequences.
     ///
     /// - Parameters:
     ///   - request: the request; its method `GET` becomes `POST`. Its own body is ignored.
@@ -27,17 +26,16 @@ extension URLSession {
         let maySendUnsafe = configuration.retriesUnansweredRequests
         var sent = 0
         while true {
-            let transmission = FormTransmission()
-            defer { transmission.end() }
+            let failure = FormFailure()
             var request = request
-            request.setForm(body, options, transmission)
+            request.setForm(body, options, failure)
             guard request.httpBodyStream != nil else { return try await data(for: request, delegate: delegate) }
-            let formDelegate = FormTaskDelegate(body, transmission, next: delegate)
+            let formDelegate = FormTaskDelegate(body, failure, next: delegate)
             do {
                 sent += 1
                 return try await data(for: request, delegate: formDelegate)
             } catch let error as URLError {
-                if let failure = transmission.failure, error.code == .requestBodyStreamExhausted { throw failure }
+                if let failure = failure.error, error.code == .requestBodyStreamExhausted { throw failure }
                 let attempt = FormAttempt(error, formDelegate.transaction, request)
                 guard !Task.isCancelled, attempt.mayRepeat(sent: sent, maySendUnsafe: maySendUnsafe) else {
                     throw error
