@@ -36,7 +36,7 @@ demo: install-build-packages
 # Tests whose peers are not installed are not run; `make test-peers` installs the peers. The tests run in four parts, because the tests
 # of one part share the cores and the memory, and those of codecs and stores compute for long. The last step says what was not run.
 test: install-build-packages install-plugin-packages install-test-packages lint
-	Scripts/build-tests.sh
+	Scripts/build-tests.sh $(TEST_BUILD_OPTIONS)
 	@Scripts/docs.py
 	@rm -f .build/not-run
 	@Scripts/inspector.py
