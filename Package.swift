@@ -445,7 +445,9 @@ let package = Package(
                 "TestWithStubsExample", "ResilientLoadExample", "ReportMetricsExample", "ProxyWithCertificateExample",
                 "InAServerExample",
             ]),
-        tests("LoadingKitTestingTests", ["LoadingKit", "LoadingKitTesting"]),
+        tests(
+            "LoadingKitTestingTests",
+            ["LoadingKit", "LoadingKitTesting", "LoadingKitHAR", "LoadingKitCore", "LoadingKitTransport"]),
         tests("LoadingKitFormsTests", ["LoadingKit", "LoadingKitForms"]),
         tests("LoadingKitEventsTests", ["LoadingKit", "LoadingKitEvents"]),
         tests("LoadingKitResilienceTests", ["LoadingKit", "LoadingKitResilience", "LoadingKitTesting"]),

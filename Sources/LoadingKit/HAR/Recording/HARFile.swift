@@ -29,6 +29,7 @@ package final class HARFile: Sendable {
     /// - Parameter replacing: whether the recording replaces the content of a file to which no other recording in this
     ///   process adds.
     package static func at(_ url: URL, replacing: Bool) throws(HARError) -> HARFile {
+        guard url.isFileURL else { throw HARError("\(url.absoluteString) is no file: URL") }
         let path = url.standardizedFileURL.path
         return try open.withLock { files throws(HARError) in
             if let file = files[path]?.file { return file }
@@ -43,7 +44,11 @@ package final class HARFile: Sendable {
         self.path = path
         descriptor = Int32(truncatingIfNeeded: try Self.check(SystemCalls.open(path, O_RDWR | O_CREAT), path))
         try locked { () throws(HARError) in
-            if replacing { try check(SystemCalls.truncate(descriptor, to: 0)) }
+            if replacing {
+                // The content before may have been for others, too.
+                try check(SystemCalls.changeMode(path, 0o600))
+                try check(SystemCalls.truncate(descriptor, to: 0))
+            }
             if try size() == 0 { try write(Self.head + Self.tail, at: 0) } else { try requireRecording() }
         }
     }
@@ -118,8 +123,16 @@ package final class HARFile: Sendable {
         var rest = data[...]
         while !rest.isEmpty {
             let place = Int64(offset + data.count - rest.count)
-            rest = rest.dropFirst(try check(rest.withUnsafeBytes { SystemCalls.write(descriptor, $0, at: place) }))
+            let result = rest.withUnsafeBytes { SystemCalls.write(descriptor, $0, at: place) }
+            if result < 0, offset > 0 { restore(offset) }
+            rest = rest.dropFirst(try check(result))
         }
+    }
+
+    /// Ends the file after the entries up to an offset: an entry could not be written, for example on a full disk.
+    private func restore(_ offset: Int) {
+        _ = SystemCalls.truncate(descriptor, to: Int64(offset))
+        _ = Self.tail.withUnsafeBytes { SystemCalls.write(descriptor, $0, at: Int64(offset)) }
     }
 
     @discardableResult

@@ -1,0 +1,67 @@
+import Foundation
+import LoadingKitCore
+import LoadingKitHAR
+import LoadingKitTransport
+import Testing
+
+/// A file that is recorded, where the system fails.
+@Suite struct HARFileTests {
+    private let folder: TemporaryFolder
+    private let path: URL
+
+    init() throws {
+        folder = try TemporaryFolder()
+        path = folder.file("traffic.har")
+    }
+
+    /// Metrics of a load with one transaction.
+    private func metrics(_ number: Int) -> URLSessionTaskMetrics {
+        let (date, time) = (Date(), TimeSource.system.now)
+        let transaction = URLSessionTaskTransactionMetrics(
+            request: URLRequest(url: url("http://h/\(number)")), response: nil,
+            timings: TransactionTimings(fetchStart: time),
+            anchor: WallClockAnchor(date: date, monotonicTime: time))
+        return URLSessionTaskMetrics(
+            transactionMetrics: [transaction], taskInterval: DateInterval(start: date, end: date), redirectCount: 0)
+    }
+
+    private func paths() throws -> [String] {
+        try HARLog(contentsOf: path).entries.map { URL(string: $0.request.url)?.path ?? "" }
+    }
+
+    /// The file is whole after a write that failed in the middle, and goes on when there is space again.
+    @Test(arguments: [1, 2]) func aFullDisk(_ failing: Int) throws {
+        let file = try HARFile.at(path, replacing: true)
+        let recorder = file.recorder()
+        recorder.record(metrics(0), nil)
+        file.finish()
+        let faults: [FaultPlan.Entry] = [
+            .init(.pwrite, .nth(1), .short(10)), .init(.pwrite, .nth(failing), .fail(ENOSPC)),
+        ]
+        let plan = FaultPlan(faults.suffix(failing))
+        plan.run {
+            recorder.record(metrics(1), nil)
+            file.finish()
+        }
+        #expect(plan.injectedCount == failing)
+        #expect(try paths() == ["/0"])
+        #expect(throws: HARError.self) { try file.check() }
+        recorder.record(metrics(2), nil)
+        file.finish()
+        #expect(try paths() == ["/0", "/2"])
+    }
+
+    @Test func aFileCannotBeOpened() throws {
+        try FaultPlan(.open, .nth(1), .fail(EACCES)).run {
+            #expect(throws: HARError.self) { try HARFile.at(path, replacing: true) }
+        }
+        #expect(throws: HARError.self) { try HARFile.at(url("http://h/"), replacing: true) }
+        // One that others could read is its owner's alone afterwards.
+        try Data("old".utf8).write(to: path)
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path.path)
+        #expect(throws: HARError.self) { try HARFile.at(path, replacing: false) }
+        let file = try HARFile.at(path, replacing: true)
+        #expect(try paths() == [] && file.path == path.path)
+        #expect(try FileManager.default.attributesOfItem(atPath: path.path)[.posixPermissions] as? Int == 0o600)
+    }
+}
