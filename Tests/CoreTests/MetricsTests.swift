@@ -122,12 +122,14 @@ struct MetricsTests {
             request: request, response: nil, timings: timings, anchor: anchor)
         let interval = DateInterval(start: anchor.date, duration: 2)
         let task = URLSessionTaskMetrics(transactionMetrics: [transaction], taskInterval: interval, redirectCount: 1)
-        let lines = task.description.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") }
+        let text = task.description.filter { !"▏▎▍▌▋▊▉█▐▕".contains($0) }
+        let lines = text.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") }
+        #expect(task.description.contains("█"))
         #expect(
             lines == [
                 "<URLSessionTaskMetrics> (Task Interval) 2.0 s, (Redirect Count) 1, (Transactions) 1",
-                "G\u{fffd}ET https://joe@example.org/a 40.0 ms", "h2 to 127.0.0.1:443, new connection",
-                "request \(String(repeating: "█", count: 19))▎ 10.0 ms", "wait 20.0 ms", "receive 10.0 ms",
+                "G\u{fffd}ET https://joe@example.org/a 40.0 ms", "h2 to 0.0.0.0:1, new connection",
+                "request 10.0 ms", "wait 20.0 ms", "receive 10.0 ms",
             ])
     }
 }

@@ -33,7 +33,10 @@ open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {  // a
         var error: (any Error)?
         do {
             var data = try UploadResumeData(resumeData)
-            guard session.core.registry.builtIn(for: data.request)?.resumesUploads == true else {
+            guard let handler = session.core.registry.builtIn(for: data.request) else {
+                throw LoadFailure(.unsupportedURL, "the session has no handler that resumes uploads to \(data.url)")
+            }
+            guard handler.resumesUploads else {
                 throw UploadResumeData.invalid("uploads of its URL's scheme are not resumed")
             }
             data.url = session.core.namedUsers.name(data.user, in: data.url)
