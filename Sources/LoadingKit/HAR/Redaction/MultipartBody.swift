@@ -5,8 +5,11 @@ import Foundation
 public struct MultipartBody {
     /// One part.
     public struct Part {
+        /// The parameter `name` of `Content-Disposition`.
         public var name: String
+        /// The parameter `filename` of `Content-Disposition`.
         public var fileName: String?
+        /// The value of `Content-Type`.
         public var contentType: String?
         /// The range of the content in the body.
         public var content: Range<Int>
@@ -16,6 +19,7 @@ public struct MultipartBody {
     private static let maximumParts = 1_000
 
     let bytes: [UInt8]
+    /// The parts, in their order.
     public let parts: [Part]
 
     /// Nil where the type is not `multipart/form-data`, or has no boundary.
@@ -27,6 +31,7 @@ public struct MultipartBody {
         parts = Self.parts(of: bytes, delimiter: Array("--\(boundary)".utf8))
     }
 
+    /// A part's content as UTF-8, with a replacement character for bytes that are none.
     public func text(of part: Part) -> String { String(decoding: bytes[part.content], as: UTF8.self) }
 
     private static func parts(of bytes: [UInt8], delimiter: [UInt8]) -> [Part] {
