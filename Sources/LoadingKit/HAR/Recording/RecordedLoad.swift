@@ -8,7 +8,7 @@ final class RecordedLoad: LoopHandler, @unchecked Sendable {  // confined to the
     private let resources: LoadResources
     private let didEnd: (LoadNotes) -> Void
     private var inner: (any LoopHandler)?
-    private var receiver: (any LoadReceiver)?
+    private(set) var receiver: (any LoadReceiver)?
     private var notes: LoadNotes
     /// The memory that the receiver has lent for the next bytes of the body.
     private var lentMemory: UnsafeMutableRawBufferPointer?
@@ -88,9 +88,7 @@ final class RecordedLoad: LoopHandler, @unchecked Sendable {  // confined to the
     }
 }
 
-extension RecordedLoad: LoadReceiver {
-    // MARK: Events that are recorded
-
+extension RecordedLoad: ForwardingReceiver {
     func receive(_ response: URLResponse) -> Flow {
         notes.didReceive(response, at: resources.loop.now)
         return receiver?.receive(response) ?? .wait
@@ -149,37 +147,5 @@ extension RecordedLoad: LoadReceiver {
         receiver?.fail(error)
     }
 
-    // MARK: Other events
-
-    func receive(informational response: HTTPURLResponse) { receiver?.receive(informational: response) }
-
     func receive(coded bytes: UnsafeRawBufferPointer) { receiver?.receive(coded: bytes) }
-
-    var answersChallenges: Bool { receiver?.answersChallenges ?? false }
-
-    var challengeDelegate: AnyObject? { receiver?.challengeDelegate }
-
-    func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision) {
-        receiver?.challenge(challenge, decide: decide)
-    }
-
-    func withdraw(_ challenge: URLAuthenticationChallenge) { receiver?.withdraw(challenge) }
-
-    func requestNewBodyStream(from offset: Int64, _ give: @escaping (InputStream?) -> Void) {
-        receiver?.requestNewBodyStream(from: offset, give)
-    }
-
-    func willCache(_ response: CachedURLResponse, decide: @escaping @Sendable (CachedURLResponse?) -> Void) {
-        if let receiver { receiver.willCache(response, decide: decide) } else { decide(response) }
-    }
-
-    func didSendBody(_ count: Int, expected: Int64) { receiver?.didSendBody(count, expected: expected) }
-
-    func bodyWillBeSentAgain(_ count: Int64) { receiver?.bodyWillBeSentAgain(count) }
-
-    func noteActivity() { receiver?.noteActivity() }
-
-    func queueStateDidChange(isQueued: Bool) { receiver?.queueStateDidChange(isQueued: isQueued) }
-
-    var loadEnd: LoadEnd { receiver?.loadEnd ?? .released }
 }
