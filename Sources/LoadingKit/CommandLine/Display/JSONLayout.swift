@@ -1,8 +1,7 @@
 /// JSON (RFC 8259) laid out for readers: a line for each member, in its order. Numbers and strings stay as they were
 /// written.
 struct JSONLayout {
-    private let input: [UInt8]
-    private var position = 0
+    private var words: JSONWords
     private var output: ScreenText
     /// The open containers; true for an object.
     private var containers: [Bool] = []
@@ -15,7 +14,7 @@ struct JSONLayout {
     }
 
     private init(_ bytes: [UInt8], _ usesColour: Bool) {
-        input = bytes
+        words = JSONWords(bytes[...])
         output = ScreenText(usesColour: usesColour)
     }
 
@@ -25,32 +24,32 @@ struct JSONLayout {
     private mutating func writeDocument() -> Bool {
         var needsValue = true
         while !output.isTooLarge {
-            skipSpace()
+            words.skipSpace()
             if needsValue {
                 guard writeValue(&needsValue) else { return false }
             } else if let isObject = containers.last {
-                if skip(",") {
+                if words.skip(",") {
                     add(",")
                     guard beginElement() else { return false }
                     needsValue = true
                 } else {
-                    guard skip(isObject ? "}" : "]") else { return false }
+                    guard words.skip(isObject ? "}" : "]") else { return false }
                     containers.removeLast()
                     output.beginLine(containers.count)
                     add(isObject ? "}" : "]")
                 }
             } else {
-                return position == input.count
+                return words.isAtEnd
             }
         }
         return false
     }
 
     private mutating func writeValue(_ needsValue: inout Bool) -> Bool {
-        for isObject in [true, false] where skip(isObject ? "{" : "[") {
+        for isObject in [true, false] where words.skip(isObject ? "{" : "[") {
             add(isObject ? "{" : "[")
-            skipSpace()
-            needsValue = !skip(isObject ? "}" : "]")
+            words.skipSpace()
+            needsValue = !words.skip(isObject ? "}" : "]")
             guard needsValue else {
                 add(isObject ? "}" : "]")
                 return true
@@ -59,14 +58,14 @@ struct JSONLayout {
             return beginElement()
         }
         needsValue = false
-        let start = position
+        let start = words.position
         if scanString() {
-            output.add(input[start..<position], .green)
-        } else if scanNumber() {
-            output.add(input[start..<position], .yellow)
+            output.add(words.input[start..<words.position], .green)
+        } else if words.scanNumber() {
+            output.add(words.input[start..<words.position], .yellow)
         } else {
-            guard ["true", "false", "null"].contains(where: { skip($0) }) else { return false }
-            output.add(input[start..<position], .magenta)
+            guard words.skip("true") || words.skip("false") || words.skip("null") else { return false }
+            output.add(words.input[start..<words.position], .magenta)
         }
         return true
     }
@@ -75,12 +74,12 @@ struct JSONLayout {
     private mutating func beginElement() -> Bool {
         output.beginLine(containers.count)
         guard containers.last == true else { return true }
-        skipSpace()
-        let start = position
+        words.skipSpace()
+        let start = words.position
         guard scanString() else { return false }
-        output.add(input[start..<position], .cyan)
-        skipSpace()
-        guard skip(":") else { return false }
+        output.add(words.input[start..<words.position], .cyan)
+        words.skipSpace()
+        guard words.skip(":") else { return false }
         add(": ")
         return true
     }
@@ -89,52 +88,5 @@ struct JSONLayout {
 
     // MARK: Reading
 
-    private var next: UInt8? { position < input.count ? input[position] : nil }
-
-    private mutating func skipSpace() {
-        while let byte = next, [0x20, 0x09, 0x0a, 0x0d].contains(byte) { position += 1 }
-    }
-
-    private mutating func skip(_ text: String) -> Bool {
-        guard input[position...].starts(with: text.utf8) else { return false }
-        position += text.utf8.count
-        return true
-    }
-
-    private mutating func scanString() -> Bool {
-        guard skip("\"") else { return false }
-        while let byte = next, byte >= 0x20 {
-            position += 1
-            switch byte {
-            case UInt8(ascii: "\""): return true
-            case UInt8(ascii: "\\"): guard scanEscape() else { return false }
-            case _: break
-            }
-        }
-        return false
-    }
-
-    private mutating func scanEscape() -> Bool {
-        guard let kind = next else { return false }
-        position += 1
-        guard kind == UInt8(ascii: "u") else { return #""\/bfnrt"#.utf8.contains(kind) }
-        let digits = input[position...].prefix(4)
-        position += digits.count
-        return digits.count == 4 && digits.allSatisfy { Character(Unicode.Scalar($0)).isHexDigit }
-    }
-
-    private mutating func scanNumber() -> Bool {
-        _ = skip("-")
-        guard skip("0") || scanDigits() else { return false }
-        if skip("."), !scanDigits() { return false }
-        guard skip("e") || skip("E") else { return true }
-        _ = skip("+") || skip("-")
-        return scanDigits()
-    }
-
-    private mutating func scanDigits() -> Bool {
-        let start = position
-        while let byte = next, (0x30...0x39).contains(byte) { position += 1 }
-        return position > start
-    }
+    private mutating func scanString() -> Bool { words.skip("\"") && words.scanString() == nil }
 }

@@ -34,8 +34,7 @@ private struct HARScanner {
     /// The elements of the last `log.entries`; nil where there is no such list.
     private(set) var entryCount: Int?
 
-    private let input: ArraySlice<UInt8>
-    private var position: Int
+    private var words: JSONWords
     /// The open containers. They are not on the stack, which they could exhaust.
     private var containers: [Container] = []
     /// Whether the last container has just been opened.
@@ -49,40 +48,37 @@ private struct HARScanner {
     /// The part of a recording that a value is.
     private enum Role { case document, log, entries, other }
 
-    init(_ input: ArraySlice<UInt8>) {
-        self.input = input
-        position = input.startIndex
-    }
+    init(_ input: ArraySlice<UInt8>) { words = JSONWords(input) }
 
     mutating func scanDocument() throws(HARTextError) {
         try scanValue(.document)
         while let container = containers.last {
-            skipSpace()
-            if skip(container.isObject ? "}" : "]") {
+            words.skipSpace()
+            if words.skip(container.isObject ? "}" : "]") {
                 containers.removeLast()
                 isFirst = false
                 continue
             }
-            if !isFirst, !skip(",") {
+            if !isFirst, !words.skip(",") {
                 throw problem("a comma or the end of the \(container.isObject ? "object" : "list")")
             }
-            skipSpace()
+            words.skipSpace()
             try scanValue(container.isObject ? scanName(in: container) : .other)
             if container.role == .entries { entryCount = (entryCount ?? 0) + 1 }
         }
-        skipSpace()
-        if position < input.endIndex { throw problem("the end of the file") }
+        words.skipSpace()
+        if !words.isAtEnd { throw problem("the end of the file") }
     }
 
     /// The role of the member that has the name.
     private mutating func scanName(in container: Container) throws(HARTextError) -> Role {
-        let start = position
-        guard skip("\"") else { throw problem("a member's name in quotation marks") }
+        let start = words.position
+        guard words.skip("\"") else { throw problem("a member's name in quotation marks") }
         try scanString()
-        let name = input[start..<position]
-        skipSpace()
-        guard skip(":") else { throw problem("a colon") }
-        skipSpace()
+        let name = words.input[start..<words.position]
+        words.skipSpace()
+        guard words.skip(":") else { throw problem("a colon") }
+        words.skipSpace()
         let role: Role
         switch container.role {
         case .document: role = name.elementsEqual("\"log\"".utf8) ? .log : .other
@@ -96,18 +92,18 @@ private struct HARScanner {
 
     /// Scans a value, of a container only its beginning.
     private mutating func scanValue(_ role: Role) throws(HARTextError) {
-        skipSpace()
+        words.skipSpace()
         isFirst = false
-        let start = position
-        if skip("{") {
+        let start = words.position
+        if words.skip("{") {
             try open(isObject: true, role == .entries ? .other : role)
-        } else if skip("[") {
+        } else if words.skip("[") {
             if role == .entries { entryCount = 0 }
             try open(isObject: false, role == .entries ? .entries : .other)
-        } else if skip("\"") {
+        } else if words.skip("\"") {
             try scanString()
-        } else if !(skip("true") || skip("false") || skip("null") || scanNumber()) {
-            position = start
+        } else if !(words.skip("true") || words.skip("false") || words.skip("null") || words.scanNumber()) {
+            words.position = start
             throw problem("a value")
         }
     }
@@ -120,55 +116,9 @@ private struct HARScanner {
         isFirst = true
     }
 
-    // MARK: Words
-
-    private var next: UInt8? { position < input.endIndex ? input[position] : nil }
-
-    private mutating func skipSpace() {
-        while let byte = next, byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09 { position += 1 }
-    }
-
-    private mutating func skip(_ text: StaticString) -> Bool {
-        let end = position + text.utf8CodeUnitCount
-        guard end <= input.endIndex else { return false }
-        let isThere = text.withUTF8Buffer { input[position..<end].elementsEqual($0) }
-        if isThere { position = end }
-        return isThere
-    }
-
     /// Scans a string behind its first quotation mark.
     private mutating func scanString() throws(HARTextError) {
-        while let byte = next, byte >= 0x20 {
-            position += 1
-            if byte == UInt8(ascii: "\"") { return }
-            if byte == UInt8(ascii: "\\"), !scanEscape() { throw problem("an escape that JSON has") }
-        }
-        throw problem(next == nil ? "the end of a string" : "a string without control characters")
-    }
-
-    private mutating func scanEscape() -> Bool {
-        guard let kind = next else { return false }
-        position += 1
-        guard kind == UInt8(ascii: "u") else { return #""\/bfnrt"#.utf8.contains(kind) }
-        let digits = input[position...].prefix(4)
-        position += digits.count
-        return digits.count == 4 && digits.allSatisfy { Character(Unicode.Scalar($0)).isHexDigit }
-    }
-
-    /// Scans a number of any size.
-    private mutating func scanNumber() -> Bool {
-        _ = skip("-")
-        guard skip("0") || scanDigits() else { return false }
-        if skip("."), !scanDigits() { return false }
-        guard skip("e") || skip("E") else { return true }
-        _ = skip("+") || skip("-")
-        return scanDigits()
-    }
-
-    private mutating func scanDigits() -> Bool {
-        let start = position
-        while let byte = next, (0x30...0x39).contains(byte) { position += 1 }
-        return position > start
+        if let missing = words.scanString() { throw problem(missing) }
     }
 
     // MARK: Problems
@@ -178,9 +128,9 @@ private struct HARScanner {
     }
 
     private var place: String {
-        let before = input[..<min(position, input.endIndex)]
+        let before = words.input[..<words.position]
         let line = before.count { $0 == 0x0a } + 1
-        let start = before.lastIndex(of: 0x0a).map { $0 + 1 } ?? input.startIndex
+        let start = before.lastIndex(of: 0x0a).map { $0 + 1 } ?? words.input.startIndex
         return "line \(line), byte \(before.endIndex - start + 1)"
     }
 }
