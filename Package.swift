@@ -214,6 +214,13 @@ let package = Package(
         module(
             "LoadingKitHAR", at: "LoadingKit/HAR",
             ["LoadingKitCore", "LoadingKitTransport", "LoadingKitPrimitives"]),
+        .target(
+            name: "LoadingKitInspector",
+            dependencies: ["LoadingKitCore", "LoadingKitHAR", "LoadingKitHTTP1", "LoadingKitTransport", "LoadingKitPrimitives"],
+            path: "Sources/LoadingKit/Inspector",
+            // The page is a part of each program that shows its traffic.
+            resources: ["html", "css", "js"].map { .embedInCode("Resources/inspector.\($0)") },
+            swiftSettings: settings),
         module(
             "LoadingKit", at: "LoadingKit/LoadingKit",
             [
@@ -261,7 +268,8 @@ let package = Package(
         .executableTarget(
             name: "loadkit",
             dependencies: [
-                "LoadingKit", "LoadingKitCore", "LoadingKitHAR", "LoadingKitTransfers", "LoadingKitLoopbackServer",
+                "LoadingKit", "LoadingKitCore", "LoadingKitHAR", "LoadingKitInspector", "LoadingKitTransfers",
+                "LoadingKitLoopbackServer",
                 "LoadingKitPrimitives", "LoadingKitTransport", "LoadingKitForms", "LoadingKitArchives", "LoadingKitS3",
                 "LoadingKitUnixSockets",
                 .target(name: "LoadingKitNegotiate", condition: .when(traits: ["Negotiate"])),
@@ -279,7 +287,6 @@ let package = Package(
                 "NewHandler/Resource.swift.txt", "NewHandler/gitignore.txt", "demo.json", "loadkitd.service.txt",
                 "loadkitd.socket.txt", "loadkitd.8.txt",
                 "completions.bash.txt", "completions.fish.txt",
-                "Inspector/inspector.html", "Inspector/inspector.css", "Inspector/inspector.js",
             ].map { .embedInCode("Resources/\($0)") },
             swiftSettings: settings),
         // Runs the transfers of background sessions in a process of its own.
@@ -361,8 +368,10 @@ let package = Package(
             path: "Tests/Adoption", swiftSettings: settings),
         tests("DataURLTests", ["LoadingKitDataURL", "LoadingKit"]),
         tests("FileTests", ["LoadingKitFile", "LoadingKit"]),
+        tests("InspectorTests", ["LoadingKitInspector", "LoadingKitHAR", "LoadingKitCore", "LoadingKit"]),
         tests(
-            "CommandLineTests", ["loadkit", "LoadingKitCore", "LoadingKitHAR", "LoadingKitTransfers", "DaemonProbe"]),
+            "CommandLineTests",
+            ["loadkit", "LoadingKitCore", "LoadingKitHAR", "LoadingKitInspector", "LoadingKitTransfers", "DaemonProbe"]),
         // The tests run copies of it, to see which of them share stores.
         .executableTarget(
             name: "StoreProbe", dependencies: ["LoadingKit", "LoadingKitCore"], path: "Tests/StoreProbe",

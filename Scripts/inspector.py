@@ -24,7 +24,7 @@ import time
 from inspectorcheck import browser, contrast, recordings
 from inspectorcheck.browser import Browser, Page
 
-SOURCES = pathlib.Path(__file__).resolve().parent.parent / "Sources/LoadingKit/CommandLine/Resources/Inspector"
+SOURCES = pathlib.Path(__file__).resolve().parent.parent / "Sources/LoadingKit/Inspector/Resources"
 # Why tests were not run, for Scripts/not-run.sh.
 NOT_RUN = pathlib.Path(__file__).resolve().parent.parent / ".build/not-run"
 POLICY = (

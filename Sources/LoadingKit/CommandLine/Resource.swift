@@ -7,9 +7,6 @@ struct Resource {
         self.init(String(decoding: bytes, as: UTF8.self), values)
     }
 
-    /// A text without values, in which `{{` has no meaning.
-    init(plain bytes: [UInt8]) { text = String(decoding: bytes, as: UTF8.self) }
-
     init(_ template: String, _ values: [String: String]) {
         var parts = template.split(separator: "{{", omittingEmptySubsequences: false)[...]
         var text = String(parts.popFirst() ?? "")

@@ -1,6 +1,7 @@
 #if CommandLineTool
     import ArgumentParser
     import Foundation
+    import LoadingKitInspector
 
     /// `loadkit inspect`: writes a page that shows a recording.
     struct InspectCommand: ParsableCommand {
