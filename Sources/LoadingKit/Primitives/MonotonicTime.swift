@@ -1,7 +1,7 @@
 /// A point on the system's monotonic clock, in nanoseconds.
 ///
 /// The clock does not jump when the wall clock is set. Only differences between two points are meaningful.
-public struct MonotonicTime: Sendable, Hashable, Comparable {
+public struct MonotonicTime: BitwiseCopyable, Sendable, Hashable, Comparable {
     /// Nanoseconds since an arbitrary point in the past.
     public var nanoseconds: UInt64
 

@@ -46,7 +46,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         case invalidated
     }
 
-    let identity = SessionIdentity()
+    package let identity = SessionIdentity()
     package let loop: EventLoop
     package let settings: SessionSettings
     /// The logger of the settings, read once: there it is a computed property, and reading it copies all settings.
@@ -56,6 +56,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     /// Performs the tasks of a background session; nil for every other session. Set before any other thread has the
     /// session.
     private(set) nonisolated(unsafe) var background: (any SessionBackground)?
+    package let events: SessionEvents
     let chunks = ChunkPool()
     package private(set) lazy var networks = NetworkMonitor(loop)
     let namedUsers = NamedUsers()
@@ -90,15 +91,20 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         ephemeralStores = settings.ephemeralStores
         recorders = settings.recorders
         self.loop = loop
+        events = SessionEvents(identity, loop)
         registry = URLProtocolRegistry(settings)
         mailbox = DelegateMailbox(queue, loop)
         delegateBox = delegate
         settings.ownLogger.map(StoreLog.use)
         MemoryRelease.shared.sessionWasMade()
+        LiveSessions.add(self)
         for store in ephemeralStores { store.ephemeralUses?.begin() }
     }
 
-    deinit { MemoryRelease.shared.sessionIsGone() }
+    deinit {
+        LiveSessions.remove(identity)
+        MemoryRelease.shared.sessionIsGone()
+    }
 
     // MARK: From any thread
 
@@ -294,6 +300,12 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
             guard let key = CacheKey(request) else { return nil }
             return settings.urlCache?.entriesInMemory(for: key)?.first { $0.isComplete && $0.isForEverybody }?.response
         }
+    }
+
+    /// Makes what opens a scheme's connections for this session.
+    package func makeConnector() -> Connector {
+        Connector(
+            loop: loop, resolver: .shared, substitution: settings.connectSubstitution, observer: events)
     }
 
     /// A scheme's state for this session. It is made at the first call.

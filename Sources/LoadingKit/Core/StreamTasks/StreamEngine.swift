@@ -25,7 +25,7 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
     let delegates: TaskDelegates?
     var loop: EventLoop { core.loop }
     var state = State.new
-    private(set) lazy var connector = Connector(loop: core.loop, resolver: .shared)
+    private(set) lazy var connector = core.makeConnector()
     private(set) lazy var questions = DelegateQuestions(loop)
     private var lanes: Deque<StreamLane> = [StreamLane()]
     private var isReadClosed = false

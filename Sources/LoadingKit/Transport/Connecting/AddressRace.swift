@@ -10,7 +10,7 @@ final class AddressRace {
     private let port: UInt16
     private let use: NetworkUse
     private let completion: (Outcome) -> Void
-    private let note: (Moment) -> Void
+    private let note: (ConnectStep) -> Void
 
     private var machine = HappyEyeballs()
     private var request: Resolver.Request?
@@ -23,13 +23,8 @@ final class AddressRace {
     private var unanswered = Set(IPAddress.Family.allCases)
     private var isOver = false
 
-    /// The steps whose times are recorded.
-    enum Moment {
-        case resolved, connecting
-    }
-
     init(
-        host: String, port: UInt16, over use: NetworkUse, on loop: EventLoop, note: @escaping (Moment) -> Void,
+        host: String, port: UInt16, over use: NetworkUse, on loop: EventLoop, note: @escaping (ConnectStep) -> Void,
         completion: @escaping (Outcome) -> Void
     ) {
         self.host = host
@@ -72,10 +67,10 @@ final class AddressRace {
         unanswered.remove(family)
         switch answer {
         case .success(let addresses):
-            note(.resolved)
+            note(.lookUpEnded(addressCount: Int32(clamping: addresses.count)))
             receive(.answered(family, addresses))
         case .failure(let failure):
-            if unanswered.isEmpty { note(.resolved) }
+            if unanswered.isEmpty { note(.lookUpEnded(addressCount: 0)) }
             resolverFailures.append(failure)
             receive(.answered(family, []))
         }
@@ -92,6 +87,7 @@ final class AddressRace {
             winner = (address, socket)
             receive(.attemptSucceeded(address))
         case .failure(let cause):
+            note(.connectFailed(to: address, errno: cause.errno))
             failedAddresses.append(.init(address: .ip(address, port: port), cause: cause))
             receive(.attemptFailed(address))
         }
@@ -126,7 +122,7 @@ final class AddressRace {
     }
 
     private func startAttempt(_ address: IPAddress) {
-        note(.connecting)
+        note(.connecting(to: address, port: port))
         let attempt = SocketConnect(.ip(address, port: port), over: use, on: loop)
         attempts[address] = attempt
         attempt.start { [weak self] result in

@@ -14,6 +14,9 @@ package final class ConnectAttempt {
     private let tls: TLSDemand?
     private let use: NetworkUse
     private let loop: EventLoop
+    private let observer: (any ConnectObserver)?
+    /// The connection's number for the observer; 0 without one.
+    package let number: UInt32
     private var completion: ((Result<ByteStream, TransportError>) -> Void)?
     private var state = State.waiting
     private var timeout: UInt64?
@@ -22,10 +25,14 @@ package final class ConnectAttempt {
     /// Retains this object while it has work.
     private var keepAlive: ConnectAttempt?
 
+    /// - Parameter number: the connection's number where it is open; nil for a new one.
     init(
         _ endpoint: Endpoint, tls: TLSDemand?, over use: NetworkUse, on loop: EventLoop,
+        observer: (any ConnectObserver)?, number: UInt32? = nil,
         completion: @escaping (Result<ByteStream, TransportError>) -> Void
     ) {
+        self.observer = observer
+        self.number = number ?? observer?.makeConnectionNumber() ?? 0
         self.endpoint = endpoint
         self.tls = tls
         self.use = use
@@ -36,6 +43,7 @@ package final class ConnectAttempt {
     /// Ends the attempt without calling its completion. Does nothing after the attempt has ended.
     package func cancel() {
         loop.preconditionCurrent()
+        if completion != nil { note(.cancelled) }
         stop()
         completion = nil
     }
@@ -84,14 +92,14 @@ package final class ConnectAttempt {
         switch endpoint {
         case .tcp(let host, let port):
             // A literal address needs no look-up.
-            if IPAddress(host) == nil { timings.resolveStart = loop.currentTime }
+            if IPAddress(host) == nil { note(.lookUpBegan) }
             let race = AddressRace(
                 host: host, port: port, over: use, on: loop, note: { [weak self] in self?.note($0) },
                 completion: { [weak self] in self?.raceDidEnd($0) })
             state = .racing(race)
             race.start(resolver)
         case .unix(let path):
-            timings.connectStart = loop.currentTime
+            note(.connecting(to: nil, port: 0))
             let address = SocketAddress.unix(path: path)
             let connect = SocketConnect(address, over: use, on: loop)
             state = .connectingUnix(connect)
@@ -101,19 +109,26 @@ package final class ConnectAttempt {
         }
     }
 
-    private func note(_ moment: AddressRace.Moment) {
-        switch moment {
-        case .resolved:
-            if timings.resolveStart != nil, timings.resolveEnd == nil { timings.resolveEnd = loop.currentTime }
-        case .connecting:
-            if timings.connectStart == nil { timings.connectStart = loop.currentTime }
+    private func note(_ step: ConnectStep) {
+        switch step {
+        case .lookUpBegan: timings.resolveStart = loop.currentTime
+        case .lookUpEnded:
+            // A literal address was not looked up. The answers for both families come one after the other.
+            guard timings.resolveStart != nil, timings.resolveEnd == nil else { return }
+            timings.resolveEnd = loop.currentTime
+        case .connecting: if timings.connectStart == nil { timings.connectStart = loop.currentTime }
+        case .connected: timings.connectEnd = loop.currentTime
+        case .handshakeBegan: timings.tlsStart = loop.currentTime
+        case .handshakeEnded: timings.tlsEnd = loop.currentTime
+        case .connectFailed, .failed, .cancelled: break
         }
+        observer?.connection(number, did: step)
     }
 
     private func raceDidEnd(_ outcome: AddressRace.Outcome) {
         switch outcome {
         case .success((let socket, let remote)):
-            timings.connectEnd = loop.currentTime
+            note(.connected(to: remote.ip))
             socketDidConnect(socket, remote)
         case .failure(let error): end(.failure(error))
         }
@@ -121,7 +136,7 @@ package final class ConnectAttempt {
 
     private func socketDidConnect(_ socket: Socket, inside carrier: TLSSession? = nil, _ remote: SocketAddress) {
         guard let tls else { return succeed(socket, carrier, remote) }
-        timings.tlsStart = loop.currentTime
+        note(.handshakeBegan)
         guard let session = TLSSession(tls, to: endpoint, socket: socket, inside: carrier) else {
             socket.close()
             end(.failure(error(.tls, .configuration("“\(tls.serverName)” cannot be a server's name"))))
@@ -131,7 +146,7 @@ package final class ConnectAttempt {
             guard let self else { return }
             switch outcome {
             case .success(let session):
-                self.timings.tlsEnd = self.loop.currentTime
+                self.note(.handshakeEnded(version: session.info.protocolVersion))
                 self.succeed(socket, session, remote)
             case .failure(let cause): self.end(.failure(self.error(.tls, cause)))
             }
@@ -145,7 +160,7 @@ package final class ConnectAttempt {
 
     private func succeed(_ socket: Socket, _ session: TLSSession?, _ remote: SocketAddress) {
         let info = ConnectionInfo(
-            endpoint: endpoint, local: socket.localAddress ?? .unknown, remote: remote, tls: session?.info,
+            number: number, endpoint: endpoint, local: socket.localAddress ?? .unknown, remote: remote, tls: session?.info,
             timings: timings, isMultipath: use.isMultipath && SystemCalls.isMultipath(socket.descriptor))
         let stream = ByteStream(socket: socket, tls: session, info: info)
         if let failure = stream.start() {
@@ -175,6 +190,7 @@ package final class ConnectAttempt {
         self.completion = nil
         // When the time is over, the look-up may still be running. It is abandoned.
         if timings.resolveStart != nil, timings.resolveEnd == nil { timings.resolveEnd = loop.currentTime }
+        if case .failure(let error) = result { note(.failed(error.phase.ofConnecting)) }
         stop()
         completion(result)
     }
@@ -193,5 +209,15 @@ package final class ConnectAttempt {
 
     private func error(_ phase: TransportError.Phase, _ cause: TransportError.Cause) -> TransportError {
         TransportError(phase, endpoint.description, cause)
+    }
+}
+
+extension TransportError.Phase {
+    fileprivate var ofConnecting: ConnectPhase {
+        switch self {
+        case .resolve: .lookUp
+        case .connect, .read, .write: .connect
+        case .tls: .handshake
+        }
     }
 }

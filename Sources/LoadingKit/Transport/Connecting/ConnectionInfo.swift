@@ -2,6 +2,8 @@ import LoadingKitPrimitives
 
 /// The properties of a connection, which are fixed when it is established.
 package final class ConnectionInfo: Sendable {
+    /// The number of the connection among those of its ``ConnectObserver``; 0 without one.
+    package let number: UInt32
     package let endpoint: Endpoint
     package let local: SocketAddress
     package let remote: SocketAddress
@@ -12,9 +14,10 @@ package final class ConnectionInfo: Sendable {
     package let isMultipath: Bool
 
     package init(
-        endpoint: Endpoint, local: SocketAddress, remote: SocketAddress, tls: TLSInfo?, timings: ConnectTimings,
+        number: UInt32 = 0, endpoint: Endpoint, local: SocketAddress, remote: SocketAddress, tls: TLSInfo?, timings: ConnectTimings,
         isMultipath: Bool
     ) {
+        self.number = number
         self.endpoint = endpoint
         self.local = local
         self.remote = remote

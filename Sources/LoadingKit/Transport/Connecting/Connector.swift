@@ -3,9 +3,14 @@ package final class Connector {
     private let loop: EventLoop
     private let resolver: Resolver
     private let substitution: ConnectSubstitution?
+    private let observer: (any ConnectObserver)?
 
-    package init(loop: EventLoop, resolver: Resolver, substitution: ConnectSubstitution? = nil) {
+    package init(
+        loop: EventLoop, resolver: Resolver, substitution: ConnectSubstitution? = nil,
+        observer: (any ConnectObserver)? = nil
+    ) {
         self.loop = loop
+        self.observer = observer
         self.resolver = resolver
         self.substitution = substitution
     }
@@ -23,7 +28,8 @@ package final class Connector {
     ) -> ConnectAttempt {
         loop.preconditionCurrent()
         let endpoint = substitution?.endpoint(endpoint) ?? endpoint
-        let attempt = ConnectAttempt(endpoint, tls: tls, over: use, on: loop, completion: completion)
+        let attempt = ConnectAttempt(
+            endpoint, tls: tls, over: use, on: loop, observer: observer, completion: completion)
         attempt.start(substitution?.resolver ?? resolver, timeout: timeout)
         return attempt
     }
@@ -42,7 +48,8 @@ package final class Connector {
     ) -> ConnectAttempt {
         loop.preconditionCurrent()
         let attempt = ConnectAttempt(
-            endpoint ?? stream.info.endpoint, tls: tls, over: NetworkUse(), on: loop, completion: completion)
+            endpoint ?? stream.info.endpoint, tls: tls, over: NetworkUse(), on: loop, observer: observer,
+            number: stream.info.number, completion: completion)
         attempt.start(over: stream, timeout: timeout)
         return attempt
     }

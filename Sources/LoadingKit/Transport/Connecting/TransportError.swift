@@ -69,6 +69,16 @@ extension TransportError.Cause {
         case _: self = .systemCall(failure.name, errno: failure.code)
         }
     }
+
+    /// The number of the system's error; 0 where the cause is another one.
+    var errno: Int32 {
+        switch self {
+        case .refused: ECONNREFUSED
+        case .timedOut: ETIMEDOUT
+        case .systemCall(_, let code): code
+        case _: 0
+        }
+    }
 }
 
 extension TransportError: CustomStringConvertible {

@@ -1,7 +1,7 @@
 import Glibc
 import LoadingKitPrimitives
 
-package enum IPAddress: Hashable, Sendable, CustomStringConvertible {
+package enum IPAddress: BitwiseCopyable, Hashable, Sendable, CustomStringConvertible {
     /// The 32 bits of an IPv4 address, the first octet most significant.
     case v4(UInt32)
     /// The 128 bits of an IPv6 address, and the interface's number for link-local addresses (0: none).

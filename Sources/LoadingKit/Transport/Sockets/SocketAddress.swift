@@ -16,6 +16,14 @@ package enum SocketAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// Nil for a Unix socket.
+    package var ip: IPAddress? {
+        switch self {
+        case .ip(let address, _): address
+        case .unix: nil
+        }
+    }
+
     /// The port; nil for a Unix socket.
     package var port: UInt16? {
         switch self {

@@ -43,8 +43,7 @@ final class FTPSession: SessionResource {
         settings = core.settings
         proxies = ProxyFinder(core)
         use = NetworkUse(core.settings)
-        connector = Connector(
-            loop: core.loop, resolver: Resolver.shared, substitution: core.settings.connectSubstitution)
+        connector = core.makeConnector()
     }
 
     // MARK: Credentials

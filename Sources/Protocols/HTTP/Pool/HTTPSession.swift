@@ -14,6 +14,7 @@ final class HTTPSession: SessionResource {
     private let authenticationSchemes: [AuthenticationSchemeMaker]
     private let authenticationTurns: AuthenticationTurns
     let connector: Connector
+    let events: SessionEvents
     @exclusivity(unchecked) private var origins = OriginRecords()  // calls nobody before it is consistent
     private var tlsContexts = TLSContexts()
     let use: NetworkUse
@@ -36,8 +37,8 @@ final class HTTPSession: SessionResource {
         proxies = ProxyFinder(core)
         authentication = AuthenticationMemory(core.settings.credentialStorage)
         authenticationSchemes = core.settings.authenticationSchemes + Self.builtInSchemes
-        connector = Connector(
-            loop: core.loop, resolver: Resolver.shared, substitution: core.settings.connectSubstitution)
+        connector = core.makeConnector()
+        events = core.events
     }
 
     deinit { decodeBuffer.deallocate() }

@@ -14,7 +14,7 @@ final class StreamConnections: SessionResource {
     private init(_ core: SessionCore) {
         self.core = core
         proxies = ProxyFinder(core)
-        connector = Connector(loop: core.loop, resolver: .shared)
+        connector = core.makeConnector()
     }
 
     static func of(_ core: SessionCore) -> StreamConnections { core.resource(StreamConnections.init) }

@@ -1,0 +1,45 @@
+import LoadingKitPrimitives
+
+/// The sessions of the process that have not been released, and those who are told of new ones. Used from any thread.
+package enum LiveSessions {
+    private struct WeakSession: Sendable {
+        weak let core: SessionCore?
+    }
+
+    private struct State: Sendable {
+        var sessions: [SessionIdentity: WeakSession] = [:]
+        var followers: [Int: @Sendable (SessionCore) -> Void] = [:]
+        var lastFollower = 0
+    }
+
+    private static let state = Guarded(State())
+
+    static func add(_ core: SessionCore) {
+        let followers = state.withLock { state in
+            state.sessions[core.identity] = WeakSession(core: core)
+            return state.followers.values
+        }
+        for follower in followers { follower(core) }
+    }
+
+    static func remove(_ identity: SessionIdentity) { state.withLock { $0.sessions[identity] = nil } }
+
+    /// Calls `follower` with each session: here with those that there are, and later with each new one, before any other
+    /// thread has it.
+    ///
+    /// - Returns: the number for ``unfollow(_:)``.
+    package static func follow(_ follower: @escaping @Sendable (SessionCore) -> Void) -> Int {
+        let (number, sessions) = state.withLock { state in
+            state.lastFollower += 1
+            state.followers[state.lastFollower] = follower
+            return (state.lastFollower, state.sessions.values.compactMap(\.core))
+        }
+        for session in sessions { follower(session) }
+        return number
+    }
+
+    package static func unfollow(_ number: Int) { state.withLock { $0.followers[number] = nil } }
+
+    /// The sessions that there are, in no order.
+    package static var all: [SessionCore] { state.withLock { $0.sessions.values.compactMap(\.core) } }
+}
