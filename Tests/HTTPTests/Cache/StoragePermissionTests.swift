@@ -43,10 +43,10 @@ import Testing
     ])
     func responses(_ test: Case) {
         let fields = HTTPFields.lines(test.response)
-        let mayStore = StoragePermission.mayStore(
+        let refusal = StoragePermission.refusal(
             method: test.method, requestControl: CacheControl(ofRequest: .lines(test.request)), status: test.status,
             fields: fields, control: CacheControl(fields))
-        #expect(mayStore == test.isStored, "\(test)")
+        #expect((refusal == nil) == test.isStored, "\(test)")
     }
 
     /// Needs explicit freshness, and a Content-Location that is the target (RFC 9110 §9.3.3).

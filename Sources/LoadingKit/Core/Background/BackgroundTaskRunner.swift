@@ -204,7 +204,7 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
             if takes { background.takeCompletion(of: identifier) }
         }
         if !takes { background.forget(identifier) }
-        core.finished(task)
+        core.finished(task, error)
     }
 
     private func reportMetrics(_ metrics: URLSessionTaskMetrics, _ error: (any Error)?, takes: Bool) {

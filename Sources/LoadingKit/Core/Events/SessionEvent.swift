@@ -4,9 +4,17 @@ import LoadingKitTransport
 /// Something that has happened in a session, for its flight recorder, its statistics and the inspector. It has no
 /// references: events are kept without an allocation.
 package enum SessionEvent: BitwiseCopyable, Sendable {
+    // MARK: Of a task
+
+    case taskBegan
+    /// Bytes of the body as the program gets them.
+    case taskSucceeded(bytes: Int64)
+    /// With the code of the `URLError`; 0 where a handler of the program failed with an error of its own.
+    case taskFailed(code: Int32)
+
     // MARK: Of a load
 
-    /// The load of a request has begun, the first one of a task or one after a redirect.
+    /// The load of a request has begun: the first one of a task, or one after a redirect.
     case loadBegan
     case cache(CacheDecision)
     /// The session's cookies were added to the request.
@@ -26,10 +34,6 @@ package enum SessionEvent: BitwiseCopyable, Sendable {
     case challengeAnswered(ChallengeOutcome)
     /// The attempt to open the event's connection has failed, and the load waited for it.
     case connectionFailed
-    /// Bytes of the body as the program gets them.
-    case loadEnded(bytes: Int64)
-    /// With the code of the `URLError`.
-    case loadFailed(code: Int32)
 
     // MARK: Of a connection
 
@@ -71,39 +75,23 @@ package enum RetryReason: UInt8, BitwiseCopyable, Sendable {
     case expectationRefused
     /// Over another proxy, or directly.
     case anotherRoute
-    /// Over another version of HTTP.
-    case anotherVersion
-    /// The program or one of its interceptors sends it again.
-    case program
-}
-
-/// What a challenge asks for.
-package enum ChallengeKind: UInt8, BitwiseCopyable, Sendable {
-    case serverTrust, clientCertificate, basic, digest, ntlm, negotiate, htmlForm, proxy, other
-}
-
-/// How a program or the session has answered a challenge.
-package enum ChallengeOutcome: UInt8, BitwiseCopyable, Sendable {
-    case credential, defaultHandling, cancelled, rejected
 }
 
 /// The reason why a cookie was not stored (RFC 6265bis §5.7).
-package enum CookieRefusal: UInt8, BitwiseCopyable, Sendable {
+package enum CookieRefusal: UInt8, Error, BitwiseCopyable, Sendable {
     /// The storage's or the session's policy.
     case policy
     /// The field cannot be read, or the name or value is too long.
     case invalid
-    /// `Domain` is not the host or a domain above it.
+    /// `Domain` is neither the host nor a domain above it.
     case otherDomain
     case publicSuffix
-    /// `Secure`, or a prefix that requires it, over a connection without TLS.
+    /// `Secure` over a connection without TLS, or a secure cookie has the name.
     case insecure
     /// The rules of the prefixes `__Host-` and `__Secure-`.
     case prefix
     /// `SameSite`, in a request from another site.
     case sameSite
-    /// `HttpOnly`, and the program sets it itself.
-    case httpOnly
 }
 
 /// A decision of a session's cache, with the reason.
@@ -115,8 +103,8 @@ package enum CacheDecision: UInt8, BitwiseCopyable, Sendable, CaseIterable {
     case staleWhileRevalidate
     /// It is stale, and the server has failed (`stale-if-error`).
     case staleIfError
-    /// The policy asks for it, of whatever age.
-    case policyAllowsStale
+    /// The policy asks for it, at any age.
+    case anyAge
     /// The server has confirmed it (304).
     case validated
 
@@ -130,7 +118,7 @@ package enum CacheDecision: UInt8, BitwiseCopyable, Sendable, CaseIterable {
     /// A part is stored: the rest is requested.
     case completesPart
     /// The policy or `no-store` excludes stored responses.
-    case lookupExcluded
+    case lookUpExcluded
     /// The method, or a body: no stored response answers such a request.
     case notLookedUp
     /// `only-if-cached` or `returnCacheDataDontLoad`, and no stored response can be used.

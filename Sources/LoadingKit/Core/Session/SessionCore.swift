@@ -157,8 +157,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         let (state, owner, own) = task.shared.withLock { ($0.lifecycle.state, $0.session, $0.delegate) }
         // The task is completed where another thread has cancelled it meanwhile; its end was reported.
         guard let session = owner, task.engine == nil, state != .completed else { return }
-        let engine = task.makeRunner(session, session.delegates(before: own), consumer)
-        task.engine = engine
+        let engine = makeRunner(task, session, session.delegates(before: own), consumer)
         if state == .canceling { return engine.cancel() }
         switch phase {
         case .open: break
@@ -184,9 +183,16 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         // An asynchronous caller's task that has not started ends when the caller starts it. A task that has ended
         // needs nothing.
         guard let session = task.session, task.state != .completed, let consumer = task.takeConsumer() else { return }
-        let engine = task.makeRunner(session, session.delegates(before: task.delegate), consumer)
-        task.engine = engine
-        engine.cancel()
+        makeRunner(task, session, session.delegates(before: task.delegate), consumer).cancel()
+    }
+
+    private func makeRunner(
+        _ task: URLSessionTask, _ session: URLSession, _ delegates: TaskDelegates?, _ consumer: TaskConsumer
+    ) -> any TaskRunner {
+        events.note(.taskBegan, task: task.taskIdentifier)
+        let runner = task.makeRunner(session, delegates, consumer)
+        task.engine = runner
+        return runner
     }
 
     /// Continues a task as another task, with the same identifier.
@@ -196,7 +202,14 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         entries[task.taskIdentifier] = other
     }
 
-    func finished(_ task: URLSessionTask) {
+    /// - Parameter error: the error as the program gets it.
+    func finished(_ task: URLSessionTask, _ error: (any Error)?) {
+        if let error {
+            let code = (error as? URLError)?.code.rawValue ?? 0
+            events.note(.taskFailed(code: Int32(clamping: code)), task: task.taskIdentifier)
+        } else {
+            events.note(.taskSucceeded(bytes: task.countOfBytesReceived), task: task.taskIdentifier)
+        }
         task.engine = nil
         entries[task.taskIdentifier] = nil
         invalidateIfDone()

@@ -26,6 +26,8 @@ package struct ConnectedStream {
 
 /// A connection to a server, directly or through a proxy, that is not yet established. Confined to its loop.
 package protocol PendingConnection: AnyObject {
+    /// The connection's number in its session; 0 where there is none yet.
+    var number: UInt32 { get }
     func cancel()
 }
 

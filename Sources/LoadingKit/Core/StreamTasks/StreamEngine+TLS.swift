@@ -37,8 +37,12 @@ extension StreamEngine: TLSAsker, ChallengeReceiver {
     var challengeDelegate: AnyObject? { delegates?.ownChallenged(core) }
 
     func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision) {
+        core.events.note(.challenged(ChallengeKind(challenge.protectionSpace)), task: task.taskIdentifier)
         guard let delegates else { return decide(.performDefaultHandling, nil) }
-        let answer = questions.open(about: challenge) { decide($0, $1) }
+        let answer = questions.open(about: challenge) { [core, task] disposition, credential in
+            core.events.note(.challengeAnswered(ChallengeOutcome(disposition)), task: task.taskIdentifier)
+            decide(disposition, credential)
+        }
         core.mailbox.post(for: task) { [session, task] in
             delegates.didReceive(challenge, session, task) { answer(($0, $1)) }
         }

@@ -25,6 +25,8 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
     let delegates: TaskDelegates?
     var loop: EventLoop { core.loop }
     var state = State.new
+    /// The connection's number in the session; 0 until there is one of its own.
+    private var connectionNumber: UInt32 = 0
     private(set) lazy var connector = core.makeConnector()
     private(set) lazy var questions = DelegateQuestions(loop)
     private var lanes: Deque<StreamLane> = [StreamLane()]
@@ -134,13 +136,21 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
     }
 
     private func connectDidEnd(_ result: Result<ConnectedStream, any Error>) {
-        guard case .connecting = state else { return }
+        guard case .connecting(let attempt) = state else { return }
         switch result {
         case .success(let connected):
+            connectionNumber = connected.stream.info.number
+            note(.connectionOpened(.stream))
             proxyPartition = connected.proxyPartition
             channelDidOpen(StreamConnection(connected.stream))
-        case .failure(let error): end(with: error)
+        case .failure(let error):
+            core.events.note(.connectionFailed, task: task.taskIdentifier, connection: attempt.number)
+            end(with: error)
         }
+    }
+
+    private func note(_ event: SessionEvent) {
+        core.events.note(event, task: task.taskIdentifier, connection: connectionNumber)
     }
 
     func channelDidOpen(_ channel: any StreamChannel) {
@@ -332,6 +342,7 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
         let last = state
         if case .over = last { return }
         state = .over
+        if connectionNumber > 0 { note(.connectionClosed(streams != nil ? .taken : error == nil ? .unusable : .lost)) }
         clockTimer?.cancel()
         networkObserver?.cancel()
         questions.closeAll()
@@ -349,7 +360,7 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
             task.settle(error, heedsCancellation: false)
             task.releaseResources()
         }
-        core.finished(task)
+        core.finished(task, error)
     }
 
     private func postEnd(

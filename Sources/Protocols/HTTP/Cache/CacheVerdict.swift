@@ -35,6 +35,20 @@ enum CacheVerdict {
         }
     }
 
+    /// The decision for readers.
+    ///
+    /// - Parameter missing: why there is no stored response; nil where there is one.
+    func decision(_ query: CacheQuery, missing: CacheDecision?) -> CacheDecision {
+        switch self {
+        case .serve(_, revalidates: .some): .staleWhileRevalidate
+        case .serve: query.usesStaleResponses ? .anyAge : .fresh
+        case .validate: .needsValidation
+        case .complete: .completesPart
+        case .load: missing ?? .needsValidation
+        case .gatewayTimeout, .unavailable: .unavailable
+        }
+    }
+
     private static func byRules(_ query: CacheQuery, _ stored: StoredResponse, _ now: Date) -> CacheVerdict {
         let freshness = stored.freshness(now: now)
         var verdict = ReuseRule.verdict(freshness, stored.control, request: query.control)
@@ -79,16 +93,18 @@ struct CacheQuery {
         control = CacheControl(ofRequest: fields)
     }
 
-    /// Whether a stored response may answer (RFC 9111 §4).
-    var mayBeAnsweredFromCache: Bool {
-        guard method == "GET" || method == "HEAD", !hasBody else { return false }
-        switch policy {
-        case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData: return false
-        case .useProtocolCachePolicy, .reloadRevalidatingCacheData: return !control.has(.noStore)
-        case .returnCacheDataElseLoad, .returnCacheDataDontLoad: return true
+    /// The reason why no stored response may answer (RFC 9111 §4); nil where one may.
+    var lookUpExclusion: CacheDecision? {
+        guard method == "GET" || method == "HEAD", !hasBody else { return .notLookedUp }
+        return switch policy {
+        case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData: .lookUpExcluded
+        case .useProtocolCachePolicy, .reloadRevalidatingCacheData: control.has(.noStore) ? .lookUpExcluded : nil
+        case .returnCacheDataElseLoad, .returnCacheDataDontLoad: nil
         }
     }
 
+    /// Whether stored responses answer at any age.
+    var usesStaleResponses: Bool { policy == .returnCacheDataElseLoad || policy == .returnCacheDataDontLoad }
 }
 
 extension URLRequest.CachePolicy {

@@ -22,6 +22,7 @@ extension CachedExchange: ForwardingReceiver {
                 return confirm(stored, attempt, receipt)
             }
             if ReuseRule.isServerError(response.statusCode), serveInstead(of: attempt) { return .wait }
+            resources.note(.changed)
         }
         endValidation(.inconclusive)
         session.applyEffects(of: receipt)
@@ -31,7 +32,10 @@ extension CachedExchange: ForwardingReceiver {
     }
 
     private func recorder(of receipt: SessionCache.Receipt) -> ResponseRecorder? {
-        guard session.mayStore(receipt) else { return nil }
+        if let refusal = session.refusal(of: receipt) {
+            resources.note(refusal)
+            return nil
+        }
         return ResponseRecorder(
             expecting: receipt.response.expectedContentLength, limit: session.cache.largestResponse)
     }
@@ -82,6 +86,7 @@ extension CachedExchange: ForwardingReceiver {
     private func confirm(_ stored: StoredResponse, _ attempt: Attempt, _ receipt: SessionCache.Receipt) -> Flow {
         var attempt = attempt
         let current = session.freshen(stored, receipt)
+        resources.note(.validated, current.freshnessText(now: session.now))
         attempt.confirmed = current
         state = .loading(attempt)
         endValidation(.current(current))
@@ -98,6 +103,7 @@ extension CachedExchange: ForwardingReceiver {
         else { return false }
         attempt.exchange.end()
         endValidation(.inconclusive)
+        resources.note(.staleIfError, stored.freshnessText(now: session.now))
         serve(answer)
         return true
     }
@@ -148,7 +154,8 @@ extension CachedExchange: ForwardingReceiver {
         guard let query, let response = response as? HTTPURLResponse, let receiver else { return }
         let receipt = makeReceipt(response, attempt, query)
         session.applyEffects(of: receipt)
-        if session.mayStore(receipt) { session.store(receipt, Data(), lacksContent: true, proposingTo: receiver) }
+        if let refusal = session.refusal(of: receipt) { return resources.note(refusal) }
+        session.store(receipt, Data(), lacksContent: true, of: resources, proposingTo: receiver)
     }
 
     func finish() {
@@ -157,7 +164,10 @@ extension CachedExchange: ForwardingReceiver {
             attempt.exchange.end()
             return serveConfirmed(confirmed)
         }
-        guard let receipt = attempt.receipt, let data = attempt.recorder?.take() else { return receiver.finish() }
+        guard let receipt = attempt.receipt, let data = attempt.recorder?.take() else {
+            if attempt.recorder != nil { resources.note(.notStoredSize) }
+            return receiver.finish()
+        }
         guard session.needsHash(for: receipt) else { return store(receipt, data, attempt, receiver) }
         session.withHash { [weak self] _ in
             guard let self, case .loading = state, let receiver = self.receiver else { return }
@@ -168,7 +178,7 @@ extension CachedExchange: ForwardingReceiver {
     private func store(
         _ receipt: SessionCache.Receipt, _ data: Data, _ attempt: Attempt, _ receiver: any LoadReceiver
     ) {
-        session.store(receipt, data, joining: attempt.partial?.stored, proposingTo: receiver)
+        session.store(receipt, data, joining: attempt.partial?.stored, of: resources, proposingTo: receiver)
         receiver.finish()
     }
 
@@ -185,7 +195,8 @@ extension CachedExchange: ForwardingReceiver {
         guard let receipt = attempt.receipt, let receiver, URLError(error, url: nil).code == .networkConnectionLost,
             let data = attempt.recorder?.take(), !data.isEmpty
         else { return }
-        session.store(receipt, data, isCutOff: true, joining: attempt.partial?.stored, proposingTo: receiver)
+        session.store(
+            receipt, data, isCutOff: true, joining: attempt.partial?.stored, of: resources, proposingTo: receiver)
     }
 
     func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision) {

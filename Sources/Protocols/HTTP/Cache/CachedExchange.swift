@@ -118,7 +118,7 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
 
     private func lookUp() {
         guard let query else { return }
-        guard query.mayBeAnsweredFromCache else { return act(on: CacheVerdict(query, nil, now: session.now)) }
+        if let reason = query.lookUpExclusion { return decide(query, nil, reason) }
         state = .waiting
         session.find(query) { [weak self] stored in
             guard let self, case .waiting = state else { return }
@@ -127,18 +127,23 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
     }
 
     private func choose(from stored: [StoredResponse], _ query: CacheQuery) {
-        guard let first = stored.first else { return act(on: CacheVerdict(query, nil, now: session.now)) }
+        guard let first = stored.first else { return decide(query, nil, .nothingStored) }
         let httpSession = session.httpSession(of: resources.core)
         if stored.count == 1, first.isForEverybody, !CacheUser.mayHaveCredentials(request, httpSession) {
-            return act(on: CacheVerdict(query, first, now: session.now))
+            return decide(query, first)
         }
         session.choose(from: stored, for: request, resources, httpSession) { [weak self] chosen in
             guard let self, case .waiting = state else { return }
-            act(on: CacheVerdict(query, chosen, now: session.now))
+            decide(query, chosen)
         }
     }
 
-    private func act(on verdict: CacheVerdict) {
+    /// - Parameter missing: why there is no stored response.
+    private func decide(_ query: CacheQuery, _ stored: StoredResponse?, _ missing: CacheDecision = .nothingForRequest) {
+        let verdict = CacheVerdict(query, stored, now: session.now)
+        resources.note(
+            verdict.decision(query, missing: stored == nil ? missing : nil),
+            stored?.freshnessText(now: session.now) ?? "")
         switch verdict {
         case .serve(let answer, let stale):
             if let stale { session.validateInBackground(stale, request, resources) }

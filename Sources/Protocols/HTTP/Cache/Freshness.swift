@@ -80,3 +80,11 @@ extension HTTPFields {
         }
     }
 }
+
+extension StoredResponse {
+    /// The response's age and lifetime, for readers.
+    func freshnessText(now: Date) -> String {
+        let freshness = freshness(now: now)
+        return "age \(DeltaSeconds.string(freshness.age)) s, lifetime \(DeltaSeconds.string(freshness.lifetime)) s"
+    }
+}

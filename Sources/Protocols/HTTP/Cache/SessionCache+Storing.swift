@@ -1,6 +1,7 @@
 import Foundation
 import LoadingKitCore
 import LoadingKitPrimitives
+import LoadingKitTransport
 
 extension SessionCache {
     /// A response, when its head is received.
@@ -29,15 +30,16 @@ extension SessionCache {
         }
     }
 
-    /// Whether the response may be stored after all of it is received.
-    func mayStore(_ receipt: Receipt) -> Bool {
+    /// The reason why the response must not be stored after all of it is received; nil where it may be.
+    func refusal(of receipt: Receipt) -> CacheDecision? {
         let fields = receipt.response.fields
-        guard let request = receipt.answeredRequest, receipt.isTrusted,
-            StoragePermission.mayStore(
-                method: request.httpMethod ?? "GET", requestControl: receipt.query.control,
-                status: receipt.response.statusCode, fields: fields, control: CacheControl(fields))
-        else { return false }
-        return receipt.response.statusCode != 206 || part(of: receipt) != nil
+        guard let request = receipt.answeredRequest else { return .notStoredMethod }
+        guard receipt.isTrusted else { return .notStoredUntrusted }
+        let refusal = StoragePermission.refusal(
+            method: request.httpMethod ?? "GET", requestControl: receipt.query.control,
+            status: receipt.response.statusCode, fields: fields, control: CacheControl(fields))
+        if let refusal { return refusal }
+        return receipt.response.statusCode == 206 && part(of: receipt) == nil ? .notStoredPart : nil
     }
 
     /// Stores a response, unless the receiver refuses. A response for a single user needs the key
@@ -48,17 +50,20 @@ extension SessionCache {
     ///   - stored: the stored response that this one completes.
     func store(
         _ receipt: Receipt, _ data: Data, lacksContent: Bool = false, isCutOff: Bool = false,
-        joining stored: StoredResponse? = nil, proposingTo receiver: any LoadReceiver
+        joining stored: StoredResponse? = nil, of load: LoadResources, proposingTo receiver: any LoadReceiver
     ) {
         let part = isCutOff ? cutOffPart(of: receipt) : part(of: receipt)
-        if isCutOff, part == nil { return }
+        if isCutOff, part == nil { return load.note(.notStoredIncomplete) }
         guard let request = receipt.answeredRequest else { return }
         guard let proposed = proposal(receipt, data, part, lacksContent, stored) else {
+            load.note(part == nil ? .notStoredUser : .notStoredPart)
             // The next response can be stored after the hash is loaded.
             return needsHash(for: receipt) ? withHash { _ in } : ()
         }
         let (date, metadata) = (receipt.responseTime, proposed.metadata)
-        receiver.willCache(proposed) { [cache] decided in
+        let (events, task) = (LoopTransfer(load.core.events), load.task.taskIdentifier)
+        receiver.willCache(proposed) { [cache, loop] decided in
+            loop.execute { events.value.note(.cache(decided == nil ? .notStoredProgram : .stored), task: task) }
             guard let decided else { return }
             let kept =
                 decided.metadata != nil
@@ -208,5 +213,12 @@ extension SessionCache {
 
     private func invalidate(_ url: URL) {
         for method in ["GET", "HEAD"] { cache.remove(CacheKey(method: method, url: url)) }
+    }
+}
+
+extension LoadResources {
+    /// Notes a decision of the cache about this load.
+    func note(_ decision: CacheDecision, _ detail: @autoclosure () -> String = "") {
+        core.events.note(.cache(decision), task: task.taskIdentifier, detail())
     }
 }

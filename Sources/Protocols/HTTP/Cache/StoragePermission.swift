@@ -17,21 +17,25 @@ enum StoragePermission {
         isHeuristicallyCacheable(status) || status == 302 || status == 303 || status == 307
     }
 
-    static func mayStore(
+    /// The reason why a response must not be stored; nil where it may be.
+    static func refusal(
         method: String, requestControl: CacheControl, status: Int, fields: HTTPFields, control: CacheControl
-    ) -> Bool {
-        guard method == "GET" || method == "HEAD", !requestControl.has(.noStore) else { return false }
+    ) -> CacheDecision? {
+        guard method == "GET" || method == "HEAD" else { return .notStoredMethod }
+        if requestControl.has(.noStore) { return .notStoredNoStore }
         // A 304 only updates a stored response, and a 416 is only about the request's range.
-        guard status >= 200, status <= 599, status != 304, status != 416 else { return false }
+        guard status >= 200, status <= 599, status != 304, status != 416 else { return .notStoredStatus }
         if control.has(.mustUnderstand) {
             // §5.2.2.3: beside `must-understand`, `no-store` is for caches that do not implement the status.
-            guard isUnderstood(status) else { return false }
+            guard isUnderstood(status) else { return .notStoredStatus }
         } else if control.has(.noStore) {
-            return false
+            return .notStoredNoStore
         }
-        guard !VaryKey.matchesNothing(fields) else { return false }
-        return control.has(.isPublic) || control.has(.isPrivate) || control.maxAge != nil || fields.contains(.expires)
+        if VaryKey.matchesNothing(fields) { return .notStoredVary }
+        let isAllowed =
+            control.has(.isPublic) || control.has(.isPrivate) || control.maxAge != nil || fields.contains(.expires)
             || isHeuristicallyCacheable(status)
+        return isAllowed ? nil : .notStoredNoLifetime
     }
 
     /// Whether a response to POST may answer later GET and HEAD requests. It needs explicit freshness, and a

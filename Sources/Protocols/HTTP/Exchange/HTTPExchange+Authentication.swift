@@ -130,6 +130,7 @@ extension HTTPExchange {
 
     private func sendAgain() {
         guard case .challenged(let waiting) = state else { return }
+        note(.retried(.authentication))
         beginAgain(after: waiting.response)
         addCookies()
     }

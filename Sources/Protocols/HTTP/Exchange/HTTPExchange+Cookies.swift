@@ -20,6 +20,7 @@ extension HTTPExchange {
         if let value {
             transaction.fields.append(.cookie, value)
             transaction.sendsStoredCookies = true
+            note(.cookiesSent, Self.names(ofCookies: value))
         }
         cookiesDidCome()
     }
@@ -29,7 +30,14 @@ extension HTTPExchange {
             let context = CookieContext(request, for: resources.task)
         else { return }
         storage.storeCookies(
-            in: head.fields, of: context, for: resources.task, policy: session.settings.httpCookieAcceptPolicy)
+            in: head.fields, of: context, for: resources.task, policy: session.settings.httpCookieAcceptPolicy
+        ) { name, refusal in note(refusal.map { .cookieRefused($0) } ?? .cookieStored, name) }
+    }
+
+    /// The names in the value of a `Cookie` field.
+    private static func names(ofCookies value: String) -> String {
+        value.split(separator: ";").map { $0.prefix { $0 != "=" }.trimmingCharacters(in: .whitespaces) }
+            .joined(separator: ", ")
     }
 
     var cookieStorage: HTTPCookieStorage? { request.httpShouldHandleCookies ? session.settings.httpCookieStorage : nil }

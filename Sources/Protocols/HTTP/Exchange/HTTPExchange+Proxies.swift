@@ -32,6 +32,7 @@ extension HTTPExchange {
     /// No connection was made. The request takes the next route, if there is one.
     func takeAnotherRoute(after error: any Error) -> Bool {
         guard routes?.takeNext(after: error) == true, let routes else { return false }
+        note(.retried(.anotherRoute), routes.current.map { "through \($0.description)" } ?? "directly")
         state = .gettingCookies
         if isInQueue { setQueued(false) }
         changeRoute(to: routes.current)

@@ -13,6 +13,7 @@ extension HTTPExchange {
     func receive(_ head: ResponseHead, hasBody: Bool) -> Flow {
         guard case .active(let stream) = state else { return .wait }
         transaction.timings.responseStart = loop.now
+        note(.responded(status: UInt16(truncatingIfNeeded: head.status)))
         didReceive(headToObserve: head)
         storeCookies(of: head)
         if resources.task.hasProgramsHandler, isPersonal(head) { resources.task.isPersonal = true }
@@ -52,6 +53,7 @@ extension HTTPExchange {
 
     /// Status 417: the server does not support `Expect`. The request is sent again without it (RFC 9110 §15.5.18).
     private func sendWithoutExpectation(_ stream: any HTTPStream, _ head: ResponseHead) -> Flow {
+        note(.retried(.expectationRefused))
         endTransaction(after: HTTPURLResponse(head, to: request))
         refuseExpectation()
         stream.abandon(number)
@@ -107,6 +109,7 @@ extension HTTPExchange {
             state = .challenged(waiting)
         } else if mayReplay(failure) {
             if transaction.timings.requestHeaderBytesSent > 0 { endTransaction() }
+            note(.retried(failure.processing == .notSent ? .notProcessed : .connectionLost), "\(failure.error)")
             replays.count(failure.processing)
             submit(needsFreshConnection: !failure.isBehind)
         } else {

@@ -288,12 +288,16 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
 
     /// Whether the exchange waits because no connection is free and none may be opened.
     func setQueued(_ isQueued: Bool) {
+        if isQueued, !isInQueue { note(.queued) }
         isInQueue = isQueued
         receiver?.queueStateDidChange(isQueued: isQueued)
     }
 
-    /// - Parameter connection: the times of the steps that the connection attempt has completed.
-    func failedToConnect(_ error: any Error, _ connection: ConnectTimings?) {
+    /// - Parameters:
+    ///   - connection: the times of the steps that the connection attempt has completed.
+    ///   - number: the connection's number.
+    func failedToConnect(_ error: any Error, _ connection: ConnectTimings?, _ number: UInt32?) {
+        if let number { note(.connectionFailed, connection: number) }
         if takeAnotherRoute(after: error) { return }
         if let connection { transaction.didFailToConnect(connection) }
         fail(routes?.failure(error) ?? LoadFailure.ofConnecting(error))
@@ -301,12 +305,19 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
 
     func assigned(to stream: any HTTPStream) { state = .active(stream) }
 
+    /// Notes an event of the task.
+    @inline(__always)
+    func note(_ event: SessionEvent, connection: UInt32 = 0, _ detail: @autoclosure () -> String = "") {
+        session.events.note(event, task: resources.task.taskIdentifier, connection: connection, detail())
+    }
+
     // MARK: From the stream
 
     /// Records the connection on which the request is about to be sent, and adds the fields that depend on it.
     func use(_ connection: ConnectionInfo, _ metrics: ConnectionMetrics, isReused: Bool) {
         transaction.requestWillBegin(
             on: metrics, isReused: isReused, isServerUntrusted: connection.tls?.certificateFailure != nil, at: loop.now)
+        note(.requestBegan(isReusedConnection: isReused), connection: connection.number)
         authentication.authorize(&transaction.fields, on: connection)
     }
 

@@ -47,7 +47,7 @@ extension HTTP1Connection {
             close()
             exchange?.ended()
             if let error, !isAnnounced { breakPipeline(error) } else { sendAgain(.notSent) }
-            return pool.connectionDidClose(id)
+            return pool.connectionDidClose(id, isAnnounced ? .retired : .unusable)
         }
         keepAlive.pipelinedRequestDidBegin()
         response = hasRest ? .begun : .awaited

@@ -98,7 +98,7 @@ extension HTTP1Connection {
         if case .wouldBlock = result { return }
         if case .end = result { pool.serverDidCloseIdle(after: loop.now.seconds(since: since)) }
         close()
-        pool.connectionDidClose(id)
+        pool.connectionDidClose(id, .lost)
     }
 
     /// Gives the codec bytes, and the exchange the resulting events, until either of them has to wait.

@@ -127,7 +127,7 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
     private func closeIfChosen() {
         guard case .idle = state, membership?.isChosen == true else { return }
         close()
-        pool.connectionDidClose(id)
+        pool.connectionDidClose(id, .idle)
     }
 
     func carry(_ exchange: HTTPExchange, isReused: Bool) {
@@ -160,7 +160,7 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         if isReusable { state = .idle(since: loop.now) } else { close() }
         if let new = exchange.authentication.binding { binding = new }
         exchange.ended()
-        if isReusable { pool.connectionDidBecomeIdle(self) } else { pool.connectionDidClose(id) }
+        if isReusable { pool.connectionDidBecomeIdle(self) } else { pool.connectionDidClose(id, .retired) }
     }
 
     /// Whether bytes follow that would be taken for the response to the next request.
@@ -172,7 +172,7 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         let tunnel = HTTP1Tunnel(stream, exchange, upgrade, rest: rest)
         leaveToProgram()
         exchange.assigned(to: tunnel)
-        pool.connectionDidClose(id)
+        pool.connectionDidClose(id, .taken)
         tunnel.start()
     }
 
@@ -183,7 +183,7 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         guard exchange.isRequestSent else { throw LoadFailure.switchedEarly }
         leaveToProgram()
         stream.handler = nil
-        pool.connectionDidClose(id)
+        pool.connectionDidClose(id, .taken)
         return TakenConnection(stream: stream, rest: unread)
     }
 
@@ -272,7 +272,7 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         }
         close()
         sendAgain(.unknown)
-        pool.connectionDidClose(id)
+        pool.connectionDidClose(id, .unusable)
     }
 
     // MARK: The end of the connection
@@ -288,13 +288,13 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
             if processing == .unknown { pool.serverDidCloseIdle(after: keepAlive.idleTime) }
             let isForAnother = !hasResponse && pool.offerHTTP2IfMisunderstood(stream.info)
             exchange.failed(StreamFailure(error: error, processing: isForAnother ? .notSent : processing))
-            pool.connectionDidClose(id)
+            pool.connectionDidClose(id, .lost)
         case .draining(let draining):
             breakPipeline(error)
-            pool.connectionDidClose(id)
+            pool.connectionDidClose(id, .lost)
             draining.next?.restartElsewhere()
         case .idle:
-            pool.connectionDidClose(id)
+            pool.connectionDidClose(id, .lost)
         case .closed:
             break
         }

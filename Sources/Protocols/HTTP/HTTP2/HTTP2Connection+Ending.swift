@@ -9,7 +9,7 @@ extension HTTP2Connection {
     func leave(_ unprocessed: [HTTP2StreamID], _ code: HTTP2ErrorCode, _ text: String) {
         let isRefusal = !life.noteGoAway() && !unprocessed.isEmpty
         let maySendAgain = !isRefusal || pool.connectionWasRefused()
-        pool.connectionWillClose(self, unprocessed: unprocessed.count)
+        pool.connectionWillClose(self, .retired, unprocessed: unprocessed.count)
         let words = "the server is closing the connection (\(code)\(text.isEmpty ? "" : ": \(text)"))"
         for stream in inOrder(unprocessed.compactMap(find)) where find(stream.number) === stream {
             let error = LoadFailure(.networkConnectionLost, words)
@@ -36,7 +36,7 @@ extension HTTP2Connection {
             stream.isListed = false
             stream.body = nil
         }
-        pool.connectionWillClose(self)
+        pool.connectionWillClose(self, .lost)
         for stream in lost {
             // The connection may have been lost before the request arrived (RFC 9110 §9.2.2). If it never carried more
             // than this request, the request itself may be the cause.
@@ -45,7 +45,7 @@ extension HTTP2Connection {
                 isUnknown ? (closing == .afterGoAway || isFault ? .possible : .unknown) : .begun
             stream.failed(StreamFailure(error: error, processing: processing))
         }
-        pool.connectionDidClose(id)
+        pool.connectionDidClose(id, .lost)
     }
 
     // MARK: Keep-alive

@@ -95,7 +95,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     private func closeIfChosen() {
         guard life.isIdle, membership?.isChosen == true else { return }
         close()
-        pool.connectionDidClose(id)
+        pool.connectionDidClose(id, .idle)
     }
 
     func carry(_ exchange: HTTPExchange) {
@@ -265,7 +265,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         case .reportSlots: pool.streamSlotsDidChange(self)
         case .close:
             close()
-            pool.connectionDidClose(id)
+            pool.connectionDidClose(id, .retired)
         case .nothing: break
         }
     }

@@ -12,11 +12,21 @@ final class ConnectionPoolDriver: RoutePool {
     private enum Connection {
         case http1(HTTP1Connection)
         case http2(HTTP2Connection)
+
+        /// The connection's number in its session.
+        var number: UInt32 {
+            switch self {
+            case .http1(let connection): connection.stream.info.number
+            case .http2(let connection): connection.stream.info.number
+            }
+        }
     }
 
     private struct ConnectFailure {
         let error: any Error
         let timings: ConnectTimings?
+        /// The number of the connection.
+        let number: UInt32
     }
 
     let record: RouteRecord
@@ -117,7 +127,7 @@ final class ConnectionPoolDriver: RoutePool {
         case .flushAhead(let connection): http1(connection)?.flushAhead()
         case .keepIdle(let connection): keepIdle(connection)
         case .close(let connection): close(connection)
-        case .retire(let connection): if case .http2(let retired)? = connections.remove(connection) { retired.retire() }
+        case .retire(let connection): if case .http2(let retired)? = remove(connection, .retired) { retired.retire() }
         case .startAttempt(let attempt, let offersHTTP2): start(attempt, offersHTTP2: offersHTTP2)
         case .cancelAttempt(let attempt): attempts.removeValue(forKey: attempt)?.cancel()
         case .fail(let request, let reason): fail(request, reason, failure)
@@ -154,7 +164,7 @@ final class ConnectionPoolDriver: RoutePool {
         exchange.requestID = nil
         switch connections[id] {
         case .http1(let connection) where use == .fromIdle && !connection.isUsable:
-            connections.remove(id)
+            remove(id, .lost)
             let again = register(exchange, false)
             connection.discard()
             run(pool.connectionWasClosed(id, before: again, now: loop.now))
@@ -191,7 +201,7 @@ final class ConnectionPoolDriver: RoutePool {
     }
 
     private func close(_ id: HTTPConnectionPool.ConnectionID) {
-        switch connections.remove(id) {
+        switch remove(id, session.isClosed ? .sessionEnded : .idle) {
         case .http1(let connection): connection.close()
         case .http2(let connection): connection.close()
         case nil: break
@@ -204,7 +214,7 @@ final class ConnectionPoolDriver: RoutePool {
         guard let exchange = exchanges.remove(request)?.exchange else { return }
         exchange.requestID = nil
         let error = reason == .attemptFailed ? failure?.error : nil
-        exchange.failedToConnect(error ?? LoadFailure.opensNoWebSocket, failure?.timings)
+        exchange.failedToConnect(error ?? LoadFailure.opensNoWebSocket, failure?.timings, failure?.number)
     }
 
     // MARK: Pauses
@@ -237,6 +247,7 @@ final class ConnectionPoolDriver: RoutePool {
 
     private func attempt(_ id: HTTPConnectionPool.AttemptID, didEndWith result: Result<ByteStream, any Error>) {
         guard let ended = attempts.removeValue(forKey: id) else { return }
+        let number = ended.handle?.number ?? 0
         let timings = ended.end()
         switch result {
         case .success(let stream):
@@ -244,20 +255,20 @@ final class ConnectionPoolDriver: RoutePool {
             attempt(id, didOpen: stream)
         case .failure(let error):
             let reason = HTTPConnectionPool.AttemptFailure(error, hasAnotherRoute: ended.hasAnotherRoute)
-            run(pool.attemptDidFail(id, reason, now: loop.now), ConnectFailure(error: error, timings: timings))
-            routeDidFail(error)
+            run(pool.attemptDidFail(id, reason, now: loop.now), ConnectFailure(error: error, timings: timings, number: number))
+            routeDidFail(error, number)
         }
     }
 
     /// The other exchanges that wait here take their other routes, if they have any.
-    private func routeDidFail(_ error: any Error) {
+    private func routeDidFail(_ error: any Error, _ number: UInt32) {
         guard LoadFailure.isOfRoute(error) else { return }
         session.proxies.proxyDidFail(route.proxy, error)
         guard connections.isEmpty else { return }
         let waiting = exchanges.ids.compactMap { exchanges[$0]?.exchange }.filter(\.hasAnotherRoute)
         for exchange in waiting.sorted(by: { $0.number < $1.number }) {
             withdraw(exchange)
-            exchange.failedToConnect(error, nil)
+            exchange.failedToConnect(error, nil, number)
         }
     }
 
@@ -292,6 +303,9 @@ final class ConnectionPoolDriver: RoutePool {
     }
 
     private func begin(_ stream: ByteStream, by attempt: HTTPConnectionPool.AttemptID?) {
+        session.events.note(
+            .connectionOpened(isHTTP2(stream) ? .http2 : .http1), connection: stream.info.number,
+            "\(stream.info.remote)")
         if isHTTP2(stream) {
             let connection = HTTP2Connection(stream, self)
             connection.id = connections.insert(.http2(connection))
@@ -322,8 +336,16 @@ final class ConnectionPoolDriver: RoutePool {
 
     // MARK: From connections
 
-    func connectionDidClose(_ id: HTTPConnectionPool.ConnectionID) {
-        connections.remove(id)
+    /// The pool no longer uses the connection. An HTTP/2 connection that is retired still has streams.
+    @discardableResult
+    private func remove(_ id: HTTPConnectionPool.ConnectionID, _ end: ConnectionEnd) -> Connection? {
+        guard let connection = connections.remove(id) else { return nil }
+        session.events.note(.connectionClosed(end), connection: connection.number)
+        return connection
+    }
+
+    func connectionDidClose(_ id: HTTPConnectionPool.ConnectionID, _ end: ConnectionEnd) {
+        remove(id, end)
         run(pool.connectionDidClose(id, now: loop.now))
     }
 
@@ -394,8 +416,8 @@ final class ConnectionPoolDriver: RoutePool {
     }
 
     /// - Parameter unprocessed: the number of streams that the server has not processed.
-    func connectionWillClose(_ connection: HTTP2Connection, unprocessed: Int = 0) {
-        connections.remove(connection.id)
+    func connectionWillClose(_ connection: HTTP2Connection, _ end: ConnectionEnd, unprocessed: Int = 0) {
+        remove(connection.id, end)
         run(pool.connectionWillClose(connection.id, unprocessed: unprocessed, now: loop.now))
     }
 

@@ -40,6 +40,7 @@ final class ProxiedConnect: PendingConnection {
     private let setChallenging: (Bool) -> Void
     private var handshake: AuthenticationHandshake?
     private var state = State.connecting(nil)
+    private(set) var number: UInt32 = 0
     private var timer: LoopTimer?
     private var completion: ((Result<ByteStream, any Error>) -> Void)?
 
@@ -93,6 +94,7 @@ final class ProxiedConnect: PendingConnection {
             case .failure(let error): fail(.unreachable(error.description))
             }
         }
+        number = attempt.number
         state = .connecting(attempt)
     }
 

@@ -60,7 +60,8 @@ private final class StreamAttempt: PendingConnection {
     }
 
     private let connections: StreamConnections
-    private let number: UInt64
+    /// Among the session's searches for routes.
+    private let search: UInt64
     private let host: String
     private let port: UInt16
     private let task: URLSessionTask
@@ -71,12 +72,12 @@ private final class StreamAttempt: PendingConnection {
     private var completion: ((Result<ConnectedStream, any Error>) -> Void)?
 
     init(
-        _ connections: StreamConnections, _ number: UInt64, _ host: String, _ port: UInt16, _ task: URLSessionTask,
+        _ connections: StreamConnections, _ search: UInt64, _ host: String, _ port: UInt16, _ task: URLSessionTask,
         _ receiver: any ChallengeReceiver & TLSAsker,
         _ completion: @escaping (Result<ConnectedStream, any Error>) -> Void
     ) {
         self.connections = connections
-        self.number = number
+        self.search = search
         // An address may be in brackets.
         let hasBrackets = host.hasPrefix("[") && host.hasSuffix("]")
         self.host = hasBrackets ? String(host.dropFirst().dropLast()) : host
@@ -87,13 +88,14 @@ private final class StreamAttempt: PendingConnection {
         use = NetworkUse(connections.core.settings)
     }
 
+    var number: UInt32 { if case .connecting(let attempt) = state { attempt.number } else { 0 } }
     private var settings: SessionSettings { connections.core.settings }
 
     func start() {
         do {
             let target = ProxyTarget(.https, host: host.lowercased(), port: port)
             state = .finding
-            try connections.proxies.findRoutes(to: target, for: number) { [weak self] in self?.didFindRoutes($0) }
+            try connections.proxies.findRoutes(to: target, for: search) { [weak self] in self?.didFindRoutes($0) }
         } catch {
             failLater(error)
         }
@@ -162,7 +164,7 @@ private final class StreamAttempt: PendingConnection {
         let last = state
         state = .ended
         switch last {
-        case .finding: connections.proxies.withdraw(number)
+        case .finding: connections.proxies.withdraw(search)
         case .connecting(let attempt): attempt.cancel()
         case .new, .ended: break
         }

@@ -127,11 +127,15 @@ extension HTTPCookie {
 
 extension HTTPCookie {
     /// The cookies that received fields set, in order. Each `Set-Cookie` field is parsed separately.
-    package static func cookies(in fields: HTTPFields, for url: URL, now: Date) -> [HTTPCookie] {
+    ///
+    /// - Parameter refuse: called for a field that sets no cookie.
+    package static func cookies(
+        in fields: HTTPFields, for url: URL, now: Date, refuse: (CookieRefusal) -> Void = { _ in }
+    ) -> [HTTPCookie] {
         var records: [CookieRecord] = []
         fields.forEachValue(of: .setCookie) { value in
-            guard let line = SetCookieLine(FieldText.string(value)) else { return }
-            if let record = CookieRecord(line, from: url, now: now) { records.append(record) }
+            guard let line = SetCookieLine(FieldText.string(value)) else { return refuse(.invalid) }
+            if let record = CookieRecord(line, from: url, now: now) { records.append(record) } else { refuse(.prefix) }
         }
         return records.map { HTTPCookie($0) }
     }

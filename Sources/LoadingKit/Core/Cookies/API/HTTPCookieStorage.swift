@@ -183,18 +183,28 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {  // all state is i
         return state.withLock { $0.jar.records(for: query, at: now) }
     }
 
-    /// - Parameter policy: The session's policy, which applies in addition to the storage's; nil where there is no
-    ///   session.
-    func store(_ cookies: [HTTPCookie], from context: CookieContext, policy: HTTPCookie.AcceptPolicy? = nil) {
-        let strict = policy.map { context.isAccepted(by: $0) } ?? true
-        guard strict, !cookies.isEmpty else { return }
+    /// - Parameter note: Called with the name of each cookie, and with the reason where it is not stored.
+    func store(
+        _ cookies: [HTTPCookie], from context: CookieContext,
+        _ note: (_ name: String, CookieRefusal?) -> Void = { _, _ in }
+    ) {
+        guard !cookies.isEmpty else { return }
+        var refusals: [CookieRefusal?] = []
         change { state, now in
-            guard context.isAccepted(by: state.policy) else { return [] }
-            return cookies.flatMap { cookie in
-                acceptance.accepted(cookie.record, from: context, at: now, in: state.jar)
-                    .map { state.jar.store($0, at: now) } ?? []
+            cookies.flatMap { cookie -> [CookieChange] in
+                do throws(CookieRefusal) {
+                    guard context.isAccepted(by: state.policy) else { throw .policy }
+                    let accepted = try acceptance.accepted(cookie.record, from: context, at: now, in: state.jar)
+                    refusals.append(nil)
+                    return state.jar.store(accepted, at: now)
+                } catch {
+                    refusals.append(error)
+                    return []
+                }
             }
         }
+        // Not while the lock is held.
+        for (cookie, refusal) in zip(cookies, refusals) { note(cookie.name, refusal) }
     }
 
     private func change(_ body: (inout State, Date) -> [CookieChange]) {
@@ -261,16 +271,20 @@ extension HTTPCookieStorage {
 
     /// Stores the cookies that a response's fields set.
     ///
-    /// - Parameter policy: The session's accept policy, which applies in addition to the storage's.
+    /// - Parameters:
+    ///   - policy: The session's accept policy, which applies in addition to the storage's.
+    ///   - note: Called with the name of each cookie, and with the reason where it is not stored.
     package func storeCookies(
-        in fields: HTTPFields, of context: CookieContext, for task: URLSessionTask?, policy: HTTPCookie.AcceptPolicy
+        in fields: HTTPFields, of context: CookieContext, for task: URLSessionTask?, policy: HTTPCookie.AcceptPolicy,
+        _ note: (_ name: String, CookieRefusal?) -> Void = { _, _ in }
     ) {
         guard fields.contains(.setCookie) else { return }
-        let cookies = HTTPCookie.cookies(in: fields, for: context.url, now: now())
-        guard let task, isCustomized else {
-            return store(cookies, from: context, policy: policy)
-        }
-        if !cookies.isEmpty, context.isAccepted(by: policy) { storeCookies(cookies, for: task) }
+        let cookies = HTTPCookie.cookies(in: fields, for: context.url, now: now()) { note("", $0) }
+        guard context.isAccepted(by: policy) else { return cookies.forEach { note($0.name, .policy) } }
+        guard let task, isCustomized else { return store(cookies, from: context, note) }
+        guard !cookies.isEmpty else { return }
+        cookies.forEach { note($0.name, nil) }
+        storeCookies(cookies, for: task)
     }
 
     /// `name=value; name=value` (RFC 6265bis §5.8.3).

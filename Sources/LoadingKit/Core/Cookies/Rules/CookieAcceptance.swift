@@ -21,32 +21,39 @@ struct CookieAcceptance {
         return cookie
     }
 
-    /// The cookie as it is stored when a server sets it; nil when that server must not set it.
-    func accepted(_ cookie: CookieRecord, from context: CookieContext, at now: Date, in jar: CookieJar) -> CookieRecord?
-    {
-        guard let host = CookieHost.host(of: context.url), var cookie = cookie.shared(by: host),
-            cookie.size <= limits.cookieBytes, cookie.isValidForNamePrefix
-        else { return nil }
+    /// The cookie as it is stored when a server sets it.
+    ///
+    /// - Throws: the reason why that server must not set it.
+    func accepted(
+        _ cookie: CookieRecord, from context: CookieContext, at now: Date, in jar: CookieJar
+    ) throws(CookieRefusal) -> CookieRecord {
+        guard let host = CookieHost.host(of: context.url), cookie.size <= limits.cookieBytes else { throw .invalid }
+        var cookie = try cookie.shared(by: host)
+        guard cookie.isValidForNamePrefix else { throw .prefix }
         if !context.url.isSecureForCookies {
-            guard !cookie.isSecure, !jar.hasSecureCookie(hiddenBy: cookie) else { return nil }
+            guard !cookie.isSecure, !jar.hasSecureCookie(hiddenBy: cookie) else { throw .insecure }
         }
-        guard context.accepts(cookie.sameSite), cookie.sameSite != .none || cookie.isSecure else { return nil }
+        guard context.accepts(cookie.sameSite), cookie.sameSite != .none || cookie.isSecure else { throw .sameSite }
         cookie.expires = cookie.expires.map { min($0, now.addingTimeInterval(Self.longestLife)) }
         return cookie
     }
 }
 
 extension CookieRecord {
-    /// The cookie with a domain for which a server at `host` may set cookies; nil when the cookie has another domain.
-    fileprivate func shared(by host: String) -> CookieRecord? {
+    /// The cookie with a domain for which a server at `host` may set cookies.
+    fileprivate func shared(by host: String) throws(CookieRefusal) -> CookieRecord {
         let domain = identity.domain
-        if identity.isHostOnly { return domain == host ? self : nil }
-        guard CookieHost.matches(host, domain: domain) else { return nil }
+        if identity.isHostOnly {
+            guard domain == host else { throw .otherDomain }
+            return self
+        }
+        guard CookieHost.matches(host, domain: domain) else { throw .otherDomain }
         if let registrable = PublicSuffixes.registrableDomain(of: host) {
-            return CookieHost.matches(domain, domain: registrable) ? self : nil
+            guard CookieHost.matches(domain, domain: registrable) else { throw .publicSuffix }
+            return self
         }
         // A public suffix, a name of one label, or an address: its cookies are for this host only.
-        guard domain == host else { return nil }
+        guard domain == host else { throw .publicSuffix }
         var cookie = self
         cookie.identity.isHostOnly = true
         return cookie

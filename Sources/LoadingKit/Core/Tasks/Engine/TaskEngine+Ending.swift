@@ -12,7 +12,7 @@ extension TaskEngine {
         last(response)
         // Otherwise after the last report, on the delegate queue.
         if delegates == nil, recipient != .handler { task.releaseResources() }
-        core.finished(task)
+        core.finished(task, error)
     }
 
     private func reportMetrics(_ error: (any Error)?, _ delegates: TaskDelegates, _ recipient: EndRecipient) {

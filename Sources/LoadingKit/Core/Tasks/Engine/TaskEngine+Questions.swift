@@ -76,8 +76,10 @@ extension TaskEngine {
 
     func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision) {
         noteActivity()
+        core.events.note(.challenged(ChallengeKind(challenge.protectionSpace)), task: task.taskIdentifier)
         guard let delegates else { return decide(.performDefaultHandling, nil) }
         let answer = questions.open(about: challenge) { [self] disposition, credential in
+            core.events.note(.challengeAnswered(ChallengeOutcome(disposition)), task: task.taskIdentifier)
             updateHeld()
             decide(disposition, credential)
         }

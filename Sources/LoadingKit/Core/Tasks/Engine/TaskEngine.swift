@@ -182,6 +182,7 @@ final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // conf
             sentStream = request.httpBodyStream
             // An earlier request of the task may have sent bytes.
             if request.hasBody { task.countOfBytesSent = 0 }
+            core.events.note(.loadBegan, task: task.taskIdentifier)
             if delegates != nil { log.loadDidBegin(request, loop.now) }
             handler.begin(self)
         } catch {
@@ -270,6 +271,8 @@ final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // conf
     /// Counts a redirect, and returns the number of redirects.
     func noteRedirect(_ response: URLResponse) -> Int {
         noteActivity()
+        let status = (response as? HTTPURLResponse)?.statusCode ?? 0
+        core.events.note(.redirected(status: UInt16(truncatingIfNeeded: status)), task: task.taskIdentifier)
         log.didRedirect(response, loop.now)
         return log.redirectCount
     }
