@@ -90,6 +90,20 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
     /// Whether the space belongs to a proxy.
     open override func isProxy() -> Bool { isOfProxy }
 
+    /// What a challenge for the space asks for.
+    var challengeKind: ChallengeKind {
+        switch authenticationMethod {
+        case NSURLAuthenticationMethodServerTrust: .serverTrust
+        case NSURLAuthenticationMethodClientCertificate: .clientCertificate
+        case _ where isOfProxy: .proxy
+        case NSURLAuthenticationMethodHTTPBasic: .basic
+        case NSURLAuthenticationMethodHTTPDigest: .digest
+        case NSURLAuthenticationMethodNTLM: .ntlm
+        case NSURLAuthenticationMethodNegotiate: .negotiate
+        default: .other
+        }
+    }
+
     /// Whether an eavesdropper on the connection cannot read the credential: the protocol encrypts it, or the method
     /// does not send it.
     open var receivesCredentialSecurely: Bool {

@@ -12,3 +12,15 @@ public enum URLSessionAuthChallengeDisposition: Int, Sendable {
 
 /// Receives the answer to a challenge.
 package typealias ChallengeAnswer = @Sendable (URLSessionAuthChallengeDisposition, URLCredential?) -> Void
+
+extension URLSessionAuthChallengeDisposition {
+    /// The answer to a challenge, as an event.
+    var outcome: ChallengeOutcome {
+        switch self {
+        case .useCredential: .credential
+        case .performDefaultHandling: .defaultHandling
+        case .cancelAuthenticationChallenge: .cancelled
+        case .rejectProtectionSpace: .rejected
+        }
+    }
+}

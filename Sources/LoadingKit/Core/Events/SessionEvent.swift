@@ -77,6 +77,16 @@ package enum RetryReason: UInt8, BitwiseCopyable, Sendable {
     case anotherRoute
 }
 
+/// What a challenge asks for.
+package enum ChallengeKind: UInt8, BitwiseCopyable, Sendable {
+    case serverTrust, clientCertificate, basic, digest, ntlm, negotiate, proxy, other
+}
+
+/// How a program or the session has answered a challenge.
+package enum ChallengeOutcome: UInt8, BitwiseCopyable, Sendable {
+    case credential, defaultHandling, cancelled, rejected
+}
+
 /// The reason why a cookie was not stored (RFC 6265bis §5.7).
 package enum CookieRefusal: UInt8, Error, BitwiseCopyable, Sendable {
     /// The storage's or the session's policy.

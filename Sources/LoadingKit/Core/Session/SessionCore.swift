@@ -36,7 +36,7 @@ package protocol SessionBackground: AnyObject, Sendable {
 }
 
 /// The part of a session on the loop: its tasks, its schemes' resources, and the state of its invalidation.
-package final class SessionCore: @unchecked Sendable {  // confined to `loop`, but for the constants
+package final class SessionCore: LiveSession, @unchecked Sendable {  // confined to `loop`, but for the constants
     private enum Phase {
         case open
         /// No new tasks start. The session is invalidated when the last task has ended.

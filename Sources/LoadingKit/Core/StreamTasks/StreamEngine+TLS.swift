@@ -37,10 +37,10 @@ extension StreamEngine: TLSAsker, ChallengeReceiver {
     var challengeDelegate: AnyObject? { delegates?.ownChallenged(core) }
 
     func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision) {
-        core.events.note(.challenged(ChallengeKind(challenge.protectionSpace)), task: task.taskIdentifier)
+        core.events.note(.challenged(challenge.protectionSpace.challengeKind), task: task.taskIdentifier)
         guard let delegates else { return decide(.performDefaultHandling, nil) }
         let answer = questions.open(about: challenge) { [core, task] disposition, credential in
-            core.events.note(.challengeAnswered(ChallengeOutcome(disposition)), task: task.taskIdentifier)
+            core.events.note(.challengeAnswered(disposition.outcome), task: task.taskIdentifier)
             decide(disposition, credential)
         }
         core.mailbox.post(for: task) { [session, task] in

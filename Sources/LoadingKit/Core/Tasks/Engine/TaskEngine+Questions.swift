@@ -76,10 +76,10 @@ extension TaskEngine {
 
     func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision) {
         noteActivity()
-        core.events.note(.challenged(ChallengeKind(challenge.protectionSpace)), task: task.taskIdentifier)
+        core.events.note(.challenged(challenge.protectionSpace.challengeKind), task: task.taskIdentifier)
         guard let delegates else { return decide(.performDefaultHandling, nil) }
         let answer = questions.open(about: challenge) { [self] disposition, credential in
-            core.events.note(.challengeAnswered(ChallengeOutcome(disposition)), task: task.taskIdentifier)
+            core.events.note(.challengeAnswered(disposition.outcome), task: task.taskIdentifier)
             updateHeld()
             decide(disposition, credential)
         }
