@@ -216,7 +216,10 @@ let package = Package(
             ["LoadingKitCore", "LoadingKitTransport", "LoadingKitPrimitives"]),
         .target(
             name: "LoadingKitInspector",
-            dependencies: ["LoadingKitCore", "LoadingKitHAR", "LoadingKitHTTP1", "LoadingKitTransport", "LoadingKitPrimitives"],
+            dependencies: [
+                "LoadingKitCore", "LoadingKitHAR", "LoadingKitHTTP1", "LoadingKitTransport", "LoadingKitPrimitives",
+                .product(name: "DequeModule", package: "swift-collections"),
+            ],
             path: "Sources/LoadingKit/Inspector",
             // The page is a part of each program that shows its traffic.
             resources: ["html", "css", "js"].map { .embedInCode("Resources/inspector.\($0)") },
@@ -224,8 +227,8 @@ let package = Package(
         module(
             "LoadingKit", at: "LoadingKit/LoadingKit",
             [
-                "LoadingKitCore", "LoadingKitHAR", "LoadingKitHTTP", "LoadingKitFile", "LoadingKitDataURL",
-                "LoadingKitPersistence", "LoadingKitPrimitives",
+                "LoadingKitCore", "LoadingKitHAR", "LoadingKitInspector", "LoadingKitHTTP", "LoadingKitFile",
+                "LoadingKitDataURL", "LoadingKitPersistence", "LoadingKitPrimitives",
                 .target(name: "LoadingKitTransfers", condition: .when(traits: ["Background"])),
                 .target(name: "LoadingKitFTPHandler", condition: .when(traits: ["FTP"])),
             ]),

@@ -16,7 +16,7 @@ extension URLSessionConfiguration {
         configuration.httpCookieStorage = .shared
         configuration.urlCredentialStorage = .shared
         configuration.settings.hsts = .shared
-        configuration.settings.recorders = EnvironmentRecording.recorders
+        configuration.settings.followEnvironment()
         return configuration
     }
 
@@ -31,7 +31,7 @@ extension URLSessionConfiguration {
         configuration.httpCookieStorage = HTTPCookieStorage()
         configuration.urlCredentialStorage = URLCredentialStorage()
         configuration.settings.ownStores()
-        configuration.settings.recorders = EnvironmentRecording.recorders
+        configuration.settings.followEnvironment()
         return configuration
     }
 }

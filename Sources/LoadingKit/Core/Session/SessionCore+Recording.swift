@@ -1,13 +1,13 @@
 import Foundation
 
-/// Records the loads of sessions. It stands between a request as the handler of its scheme gets it, behind all
+/// Records the loads of sessions, or holds them. It stands between a request as the handler of its scheme gets it, behind all
 /// interceptors and adapters, and the receiver of the response. Called on a session's event loop.
 package protocol LoadRecorder: AnyObject, Sendable {
     /// Makes the load of a request.
     ///
-    /// - Parameter make: makes the load that is recorded, of the request or of one with the same content.
+    /// - Parameter make: makes the load that is recorded, of the request or of another one, now or later on the loop.
     func load(
-        _ request: URLRequest, _ resources: LoadResources, by make: (URLRequest) throws -> any LoopHandler
+        _ request: URLRequest, _ resources: LoadResources, by make: @escaping (URLRequest) throws -> any LoopHandler
     ) throws -> any LoopHandler
 
     /// Records a transfer of a background session, which may have been performed by another process: its bodies are not
@@ -31,6 +31,21 @@ extension SessionCore {
         loop.execute { self.recorders.removeAll { $0 === recorder } }
     }
 
+    /// Tells an observer of the session's events from now on. Called from any thread.
+    package func follow(by observer: any SessionEventObserver) {
+        let add: @Sendable () -> Void = { self.events.add(observer) }
+        if loop.isCurrent { add() } else { loop.perform(add) }
+    }
+
+    /// Called from any thread.
+    package func unfollow(by observer: any SessionEventObserver) { loop.execute { self.events.remove(observer) } }
+
+    /// What the session is, for readers.
+    package var kindName: String {
+        if let identifier = settings.identifier { return "background \(identifier)" }
+        return settings.ephemeralStores.isEmpty ? "default" : "ephemeral"
+    }
+
     /// Calls `done`, on any thread, when what was recorded is where it is kept.
     func flushRecorders(_ done: @escaping @Sendable () -> Void) { Self.flush(recorders[...], done) }
 
@@ -46,7 +61,7 @@ extension SessionCore {
     ) throws -> any LoopHandler {
         guard let recorder = recorders.first else { return try makeLoad(request, resources, by: entry) }
         return try recorder.load(request, resources) {
-            try makeRecordedLoad($0, resources, by: entry, recorders.dropFirst())
+            try self.makeRecordedLoad($0, resources, by: entry, recorders.dropFirst())
         }
     }
 }

@@ -39,7 +39,8 @@ extension StreamEngine: TLSAsker, ChallengeReceiver {
     func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision) {
         core.events.note(.challenged(challenge.protectionSpace.challengeKind), task: task.taskIdentifier)
         guard let delegates else { return decide(.performDefaultHandling, nil) }
-        let answer = questions.open(about: challenge) { [core, task] disposition, credential in
+        let answer = questions.open(about: challenge) {
+            [core, task] (disposition: URLSessionAuthChallengeDisposition, credential: URLCredential?) in
             core.events.note(.challengeAnswered(disposition.outcome), task: task.taskIdentifier)
             decide(disposition, credential)
         }

@@ -79,3 +79,8 @@ public struct HARTimings: HARPart, Sendable, Hashable {
         .init("wait", \.wait), .init("receive", \.receive), .init("ssl", \.ssl),
     ]
 }
+
+extension HAREntry {
+    /// The entry as it is written.
+    package var value: JSONValue { json ?? .null }
+}

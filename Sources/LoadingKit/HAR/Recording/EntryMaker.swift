@@ -3,21 +3,21 @@ import LoadingKitCore
 @_spi(LoadingKitPlugins) import LoadingKitPrimitives
 
 /// Makes the entries of a recorded load. They contain no secrets.
-struct EntryMaker {
+package struct EntryMaker {
     private let notes: LoadNotes
     private let rules: HARRules
     private let anchor: WallClockAnchor
     private var redactor: Redactor { rules.redactor }
 
     /// - Parameter anchor: a moment on both clocks.
-    init(_ notes: LoadNotes, _ rules: HARRules, _ anchor: WallClockAnchor) {
+    package init(_ notes: LoadNotes, _ rules: HARRules, _ anchor: WallClockAnchor) {
         self.notes = notes
         self.rules = rules
         self.anchor = anchor
     }
 
     /// One entry for each request that was sent for the load, or for the last one only: see ``HARRules/Perspective``.
-    func entries() -> [HAREntry] {
+    package func entries() -> [HAREntry] {
         let earlier = rules.perspective == .network ? notes.transactions.dropLast() : []
         return earlier.map(entry(ofEarlier:)) + [lastEntry()]
     }

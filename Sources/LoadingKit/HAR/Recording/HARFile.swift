@@ -62,7 +62,7 @@ package final class HARFile: Sendable {
     /// - Parameter bodyLimit: the largest size of a recorded body, in bytes; nil where no bodies are recorded.
     package func recorder(_ redaction: HARRedaction = .standard, bodyLimit: Int? = 1 << 20) -> LoadRecording {
         let rules = HARRules(.network, redaction, bodyLimit: bodyLimit)
-        return LoadRecording(rules, on: work) { [self] _, entries in append(entries) }
+        return EntryQueue(rules, on: work) { [self] _, entries in append(entries) }.recording
     }
 
     private func append(_ entries: [HAREntry]) {

@@ -47,12 +47,12 @@ public final class HARRecorder: Sendable {
     ///
     /// - Parameter schemes: the schemes of the recorded requests. Default `http` and `https`.
     public func install(in configuration: URLSessionConfiguration, schemes: [String] = ["http", "https"]) {
-        let recording = LoadRecording(
+        let queue = EntryQueue(
             HARRules(
                 .program, options.redaction, bodyLimit: options.recordsBodies ? options.maximumBodySize : nil,
                 schemes: schemes), now: options.now, on: work
         ) { [weak self] in self?.keep($0, $1) }
-        configuration.settings.recorders.append(recording)
+        configuration.settings.recorders.append(queue.recording)
     }
 
     private func keep(_ number: Int, _ entries: [HAREntry]) {

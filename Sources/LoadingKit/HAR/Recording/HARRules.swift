@@ -2,9 +2,9 @@ import Foundation
 import LoadingKitCore
 
 /// The rules of a recording: its options, and what its entries show.
-struct HARRules: Sendable {
+package struct HARRules: Sendable {
     /// Whose traffic a recording shows.
-    enum Perspective: Sendable {
+    package enum Perspective: Sendable {
         /// The requests that the program makes: one entry for each load.
         case program
         /// The requests that are sent: one entry for each, with the fields that the session adds.
@@ -12,13 +12,13 @@ struct HARRules: Sendable {
     }
 
     let perspective: Perspective
-    let redactor: Redactor
+    package let redactor: Redactor
     /// The largest size of a recorded body, in bytes; nil where no bodies are recorded.
     let bodyLimit: Int?
     /// The schemes of the recorded requests, in lower case; nil for all.
     private let schemes: Set<String>?
 
-    init(_ perspective: Perspective, _ redaction: HARRedaction, bodyLimit: Int?, schemes: [String]? = nil) {
+    package init(_ perspective: Perspective, _ redaction: HARRedaction, bodyLimit: Int?, schemes: [String]? = nil) {
         self.perspective = perspective
         self.bodyLimit = bodyLimit.map { max($0, 0) }
         self.schemes = schemes.map { Set($0.map { $0.lowercased() }) }

@@ -3,7 +3,7 @@ import LoadingKitCore
 import LoadingKitPrimitives
 
 /// A record of a load, from which its entries are made at the end.
-struct LoadNotes: Sendable {
+package struct LoadNotes: Sendable {
     /// A message of a WebSocket.
     struct Message: Sendable {
         let message: URLSessionWebSocketTask.Message
@@ -12,31 +12,49 @@ struct LoadNotes: Sendable {
     }
 
     /// The position among the loads of the recording, in the order in which they began.
-    let number: Int
+    package let number: Int
+    /// The session and the identifier of the task; 0 where the task was performed elsewhere.
+    package let session: SessionIdentity?
+    package let task: Int
     /// The request without its body.
-    let request: URLRequest
+    package let request: URLRequest
     let start: MonotonicTime
+    /// A moment on both clocks, where the load was performed elsewhere.
+    let anchor: WallClockAnchor?
     /// The part of the request's body that was sent.
     private(set) var sentBody: RecordedBody
     let receivedBody: RecordedBody
-    private(set) var response: URLResponse?
+    package private(set) var response: URLResponse?
     private(set) var responseTime: MonotonicTime?
     /// The requests that were sent for the load, such as one for each answer to a challenge, and their responses.
-    var transactions: [TransactionRecord] = []
+    package var transactions: [TransactionRecord] = []
     /// The result; nil while the load goes on.
-    var result: Result<Void, any Error>?
+    package internal(set) var result: Result<Void, any Error>?
     private(set) var messages: [Message] = []
     /// The number of further messages, which exceed the limit of a body.
     private(set) var omittedMessages = 0
     private var messageBytes = 0
     private let limit: Int
+    /// The time of the last event.
     private(set) var end: MonotonicTime
     private(set) var isWebSocket = false
     /// Whether the session's cache keeps responses in memory alone.
     private(set) var cachesInMemory = false
 
     /// - Parameter limit: the largest number of bytes of each body, and of all messages.
-    init(_ request: URLRequest, _ number: Int, limit: Int, start: MonotonicTime) {
+    init(_ request: URLRequest, _ number: Int, limit: Int, _ resources: LoadResources) {
+        self.init(
+            request, number, limit: limit, start: resources.loop.now, session: resources.core.identity,
+            task: resources.task.taskIdentifier)
+        isWebSocket = resources.task is URLSessionWebSocketTask
+        cachesInMemory = resources.core.settings.urlCache?.diskCapacity == 0
+    }
+
+    private init(
+        _ request: URLRequest, _ number: Int, limit: Int, start: MonotonicTime, session: SessionIdentity? = nil,
+        task: Int = 0, anchor: WallClockAnchor? = nil
+    ) {
+        (self.session, self.task, self.anchor) = (session, task, anchor)
         var head = request
         head.httpBody = nil
         self.request = head
@@ -52,7 +70,7 @@ struct LoadNotes: Sendable {
     init(_ number: Int, _ last: URLSessionTaskTransactionMetrics, _ all: [TransactionRecord], _ error: (any Error)?) {
         let times = last.record.timings
         let start = times.fetchStart ?? last.anchor.monotonicTime
-        self.init(last.request, number, limit: 0, start: start)
+        self.init(last.request, number, limit: 0, start: start, anchor: last.anchor)
         sentBody.skip(Int(clamping: last.countOfRequestBodyBytesBeforeEncoding))
         receivedBody.skip(Int(clamping: last.countOfResponseBodyBytesAfterDecoding))
         (responseTime, end) = (times.responseStart, times.responseEnd ?? start)
@@ -69,6 +87,7 @@ struct LoadNotes: Sendable {
     mutating func didReceive(_ response: URLResponse, at time: MonotonicTime) {
         self.response = response
         responseTime = time
+        end = time
     }
 
     mutating func note(_ message: URLSessionWebSocketTask.Message, isSent: Bool, at time: MonotonicTime) {
@@ -83,16 +102,17 @@ struct LoadNotes: Sendable {
         messages.append(Message(message: message, isSent: isSent, time: time))
     }
 
-    /// The notes of a load that has ended.
-    func ended(_ result: Result<Void, any Error>, _ resources: LoadResources) -> LoadNotes {
-        var notes = self
-        notes.result = result
-        notes.end = resources.loop.now
-        notes.isWebSocket = resources.task is URLSessionWebSocketTask
-        notes.cachesInMemory = resources.core.settings.urlCache?.diskCapacity == 0
-        return notes
+    mutating func didEnd(_ result: Result<Void, any Error>, at time: MonotonicTime) {
+        self.result = result
+        end = time
+    }
+
+    /// Releases the bodies, and keeps their sizes.
+    package func omitBodies() {
+        sentBody.omit()
+        receivedBody.omit()
     }
 
     /// The number of bytes of memory that the bodies and messages take.
-    var size: Int { sentBody.heldBytes + receivedBody.heldBytes + messageBytes }
+    package var size: Int { sentBody.heldBytes + receivedBody.heldBytes + messageBytes }
 }

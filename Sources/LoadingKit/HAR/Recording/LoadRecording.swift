@@ -3,47 +3,46 @@ import LoadingKitCore
 import LoadingKitPrimitives
 import Synchronization
 
-/// Records loads, and passes the entry or entries of each load on when it has ended. Entries are made off the event
-/// loop.
+/// Records loads, and passes their notes on while they run.
 package final class LoadRecording: LoadRecorder {
-    /// The largest number of bytes of bodies that wait for their entry. Beyond it only the sizes of bodies are recorded.
-    private static let mostWaitingBytes = 64 << 20
+    /// A moment of a load.
+    package enum Moment: Sendable {
+        case began
+        /// The head of a response has been received.
+        case responded
+        case ended
+    }
 
     /// Number the loads of the process in the order of their starts.
     private static let numbers = Atomic<Int>(0)
 
     private let rules: HARRules
-    private let now: @Sendable () -> Date
-    private let keep: @Sendable (_ number: Int, [HAREntry]) -> Void
     private let work: OrderedWork
-    private let waitingBytes = Atomic<Int>(0)
+    private let observe: @Sendable (Moment, LoadNotes) -> Void
 
     /// - Parameters:
-    ///   - now: the source of the time.
-    ///   - work: the work in whose order entries are made and kept.
-    ///   - keep: gets the load's position in the order of their starts, and its entries.
-    init(
-        _ rules: HARRules, now: @escaping @Sendable () -> Date = { Date() }, on work: OrderedWork,
-        keep: @escaping @Sendable (_ number: Int, [HAREntry]) -> Void
+    ///   - work: the work in whose order files are read.
+    ///   - observe: called on the session's event loop.
+    package init(
+        _ rules: HARRules, on work: OrderedWork, observe: @escaping @Sendable (Moment, LoadNotes) -> Void
     ) {
-        (self.rules, self.now, self.work, self.keep) = (rules, now, work, keep)
+        (self.rules, self.work, self.observe) = (rules, work, observe)
     }
 
     package func load(
-        _ request: URLRequest, _ resources: LoadResources, by make: (URLRequest) throws -> any LoopHandler
+        _ request: URLRequest, _ resources: LoadResources, by make: @escaping (URLRequest) throws -> any LoopHandler
     ) throws -> any LoopHandler {
         guard rules.records(request) else { return try make(request) }
-        let notes = LoadNotes(request, Self.makeNumber(), limit: rules.bodyLimit ?? 0, start: resources.loop.now)
+        let notes = LoadNotes(request, Self.makeNumber(), limit: rules.bodyLimit ?? 0, resources)
         if let file = request.bodyFile { read(file, into: notes.sentBody) }
-        let load = RecordedLoad(resources, notes) { [self] in finish($0) }
+        let load = RecordedLoad(resources, notes, observe: observe)
         try load.make(request, by: make)
         return load
     }
 
     package func record(_ metrics: URLSessionTaskMetrics, _ error: (any Error)?) {
         guard let last = metrics.transactionMetrics.last, rules.records(last.request) else { return }
-        let notes = LoadNotes(Self.makeNumber(), last, metrics.transactionMetrics.map(\.record), error)
-        work.add { [self] in keep(notes.number, EntryMaker(notes, rules, last.anchor).entries()) }
+        observe(.ended, LoadNotes(Self.makeNumber(), last, metrics.transactionMetrics.map(\.record), error))
     }
 
     package func flush(_ done: @escaping @Sendable () -> Void) { work.add(done) }
@@ -61,14 +60,39 @@ package final class LoadRecording: LoadRecorder {
             body.take((try? handle.read(upToCount: size)) ?? Data())
         }
     }
+}
 
-    private func finish(_ notes: LoadNotes) {
+/// Makes the entries of loads that have ended, off the event loop.
+final class EntryQueue: Sendable {
+    /// The largest number of bytes of bodies that wait for their entry. Beyond it only the sizes of bodies are recorded.
+    private static let mostWaitingBytes = 64 << 20
+
+    private let rules: HARRules
+    private let now: @Sendable () -> Date
+    private let work: OrderedWork
+    private let keep: @Sendable (_ number: Int, [HAREntry]) -> Void
+    private let waitingBytes = Atomic<Int>(0)
+
+    /// - Parameters:
+    ///   - now: the source of the time.
+    ///   - work: the work in whose order entries are made and kept.
+    ///   - keep: gets the load's position in the order of their starts, and its entries.
+    init(
+        _ rules: HARRules, now: @escaping @Sendable () -> Date = { Date() }, on work: OrderedWork,
+        keep: @escaping @Sendable (_ number: Int, [HAREntry]) -> Void
+    ) {
+        (self.rules, self.now, self.work, self.keep) = (rules, now, work, keep)
+    }
+
+    /// What records loads for the queue.
+    var recording: LoadRecording {
+        LoadRecording(rules, on: work) { [self] moment, notes in if moment == .ended { add(notes) } }
+    }
+
+    private func add(_ notes: LoadNotes) {
         let size = notes.size
-        if waitingBytes.wrappingAdd(size, ordering: .relaxed).newValue > Self.mostWaitingBytes {
-            notes.sentBody.omit()
-            notes.receivedBody.omit()
-        }
-        let anchor = WallClockAnchor(date: now(), monotonicTime: notes.end)
+        if waitingBytes.wrappingAdd(size, ordering: .relaxed).newValue > Self.mostWaitingBytes { notes.omitBodies() }
+        let anchor = notes.anchor ?? WallClockAnchor(date: now(), monotonicTime: notes.end)
         work.add { [self] in
             keep(notes.number, EntryMaker(notes, rules, anchor).entries())
             waitingBytes.wrappingSubtract(size, ordering: .relaxed)

@@ -3,7 +3,7 @@ import LoadingKitTransport
 
 /// Does work that may block or take long: in its order, on a thread for such work, or on the thread of a caller that
 /// waits for it.
-final class OrderedWork: Sendable {
+package final class OrderedWork: Sendable {
     private struct State {
         var waiting: [@Sendable () -> Void] = []
         var isScheduled = false
@@ -13,7 +13,9 @@ final class OrderedWork: Sendable {
     /// Held by the thread that does the work.
     private let turn = Guarded(())
 
-    func add(_ work: @escaping @Sendable () -> Void) {
+    package init() {}
+
+    package func add(_ work: @escaping @Sendable () -> Void) {
         let isFirst = state.withLock { state in
             state.waiting.append(work)
             defer { state.isScheduled = true }
@@ -23,7 +25,7 @@ final class OrderedWork: Sendable {
     }
 
     /// Does the work that waits, and returns when all earlier work is done. Blocks.
-    func finish() {
+    package func finish() {
         turn.withLock { _ in
             while true {
                 let works = state.withLock { state in

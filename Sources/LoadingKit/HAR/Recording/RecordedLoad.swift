@@ -6,18 +6,19 @@ import LoadingKitPrimitives
 /// unchanged.
 final class RecordedLoad: LoopHandler, @unchecked Sendable {  // confined to the session's event loop
     private let resources: LoadResources
-    private let didEnd: (LoadNotes) -> Void
+    private let observe: (LoadRecording.Moment, LoadNotes) -> Void
     private var inner: (any LoopHandler)?
     private(set) var receiver: (any LoadReceiver)?
     private var notes: LoadNotes
     /// The memory that the receiver has lent for the next bytes of the body.
     private var lentMemory: UnsafeMutableRawBufferPointer?
 
-    /// - Parameter didEnd: gets the record of the load when it has ended.
-    init(_ resources: LoadResources, _ notes: LoadNotes, didEnd: @escaping (LoadNotes) -> Void) {
+    init(
+        _ resources: LoadResources, _ notes: LoadNotes, observe: @escaping (LoadRecording.Moment, LoadNotes) -> Void
+    ) {
         self.resources = resources
         self.notes = notes
-        self.didEnd = didEnd
+        self.observe = observe
     }
 
     /// Makes the load. A body that is a stream is copied while it is sent.
@@ -31,7 +32,7 @@ final class RecordedLoad: LoopHandler, @unchecked Sendable {  // confined to the
         do {
             inner = try make(request)
         } catch {
-            didEnd(notes.ended(.failure(error), resources))
+            didEnd(.failure(error))
             throw error
         }
     }
@@ -44,6 +45,7 @@ final class RecordedLoad: LoopHandler, @unchecked Sendable {  // confined to the
 
     func begin(_ receiver: any LoadReceiver) {
         self.receiver = receiver
+        observe(.began, notes)
         // The lines of messages are recorded where they are observed.
         if resources.task.observeMessages == nil { resources.task.observeMessages = { _ in } }
         observeMessages()
@@ -55,9 +57,14 @@ final class RecordedLoad: LoopHandler, @unchecked Sendable {  // confined to the
         // While there is a receiver: the load may collect its metrics at its end.
         inner.end()
         let result = notes.result ?? Self.result(of: receiver.loadEnd)
-        didEnd(notes.ended(result, resources))
+        didEnd(result)
         (resources.task as? URLSessionWebSocketTask)?.link?.observeMessage = nil
         (self.receiver, self.inner) = (nil, nil)
+    }
+
+    private func didEnd(_ result: Result<Void, any Error>) {
+        notes.didEnd(result, at: resources.loop.now)
+        observe(.ended, notes)
     }
 
     /// The result of a load that its receiver ends: a redirect is followed, or the load is no longer needed.
@@ -91,6 +98,7 @@ final class RecordedLoad: LoopHandler, @unchecked Sendable {  // confined to the
 extension RecordedLoad: ForwardingReceiver {
     func receive(_ response: URLResponse) -> Flow {
         notes.didReceive(response, at: resources.loop.now)
+        observe(.responded, notes)
         return receiver?.receive(response) ?? .wait
     }
 

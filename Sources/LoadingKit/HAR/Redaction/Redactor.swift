@@ -3,7 +3,7 @@ import LoadingKitCore
 @_spi(LoadingKitPlugins) import LoadingKitPrimitives
 
 /// Applies a redaction, with its names in their canonical form.
-struct Redactor: Sendable {
+package struct Redactor: Sendable {
     private static let marker = HARRedaction.marker
     private static let authorizations: Set<String> = ["authorization", "proxy-authorization"]
     /// Fields with a URL as their value.
@@ -26,7 +26,7 @@ struct Redactor: Sendable {
 
     // MARK: URLs
 
-    func url(_ text: String) -> String {
+    package func url(_ text: String) -> String {
         var text = String(text.prefix { $0 != "#" })
         var query: String?
         if let question = text.firstIndex(of: "?") {
@@ -57,7 +57,7 @@ struct Redactor: Sendable {
 
     // MARK: Fields
 
-    func field(_ name: String, _ value: String) -> String {
+    package func field(_ name: String, _ value: String) -> String {
         let name = name.lowercased()
         if Self.references.contains(name) { return url(value) }
         guard fields.contains(name) else { return Self.withoutUsers(value) }
@@ -86,7 +86,7 @@ struct Redactor: Sendable {
 
     // MARK: Bodies
 
-    func body(_ bytes: [UInt8], _ contentType: String?) -> [UInt8] {
+    package func body(_ bytes: [UInt8], _ contentType: String?) -> [UInt8] {
         guard !names.isEmpty else { return bytes }
         let type = contentType?.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased() ?? ""
         if type == "application/x-www-form-urlencoded" {

@@ -9,16 +9,26 @@ package final class LocalListener: EventSource {
 
     /// Listens at an unused path. The socket's file has the mode 0600.
     package static func listen(at path: String, on loop: EventLoop) -> Result<LocalListener, SystemCallFailure> {
-        let address = SocketAddress.unix(path: path)
-        return Socket.open(for: address, NetworkUse(), on: loop).flatMap { socket in
+        listen(at: .unix(path: path), on: loop)
+    }
+
+    /// Listens at an address of the machine itself; port 0 stands for any that is free.
+    package static func listen(
+        at address: SocketAddress, on loop: EventLoop
+    ) -> Result<LocalListener, SystemCallFailure> {
+        Socket.open(for: address, NetworkUse(), on: loop).flatMap { socket in
+            // A port is free again when the connections of an earlier process are in TIME_WAIT.
+            if case .ip = address { SystemCalls.enable(socket.descriptor, level: SOL_SOCKET, option: SO_REUSEADDR) }
             let bound = address.withSystemAddress { SystemCalls.bind(socket.descriptor, $0, $1) } ?? -Int(EINVAL)
             guard bound >= 0 else { return .failure(SystemCallFailure(.bind, bound)) }
-            _ = SystemCalls.changeMode(path, 0o600)
+            if case .unix(let path) = address { _ = SystemCalls.changeMode(path, 0o600) }
             let listening = SystemCalls.listen(socket.descriptor, backlog: 128)
             return listening < 0
                 ? .failure(SystemCallFailure(.listen, listening)) : .success(LocalListener(socket))
         }
     }
+
+    package var address: SocketAddress? { socket.localAddress }
 
     /// Takes over a listening socket of another process.
     package static func adopt(_ descriptor: Int32, on loop: EventLoop) -> Result<LocalListener, SystemCallFailure> {

@@ -78,7 +78,8 @@ extension TaskEngine {
         noteActivity()
         core.events.note(.challenged(challenge.protectionSpace.challengeKind), task: task.taskIdentifier)
         guard let delegates else { return decide(.performDefaultHandling, nil) }
-        let answer = questions.open(about: challenge) { [self] disposition, credential in
+        let answer = questions.open(about: challenge) {
+            [self] (disposition: URLSessionAuthChallengeDisposition, credential: URLCredential?) in
             core.events.note(.challengeAnswered(disposition.outcome), task: task.taskIdentifier)
             updateHeld()
             decide(disposition, credential)

@@ -1,0 +1,67 @@
+import Foundation
+import LoadingKitCore
+import LoadingKitHAR
+import LoadingKitPrimitives
+import Synchronization
+
+/// Holds the loads that match the page's rules, while a page is open. Used from any thread.
+final class HoldRecorder: LoadRecorder {
+    private struct State {
+        var rules: [HoldRule] = []
+        var isWatched = false
+        var lastNumber = 0
+    }
+
+    let redactor: Redactor
+    private let inbox: TrafficInbox
+    private let state = Guarded(State())
+    /// Whether something is held at present. Without a rule nothing else is done for a load.
+    private let isOn = Atomic<Bool>(false)
+
+    init(_ redactor: Redactor, _ inbox: TrafficInbox) { (self.redactor, self.inbox) = (redactor, inbox) }
+
+    var rules: [HoldRule] { state.withLock { $0.rules } }
+
+    func set(_ rules: [HoldRule]) { change { $0.rules = rules } }
+
+    func set(isWatched: Bool) { change { $0.isWatched = isWatched } }
+
+    private func change(_ change: (inout State) -> Void) {
+        state.withLock { state in
+            change(&state)
+            isOn.store(state.isWatched && state.rules.contains(where: \.isOn), ordering: .relaxed)
+        }
+    }
+
+    func holds(_ stage: HoldRule.Stage, _ request: URLRequest) -> Bool {
+        guard isOn.load(ordering: .relaxed), let url = request.url?.absoluteString else { return false }
+        let method = request.httpMethod ?? "GET"
+        return state.withLock { state in
+            state.isWatched && state.rules.contains { $0.holds(stage, method: method, url: url) }
+        }
+    }
+
+    func nextNumber() -> Int {
+        state.withLock { state in
+            state.lastNumber += 1
+            return state.lastNumber
+        }
+    }
+
+    func didHold(_ load: HeldLoad) { inbox.add(.held(load)) }
+
+    func didRelease(_ load: HeldLoad) { inbox.add(.released(load)) }
+
+    // MARK: LoadRecorder
+
+    func load(
+        _ request: URLRequest, _ resources: LoadResources, by make: @escaping (URLRequest) throws -> any LoopHandler
+    ) throws -> any LoopHandler {
+        guard isOn.load(ordering: .relaxed) else { return try make(request) }
+        return HoldingLoad(request, resources, self, make)
+    }
+
+    func record(_ metrics: URLSessionTaskMetrics, _ error: (any Error)?) {}
+
+    func flush(_ done: @escaping @Sendable () -> Void) { done() }
+}

@@ -1,0 +1,66 @@
+import LoadingKitCore
+import LoadingKitHAR
+import LoadingKitPrimitives
+import LoadingKitTransport
+
+/// Shows the traffic of all sessions of the program on a page, which a server on the loopback interface serves, until it
+/// is stopped.
+package final class Inspector: Sendable {
+    /// The bodies up to this size are shown, in bytes.
+    private static let bodyLimit = 1 << 20
+
+    /// The page's address, with the secret without which nobody gets it.
+    package let address: String
+    private let server: InspectorServer
+    private let recorders: [any LoadRecorder]
+    private let inbox: TrafficInbox
+    private let follower = Guarded<Int?>(nil)
+
+    /// - Parameters:
+    ///   - port: the port; 0 for one that is free.
+    ///   - allowsChanges: whether requests and responses can be held and changed from the page.
+    ///   - redacts: whether secrets are left out.
+    package init(port: UInt16, allowsChanges: Bool, redacts: Bool) throws(SystemCallFailure) {
+        let loop = EventLoop(name: "LoadingKit-inspector")
+        let listener: LocalListener
+        do {
+            listener = try LocalListener.listen(at: .ip(.loopback4, port: port), on: loop).get()
+        } catch {
+            loop.stop()
+            throw error
+        }
+        let access = InspectorAccess(port: listener.address?.port ?? port)
+        address = access.address
+        let rules = HARRules(.network, redacts ? .standard : .none, bodyLimit: Self.bodyLimit)
+        let servers = Guarded<InspectorServer?>(nil)
+        let inbox = TrafficInbox { loop.execute { servers.withLock { $0 }?.update() } }
+        let recording = LoadRecording(rules, on: OrderedWork()) { moment, notes in inbox.add(.load(moment, notes)) }
+        let holds = allowsChanges ? HoldRecorder(rules.redactor, inbox) : nil
+        server = InspectorServer(listener, access, loop, rules, redacts: redacts, inbox, holds)
+        servers.withLock { [server] in $0 = server }
+        recorders = [recording] + (holds.map { [$0] } ?? [])
+        self.inbox = inbox
+        loop.execute { [server] in server.start() }
+        let number = LiveSessions.follow { [recorders] session in
+            guard let core = session as? SessionCore else { return }
+            inbox.add(.session(core.identity, name: core.kindName))
+            for recorder in recorders { core.add(recorder) }
+            core.follow(by: inbox)
+        }
+        follower.withLock { $0 = number }
+    }
+
+    /// Lets go of the sessions, and of the loads that are held. The page gets nothing more.
+    package func stop() {
+        guard let number = follower.withLock({ $0.take() }) else { return }
+        LiveSessions.unfollow(number)
+        for case let core as SessionCore in LiveSessions.all {
+            for recorder in recorders { core.remove(recorder) }
+            core.unfollow(by: inbox)
+        }
+        server.loop.execute { [server] in
+            server.stop()
+            server.loop.stop()
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import LoadingKitCore
+import LoadingKitHAR
+import LoadingKitTransport
+
+/// A connection of the program, as the inspector knows it from events.
+struct LiveConnection {
+    private enum State: String {
+        case opening, active, idle, closed
+    }
+
+    let id: String
+    let session: Int
+    private var state = State.opening
+    private var remote = ""
+    private var version = ""
+    private var tls = ""
+    private var reason = ""
+    private var requestCount = 0
+    /// The state as the session gives it: the streams and windows of HTTP/2.
+    var details: [String: JSONValue] = [:]
+
+    init(_ number: UInt32, session: Int) {
+        id = "\(session).\(number)"
+        self.session = session
+    }
+
+    var isClosed: Bool { state == .closed }
+
+    /// Returns whether a reader sees a change.
+    mutating func note(_ event: SessionEvent, _ detail: String) -> Bool {
+        switch event {
+        case .connect(.connecting(let address, let port)):
+            remote = address.map { SocketAddress.ip($0, port: port).description } ?? "a Unix socket"
+        case .connect(.handshakeEnded(let version)): tls = ConnectStep.handshakeEnded(version: version).text
+        case .connect(.failed): end(event.text)
+        case .connect(.cancelled): end(event.text)
+        case .connectionOpened(let kind):
+            state = .idle
+            version = kind.name
+            if !detail.isEmpty { remote = detail }
+        case .connectionClosed: end(event.text)
+        case .requestBegan:
+            requestCount += 1
+            if state != .closed { state = .active }
+        default: return false
+        }
+        return true
+    }
+
+    private mutating func end(_ reason: String) {
+        // A connection that has moved into a tunnel's TLS, or is retired and then lost, ends once.
+        guard state != .closed else { return }
+        state = .closed
+        self.reason = reason
+        details = [:]
+    }
+
+    var message: JSONValue {
+        var members: [String: JSONValue] = [
+            "id": .string(id), "session": .string(String(session)), "remote": .string(remote),
+            "protocol": .string(version), "tls": .string(tls), "state": .string(state.rawValue),
+            "requests": .integer(Int64(requestCount)), "reason": .string(reason),
+        ]
+        if !isClosed { members.merge(details) { $1 } }
+        return ["type": "connection", "connection": .object(members)]
+    }
+}
+
+extension ConnectionProtocol {
+    fileprivate var name: String {
+        switch self {
+        case .http1: "http/1.1"
+        case .http2: "h2"
+        case .ftp: "ftp"
+        case .stream: "stream"
+        }
+    }
+}

@@ -1,0 +1,202 @@
+import DequeModule
+import LoadingKitCore
+import LoadingKitHAR
+import LoadingKitPrimitives
+
+/// The traffic of a program's sessions as far as it is kept, and the messages about it for the page. Confined to the
+/// inspector's event loop.
+struct LiveTraffic {
+    private struct TaskKey: Hashable {
+        let session: Int
+        let task: Int
+    }
+
+    /// The loads that are kept: the last ones, without the bodies of the earliest where there are too many bytes.
+    private static let mostLoads = 10_000
+    private static let mostBodyBytes = 64 << 20
+    private static let mostConnections = 1_000
+
+    private let rules: HARRules
+    private var sessions: [SessionIdentity: (number: Int, name: String)] = [:]
+    private var loads: [Int: LiveLoad] = [:]
+    /// The numbers of loads, the earliest first.
+    private var order: Deque<Int> = []
+    private var bodyBytes = 0
+    /// The loads whose bodies were not released.
+    private var withBodies: Deque<(number: Int, size: Int)> = []
+    private var current: [TaskKey: Int] = [:]
+    private var connections: [String: LiveConnection] = [:]
+    private var connectionOrder: Deque<String> = []
+    private(set) var held: [Int: HeldLoad] = [:]
+    /// Whether a page is open, which gets messages.
+    var isWatched = false { didSet { if !isWatched { (news, changedLoads, changedConnections) = ([], [], []) } } }
+
+    // What has changed since the last messages.
+    private var changedLoads: Set<Int> = []
+    private var changedConnections: Set<String> = []
+    private var news: [JSONValue] = []
+
+    init(_ rules: HARRules) { self.rules = rules }
+
+    // MARK: Inputs
+
+    mutating func receive(_ inputs: [TrafficInput], isMissing: Bool, _ anchor: WallClockAnchor) {
+        if isMissing, isWatched { news.append(["type": "gap"]) }
+        for input in inputs {
+            switch input {
+            case .session(let identity, let name): add(identity, name)
+            case .load(_, let notes): receive(notes)
+            case .event(let session, let record, let detail): receive(session, record, detail, anchor)
+            case .held(let load): hold(load)
+            case .released(let load): release(load)
+            }
+        }
+        forget()
+    }
+
+    private mutating func loadDidChange(_ number: Int) { if isWatched { changedLoads.insert(number) } }
+
+    private mutating func add(_ identity: SessionIdentity, _ name: String) {
+        guard sessions[identity] == nil else { return }
+        sessions[identity] = (sessions.count + 1, name)
+        if isWatched { news.append(Self.message(of: (sessions.count, name))) }
+    }
+
+    private func number(of session: SessionIdentity?) -> Int { session.flatMap { sessions[$0]?.number } ?? 0 }
+
+    private mutating func receive(_ notes: LoadNotes) {
+        if loads[notes.number] == nil {
+            loads[notes.number] = LiveLoad(notes, session: number(of: notes.session))
+            order.append(notes.number)
+        } else {
+            loads[notes.number]?.update(notes)
+        }
+        let key = TaskKey(session: number(of: notes.session), task: notes.task)
+        current[key] = notes.number
+        loadDidChange(notes.number)
+        guard notes.result != nil, notes.size > 0 else { return }
+        withBodies.append((notes.number, notes.size))
+        bodyBytes += notes.size
+    }
+
+    private mutating func receive(
+        _ session: SessionIdentity, _ record: SessionEventRecord, _ detail: String, _ anchor: WallClockAnchor
+    ) {
+        let number = number(of: session)
+        if record.connection > 0 { receive(record, detail, ofConnectionIn: number) }
+        let key = TaskKey(session: number, task: Int(record.task))
+        switch record.event {
+        case .requestBegan:
+            guard let load = current[key] else { return }
+            loads[load]?.requestBegan(on: record.connection)
+            loadDidChange(load)
+        case .taskSucceeded, .taskFailed: current[key] = nil
+        case .taskBegan, .loadBegan, .responded, .connect, .connectionOpened, .connectionClosed: break
+        case .cache, .cookiesSent, .cookieStored, .cookieRefused, .queued, .retried, .redirected, .challenged,
+            .challengeAnswered, .connectionFailed:
+            let text = record.event.text + (detail.isEmpty ? "" : " (\(detail))")
+            let decision = LiveLoad.Decision(kind: record.event.kind, text: text, time: record.time)
+            guard let load = current[key], loads[load]?.add(decision) == true, isWatched else { return }
+            news += loads[load]?.messages(of: [decision], anchor) ?? []
+        }
+    }
+
+    private mutating func receive(_ record: SessionEventRecord, _ detail: String, ofConnectionIn session: Int) {
+        let id = "\(session).\(record.connection)"
+        if connections[id] == nil {
+            connections[id] = LiveConnection(record.connection, session: session)
+            connectionOrder.append(id)
+        }
+        if connections[id]?.note(record.event, detail) == true, isWatched { changedConnections.insert(id) }
+    }
+
+    /// - Parameter details: the members that a connection's message has beside those from events.
+    mutating func update(_ session: SessionIdentity, _ details: [UInt32: [String: JSONValue]]) {
+        for (connection, members) in details {
+            let id = "\(number(of: session)).\(connection)"
+            guard let known = connections[id], known.details != members else { continue }
+            connections[id]?.details = members
+            changedConnections.insert(id)
+        }
+    }
+
+    private mutating func hold(_ load: HeldLoad) {
+        held[load.number] = load
+        setHeld(load, true)
+        if isWatched { news.append(load.message(entry: entry(of: load))) }
+    }
+
+    private mutating func release(_ load: HeldLoad) {
+        guard held.removeValue(forKey: load.number) != nil else { return }
+        setHeld(load, false)
+        if isWatched { news.append(["type": "released", "id": .string(String(load.number))]) }
+    }
+
+    private mutating func setHeld(_ load: HeldLoad, _ isHeld: Bool) {
+        guard let number = current[TaskKey(session: number(of: load.session), task: load.task)] else { return }
+        loads[number]?.isHeld = isHeld
+        loadDidChange(number)
+    }
+
+    private func entry(of load: HeldLoad) -> String {
+        current[TaskKey(session: number(of: load.session), task: load.task)].map { String($0) } ?? ""
+    }
+
+    /// Releases what is beyond the limits, the earliest first.
+    private mutating func forget() {
+        while bodyBytes > Self.mostBodyBytes, let first = withBodies.popFirst() {
+            bodyBytes -= first.size
+            loads[first.number]?.notes.omitBodies()
+        }
+        while order.count > Self.mostLoads, let first = order.popFirst() {
+            loads[first] = nil
+            changedLoads.remove(first)
+        }
+        while connectionOrder.count > Self.mostConnections, let first = connectionOrder.popFirst() {
+            connections[first] = nil
+            changedConnections.remove(first)
+        }
+    }
+
+    // MARK: Messages
+
+    /// Whether something has changed since the last messages.
+    var hasNews: Bool { !news.isEmpty || !changedLoads.isEmpty || !changedConnections.isEmpty }
+
+    /// What has changed since the last call, with the entries of a number of loads.
+    mutating func takeNews(_ anchor: WallClockAnchor, atMost count: Int) -> [JSONValue] {
+        defer { news = [] }
+        let numbers = changedLoads.sorted().prefix(count)
+        changedLoads.subtract(numbers)
+        let others = changedConnections.compactMap { connections[$0]?.message }
+        changedConnections = []
+        // Decisions name entries, which come first.
+        return numbers.flatMap { loads[$0]?.entries(rules, anchor) ?? [] } + others + news
+    }
+
+    /// All but the loads, for a page that has just connected.
+    var stateMessages: [JSONValue] {
+        sessionMessages + connectionOrder.compactMap { connections[$0]?.message }
+    }
+
+    private var sessionMessages: [JSONValue] {
+        sessions.values.sorted { $0.number < $1.number }.map(Self.message)
+    }
+
+    private static func message(of session: (number: Int, name: String)) -> JSONValue {
+        ["type": "session", "id": .string(String(session.number)), "name": .string(session.name)]
+    }
+
+    var heldMessages: [JSONValue] { held.values.map { $0.message(entry: entry(of: $0)) } }
+
+    /// The numbers of the loads that are kept, the earliest first.
+    var loadNumbers: [Int] { Array(order) }
+
+    /// The entries and decisions of loads, for a page that has just connected.
+    func messages(of numbers: some Sequence<Int>, _ anchor: WallClockAnchor) -> [JSONValue] {
+        numbers.flatMap { number -> [JSONValue] in
+            guard let load = loads[number] else { return [] }
+            return load.entries(rules, anchor) + load.messages(of: load.decisions, anchor)
+        }
+    }
+}

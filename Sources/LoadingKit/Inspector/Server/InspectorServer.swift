@@ -1,0 +1,216 @@
+import Foundation
+import LoadingKitCore
+import LoadingKitHAR
+import LoadingKitTransport
+
+/// Serves the page, and sends it what happens. Confined to the inspector's event loop.
+final class InspectorServer: @unchecked Sendable {  // confined to `loop`, but for `start(_:)`
+    /// How often what has happened is sent, in seconds, and how often the connections' state is asked for.
+    private static let interval = 0.1
+    private static let connectionInterval = 5
+    /// The most entries that are made at once. The loop serves other pages and the program's sessions in between.
+    private static let entriesAtOnce = 200
+    private static let mostConnections = 64
+    /// The time in which a connection has to be let in, in seconds.
+    private static let admissionTime = 10.0
+
+    private struct Page {
+        let connection: InspectorConnection
+        /// The loads from before the page was opened that it has not got.
+        var earlier: ArraySlice<Int>
+    }
+
+    let loop: EventLoop
+    private(set) var access: InspectorAccess?
+    private let listener: LocalListener
+    private let inbox: TrafficInbox
+    /// Nil where the program allows no changes.
+    private let holds: HoldRecorder?
+    private let redacts: Bool
+    private var traffic: LiveTraffic
+    private var connections: [InspectorConnection] = []
+    private var pages: [Page] = []
+    private var timer: LoopTimer?
+    private var turn = 0
+
+    init(
+        _ listener: LocalListener, _ access: InspectorAccess, _ loop: EventLoop, _ rules: HARRules, redacts: Bool,
+        _ inbox: TrafficInbox, _ holds: HoldRecorder?
+    ) {
+        self.loop = loop
+        self.access = access
+        self.listener = listener
+        self.inbox = inbox
+        self.holds = holds
+        self.redacts = redacts
+        traffic = LiveTraffic(rules)
+    }
+
+    func start() {
+        listener.didAccept = { [weak self] in self?.accept($0) }
+        // Without it no page can be opened; the program goes on.
+        if listener.start() != nil { stop() }
+    }
+
+    func stop() {
+        access = nil
+        listener.close()
+        timer?.cancel()
+        holds?.set(isWatched: false)
+        for held in traffic.held.values { held.decide(.proceed(nil)) }
+        for connection in connections { connection.close() }
+    }
+
+    // MARK: Connections
+
+    private func accept(_ socket: LocalSocket) {
+        if connections.count >= Self.mostConnections {
+            // Another user of the machine can open connections, and must not keep the page out.
+            guard let stranger = connections.first(where: { !$0.isAdmitted }) else { return socket.close() }
+            stranger.close()
+        }
+        let connection = InspectorConnection(socket, self)
+        connections.append(connection)
+        connection.start()
+        _ = loop.schedule(at: loop.now.advanced(bySeconds: Self.admissionTime)) { [weak connection] in
+            if connection?.isAdmitted == false { connection?.close() }
+        }
+    }
+
+    private var anchor: WallClockAnchor { WallClockAnchor(date: Date(), monotonicTime: loop.now) }
+
+    // MARK: Messages
+
+    /// Reads what has happened, and tells the pages.
+    func update() {
+        let (inputs, isMissing) = inbox.take()
+        traffic.receive(inputs, isMissing: isMissing, anchor)
+        guard !pages.isEmpty, traffic.hasNews else { return }
+        send(traffic.takeNews(anchor, atMost: Self.entriesAtOnce))
+    }
+
+    /// Sends messages to all pages.
+    private func send(_ messages: [JSONValue]) {
+        for message in messages {
+            let text = message.text()
+            for page in pages { page.connection.send(event: text) }
+        }
+    }
+
+    /// Sends the loads from before a page was opened, as fast as the page takes them.
+    private func sendEarlier() {
+        for index in pages.indices where pages[index].connection.hasRoom {
+            let numbers = pages[index].earlier.prefix(Self.entriesAtOnce)
+            pages[index].earlier.removeFirst(numbers.count)
+            for message in traffic.messages(of: numbers, anchor) { pages[index].connection.send(event: message.text()) }
+        }
+    }
+
+    private func scheduleUpdate() {
+        timer = loop.schedule(at: loop.now.advanced(bySeconds: Self.interval)) { [weak self] in
+            guard let self, !pages.isEmpty else { return }
+            turn += 1
+            sendEarlier()
+            update()
+            if turn.isMultiple(of: Self.connectionInterval) { askForConnections() }
+            scheduleUpdate()
+        }
+    }
+
+    private func askForConnections() {}
+
+    private var rulesMessage: JSONValue {
+        ["type": "rules", "rules": .array(holds?.rules.map(\.value) ?? [])]
+    }
+
+    private var optionsMessage: JSONValue {
+        [
+            "type": "options", "allowsChanges": .bool(holds != nil), "redacts": .bool(redacts),
+            "program": .string(ProcessInfo.processInfo.processName),
+            "process": .integer(Int64(ProcessInfo.processInfo.processIdentifier)),
+        ]
+    }
+}
+
+extension InspectorServer: InspectorRequestHandler {
+    func page() -> (bytes: [UInt8], policy: String) {
+        let page = InspectorPage.live(name: ProcessInfo.processInfo.processName)
+        return (page.bytes, page.policy)
+    }
+
+    func didOpenEvents(_ connection: InspectorConnection) {
+        update()
+        let isFirst = pages.isEmpty
+        traffic.isWatched = true
+        holds?.set(isWatched: true)
+        for message in [optionsMessage, rulesMessage] + traffic.stateMessages + traffic.heldMessages {
+            connection.send(event: message.text())
+        }
+        pages.append(Page(connection: connection, earlier: traffic.loadNumbers[...]))
+        sendEarlier()
+        if isFirst { scheduleUpdate() }
+    }
+
+    func didClose(_ connection: InspectorConnection) {
+        connections.removeAll { $0 === connection }
+        pages.removeAll { $0.connection === connection }
+        // A connection may have waited for a descriptor.
+        listener.acceptAll()
+        guard pages.isEmpty else { return }
+        traffic.isWatched = false
+        holds?.set(isWatched: false)
+        // Nobody is there to decide. A page that is loaded again is there before this time.
+        _ = loop.schedule(at: loop.now.advanced(bySeconds: Self.admissionTime)) { [weak self] in
+            guard let self, pages.isEmpty else { return }
+            releaseAll()
+        }
+    }
+
+    private func releaseAll() {
+        update()
+        for held in traffic.held.values { held.decide(.proceed(nil)) }
+    }
+
+    // MARK: Actions
+
+    func perform(_ action: [UInt8]) -> String? {
+        guard let holds else { return "The program allows no changes: inspect(on:allowsChanges:)." }
+        do {
+            let action = try JSONValue(parsing: action)
+            switch action["action"]?.string {
+            case "setRules":
+                holds.set((action["rules"]?.array ?? []).compactMap { HoldRule($0) })
+                send([rulesMessage])
+            case "releaseAll": releaseAll()
+            case let name?: try decide(name, action)
+            case nil: return "The action has no name."
+            }
+            return nil
+        } catch let error as EditError {
+            return error.reason
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    private func decide(_ name: String, _ action: JSONValue) throws(EditError) {
+        update()
+        guard let number = action["id"]?.string.flatMap({ Int($0) }), let held = traffic.held[number] else {
+            throw EditError("the load is no longer held")
+        }
+        switch name {
+        case "release":
+            let change = held.response == nil ? action["request"] : action["response"]
+            let edited = try change.map { change throws(EditError) in
+                try (held.response ?? held.request).edited(change)
+            }
+            held.decide(.proceed(edited))
+        case "answer" where held.response == nil:
+            let blank = ShownMessage(
+                line: .response(status: 200), fields: [], body: [], bodyNote: "", redactor: held.request.redactor)
+            held.decide(.answer(try blank.edited(action["response"] ?? .null)))
+        case "fail": held.decide(.fail)
+        default: throw EditError("there is no action \(name)")
+        }
+    }
+}
