@@ -371,7 +371,9 @@ let package = Package(
             path: "Tests/Adoption", swiftSettings: settings),
         tests("DataURLTests", ["LoadingKitDataURL", "LoadingKit"]),
         tests("FileTests", ["LoadingKitFile", "LoadingKit"]),
-        tests("InspectorTests", ["LoadingKitInspector", "LoadingKitHAR", "LoadingKitCore", "LoadingKit"]),
+        tests(
+            "InspectorTests",
+            ["LoadingKitInspector", "LoadingKitHAR", "LoadingKitCore", "LoadingKitHTTP1", "LoadingKit"]),
         tests(
             "CommandLineTests",
             ["loadkit", "LoadingKitCore", "LoadingKitHAR", "LoadingKitInspector", "LoadingKitTransfers", "DaemonProbe"]),

@@ -1,3 +1,4 @@
+import Foundation
 import LoadingKitHTTP1
 import LoadingKitPrimitives
 import TestSupport
@@ -44,7 +45,12 @@ import Testing
         _ method: String, _ target: String, _ fields: [String], _ result: String
     ) throws {
         let access = InspectorAccess(token: "T", port: 80)
-        let head = RequestHead(method: method, target: target, fields: .lines(fields))
+        var lines = HTTPFields()
+        for field in fields {
+            let parts = field.components(separatedBy: ": ")
+            lines.append(name: parts[0], value: parts[1])
+        }
+        let head = RequestHead(method: method, target: target, fields: lines)
         var found = ""
         do throws(InspectorAccess.Refusal) { found = "\(try access.resource(head))" } catch { found = "\(error.rawValue)" }
         #expect(found == result)

@@ -2,33 +2,76 @@ import Foundation
 import LoadingKitHAR
 import LoadingKitInspector
 import LoadingKitLoopbackServer
-import LoadingKitPrimitives
 import TestSupport
 
-/// What a page in a browser does, over a connection of its own: it follows the events, and sends actions.
+/// What a page in a browser does, over connections of its own: it follows the events, and sends actions.
 final class PageClient: Sendable {
-    let inspector: Inspector
-    private let messages = Recorder<JSONValue>()
-    private let stream: LoopbackClient
+    let messages = Recorder<JSONValue>()
+    private let port: UInt16
+    private let token: String
 
-    private var port: UInt16 { UInt16(URLComponents(string: inspector.address)?.port ?? 0) }
-    private var token: String { URLComponents(string: inspector.address)?.queryItems?.first?.value ?? "" }
-
+    /// Begins to follow the events.
     init(_ inspector: Inspector) throws {
-        self.inspector = inspector
-        let components = URLComponents(string: inspector.address)
-        stream = try LoopbackClient(.ipv4(port: UInt16(components?.port ?? 0)))
-        try stream.send(
-            "GET /events?token=\(components?.queryItems?.first?.value ?? "") HTTP/1.1\r\n"
-                + "Host: 127.0.0.1:\(components?.port ?? 0)\r\n\r\n")
-        let (stream, messages) = (LoopTransferBox(stream), messages)
+        let address = URLComponents(string: inspector.address)
+        port = UInt16(address?.port ?? 0)
+        token = address?.queryItems?.first?.value ?? ""
+        let (request, port, messages) = (request("GET", "/events"), port, messages)
         Thread.detachNewThread {
-            while let line = try? stream.value.receive(through: "\n"), !line.isEmpty {
-                guard line.hasPrefix("data: "), let value = try? JSONValue(parsing: line.dropFirst(6).utf8) else {
-                    continue
+            guard let client = try? LoopbackClient(.ipv4(port: port)), (try? client.send(request)) != nil else { return }
+            while let line = try? client.receive(through: "\n"), !line.isEmpty {
+                if line.hasPrefix("data: "), let value = try? JSONValue(parsing: line.dropFirst(6).utf8) {
+                    messages.append(value)
                 }
-                messages.append(value)
             }
+            messages.append(["type": "closed"])
         }
+    }
+
+    func request(_ method: String, _ path: String, _ fields: [String] = [], body: String = "") -> String {
+        let lines = ["\(method) \(path)?token=\(token) HTTP/1.1", "Host: 127.0.0.1:\(port)"] + fields
+        let length = method == "POST" ? ["Content-Length: \(body.utf8.count)"] : []
+        return (lines + length).joined(separator: "\r\n") + "\r\n\r\n" + body
+    }
+
+    /// The whole response to a request.
+    func answer(to request: String) async throws -> String {
+        let port = port
+        return try await onThread {
+            let client = try LoopbackClient(.ipv4(port: port))
+            try client.send(request)
+            return try client.receiveAll()
+        }
+    }
+
+    /// Sends an action; the status of the answer, and its text.
+    func act(_ action: JSONValue) async throws -> (status: String, text: String) {
+        let answer = try await answer(
+            to: request(
+                "POST", "/actions", ["Content-Type: application/json", "X-Inspector: 1"], body: action.text()))
+        return (String(answer.dropFirst(9).prefix(3)), answer.components(separatedBy: "\r\n\r\n").last ?? "")
+    }
+
+    /// The first message that meets the condition, also one that has come before.
+    func message(where condition: @escaping @Sendable (JSONValue) -> Bool) async throws -> JSONValue {
+        try await withTimeout("the inspector's message") { [messages] in
+            let all = await messages.contents { $0.contains(where: condition) }
+            return all.first(where: condition) ?? .null
+        }
+    }
+
+    /// The first entry of a URL that has the text, in the state.
+    func entry(of text: String, _ state: String = "done") async throws -> JSONValue {
+        try await message { message in
+            let entry = message["entry"]
+            return entry?["_state"]?.string == state
+                && entry?["request"]?["url"]?.string?.contains(text) == true
+        }["entry"] ?? .null
+    }
+
+    func held(_ text: String, _ stage: String) async throws -> JSONValue {
+        try await message { message in
+            let hold = message["hold"]
+            return hold?["stage"]?.string == stage && hold?["request"]?["url"]?.string?.contains(text) == true
+        }["hold"] ?? .null
     }
 }

@@ -1,0 +1,219 @@
+import Foundation
+import LoadingKit
+import LoadingKitHAR
+import LoadingKitLoopbackServer
+import TestSupport
+import Testing
+
+@testable import LoadingKitInspector
+
+/// The inspector of a running program, as its page sees it. Other tests of the process are seen, too.
+@Suite(.timeLimit(.minutes(5))) struct InspectorTests {
+    private let inspector: Inspector
+    private let page: PageClient
+    private let server: LoopbackServer
+
+    init() throws {
+        server = try LoopbackServer { request in
+            switch request.path {
+            case "/stored": .text("stored").adding("Cache-Control", "max-age=60").adding("Set-Cookie", "a=SECRET")
+            case "/moved": .redirect(to: "/target")
+            case "/echo": .bytes(request.body, type: "text/plain")
+            default: .text("hello")
+            }
+        }
+        inspector = try Inspector(port: 0, allowsChanges: true, redacts: true)
+        page = try PageClient(inspector)
+    }
+
+    private func session(_ change: (URLSessionConfiguration) -> Void = { _ in }) -> URLSession {
+        let configuration = URLSessionConfiguration.ephemeral
+        change(configuration)
+        return URLSession(configuration: configuration)
+    }
+
+    private func url(_ path: String) throws -> URL { try #require(URL(string: server.url(path))) }
+
+    private func end() {
+        inspector.stop()
+        server.stop()
+    }
+
+    @Test func loadsAndTheirReasons() async throws {
+        defer { end() }
+        let session = session()
+        for _ in 0..<2 { _ = try await session.data(from: url("/stored?token=SECRET&n=1")) }
+        _ = try await session.data(from: url("/moved"))
+        _ = try await page.message { $0["type"] == "options" && $0["allowsChanges"] == true && $0["redacts"] == true }
+        let entry = try await page.entry(of: "/stored")
+        #expect(entry["response"]?["status"] == 200 && entry["response"]?["content"]?["text"] == "stored")
+        let connection = try #require(entry["_connectionId"]?.string)
+        let expected: [(kind: String, text: String)] = [
+            ("cache", "not in the cache"), ("cache", "stored"), ("cookie", "the cookie is stored (a)"),
+            ("cache", "answered from the cache: the stored response is fresh"), ("redirect", "status 302"),
+        ]
+        for (kind, text) in expected {
+            _ = try await page.message {
+                $0["type"] == "decision" && $0["kind"]?.string == kind && $0["text"]?.string?.contains(text) == true
+            }
+        }
+        _ = try await page.message { message in
+            let found = message["connection"]
+            return found?["id"]?.string == connection && found?["protocol"] == "http/1.1"
+                && found?["remote"]?.string?.hasPrefix("127.0.0.1:") == true
+        }
+        _ = try await page.entry(of: "/target")
+        #expect(!page.messages.snapshot.map { $0.text() }.joined().contains("SECRET"))
+        session.invalidateAndCancel()
+    }
+
+    /// A page that is opened later gets what was before.
+    @Test func laterPage() async throws {
+        defer { end() }
+        let session = session()
+        for number in 0..<300 { _ = try await session.data(from: url("/before?\(number)")) }
+        let later = try PageClient(inspector)
+        for number in [0, 299] { #expect(try await later.entry(of: "/before?\(number)") != .null) }
+        session.invalidateAndCancel()
+    }
+
+    // MARK: Changes
+
+    private func hold(_ stage: String, _ words: String) async throws {
+        let rules: JSONValue = [
+            "action": "setRules",
+            "rules": [["id": "1", "stage": .string(stage), "method": "", "words": .string(words), "isOn": true]],
+        ]
+        #expect(try await page.act(rules).status == "204")
+        _ = try await page.message { $0["type"] == "rules" && $0["rules"]?[0]?["words"]?.string == words }
+    }
+
+    @Test func aRequestIsChanged() async throws {
+        defer { end() }
+        try await hold("request", "/echo?change")
+        let session = session()
+        var request = URLRequest(url: try url("/echo?change"))
+        request.httpMethod = "POST"
+        request.httpBody = Data("before".utf8)
+        request.setValue("Bearer SECRET", forHTTPHeaderField: "Authorization")
+        async let loaded = session.data(for: request)
+        let held = try await page.held("/echo?change", "request")
+        #expect(held["request"]?["body"]?["text"] == "before")
+        let id = try #require(held["id"])
+        let fields: JSONValue = [
+            ["name": "Authorization", "value": "Bearer (redacted)"], ["name": "X-New", "value": "1"],
+        ]
+        let refused = try await page.act([
+            "action": "release", "id": id,
+            "request": ["headers": [["name": "Cookie", "value": "(redacted)"]], "body": .null],
+        ])
+        #expect(refused.status == "422" && refused.text == "the field Cookie has redacted values")
+        let released = try await page.act([
+            "action": "release", "id": id,
+            "request": [
+                "method": "PUT", "url": .string(try url("/echo?changed").absoluteString), "headers": fields,
+                "body": ["text": "after"],
+            ],
+        ])
+        #expect(released.status == "204")
+        #expect(String(decoding: try await loaded.0, as: UTF8.self) == "after")
+        let sent = try #require(server.requests.last)
+        #expect(sent.method == "PUT" && sent.target == "/echo?changed" && sent.fields.contains(name: "X-New"))
+        #expect(sent.fields[.authorization] == "Bearer SECRET")
+        _ = try await page.message { $0["type"] == "released" && $0["id"] == id }
+        session.invalidateAndCancel()
+    }
+
+    @Test func aResponseIsChanged() async throws {
+        defer { end() }
+        try await hold("response", "/hello?change -other")
+        let session = session()
+        async let other = session.data(from: url("/hello?change&other"))
+        #expect(try await other.0 == Data("hello".utf8))
+        async let loaded = session.data(from: url("/hello?change"))
+        let held = try await page.held("/hello?change", "response")
+        #expect(held["response"]?["status"] == 200 && held["response"]?["body"]?["text"] == "hello")
+        let released = try await page.act([
+            "action": "release", "id": held["id"] ?? .null,
+            "response": ["status": 404, "headers": [["name": "X-A", "value": "b"]], "body": ["text": "changed body"]],
+        ])
+        #expect(released.status == "204", "\(released.text)")
+        let (data, response) = try await loaded
+        let head = try #require(response as? HTTPURLResponse)
+        #expect(String(decoding: data, as: UTF8.self) == "changed body" && head.statusCode == 404)
+        #expect(head.value(forHTTPHeaderField: "X-A") == "b" && head.expectedContentLength == 12)
+        session.invalidateAndCancel()
+    }
+
+    @Test func aRequestIsAnsweredOrFailsWithoutBeingSent() async throws {
+        defer { end() }
+        try await hold("both", "/unsent")
+        let session = session()
+        async let answered = session.data(from: url("/unsent?1"))
+        let first = try await page.held("/unsent?1", "request")
+        _ = try await page.act([
+            "action": "answer", "id": first["id"] ?? .null,
+            "response": ["status": 201, "headers": [], "body": ["text": "bWFkZQ==", "encoding": "base64"]],
+        ])
+        #expect(try await answered.0 == Data("made".utf8))
+        async let failed = session.data(from: url("/unsent?2"))
+        let second = try await page.held("/unsent?2", "request")
+        #expect(try await page.act(["action": "fail", "id": second["id"] ?? .null]).status == "204")
+        do {
+            _ = try await failed
+            Issue.record("the load has not failed")
+        } catch {
+            #expect((error as? URLError)?.code == .networkConnectionLost)
+        }
+        #expect(try await page.act(["action": "fail", "id": second["id"] ?? .null]).status == "422")
+        #expect(!server.requests.snapshot.contains { $0.path == "/unsent" })
+        session.invalidateAndCancel()
+    }
+
+    /// A load that is cancelled while it is held is no longer held, and a stopped inspector holds nothing.
+    @Test func heldLoadsEnd() async throws {
+        defer { server.stop() }
+        try await hold("request", "/kept")
+        let session = session()
+        let task = Task { try await session.data(from: url("/kept?1")) }
+        let held = try await page.held("/kept?1", "request")
+        task.cancel()
+        _ = try await page.message { $0["type"] == "released" && $0["id"] == held["id"] }
+        await #expect(throws: (any Error).self) { try await task.value }
+        async let loaded = session.data(from: url("/kept?2"))
+        _ = try await page.held("/kept?2", "request")
+        inspector.stop()
+        #expect(try await loaded.0 == Data("hello".utf8))
+        _ = try await page.message { $0["type"] == "closed" }
+        session.invalidateAndCancel()
+    }
+
+    // MARK: Strangers
+
+    @Test func strangersGetNothing() async throws {
+        defer { end() }
+        let port = try #require(URLComponents(string: inspector.address)?.port)
+        let host = "Host: 127.0.0.1:\(port)\r\n"
+        let requests = [
+            "GET / HTTP/1.1\r\n\(host)\r\n", "GET /events?token=guess HTTP/1.1\r\n\(host)\r\n", "nonsense\r\n\r\n",
+            page.request("GET", "/").replacing(host, with: "Host: evil.example:\(port)\r\n"),
+            page.request("GET", "/events", ["Origin: http://evil.example"]),
+            page.request("POST", "/actions", ["Content-Type: text/plain"], body: #"{"action":"releaseAll"}"#),
+            "GET / HTTP/1.1\r\n" + String(repeating: "X: y\r\n", count: 100_000) + "\r\n",
+        ]
+        for request in requests {
+            let answer = try await page.answer(to: request)
+            #expect(["400", "403", "415", "431", ""].contains(answer.dropFirst(9).prefix(3)), "\(answer.prefix(200))")
+            #expect(!answer.contains("<html") && !answer.contains("data:"))
+        }
+        let whole = try await page.answer(to: page.request("GET", "/"))
+        #expect(whole.hasPrefix("HTTP/1.1 200 ") && whole.contains("connect-src 'self'"))
+        for field in ["Cache-Control: no-store", "X-Frame-Options: DENY", "Referrer-Policy: no-referrer"] {
+            #expect(whole.contains("\r\n\(field)\r\n"))
+        }
+        // Connections that say nothing keep nobody out.
+        let silent = (0..<200).compactMap { _ in try? LoopbackClient(.ipv4(port: UInt16(port))) }
+        #expect(try await page.answer(to: page.request("GET", "/")).hasPrefix("HTTP/1.1 200 "))
+        #expect(silent.count == 200)
+    }
+}
