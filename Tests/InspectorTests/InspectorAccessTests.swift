@@ -24,7 +24,8 @@ import Testing
         ("GET", "/events", ["Host: 127.0.0.1:80", "Cookie: token=T"], "403"),
         // A name of somebody else that leads here, and another port.
         ("GET", "/?token=T", ["Host: evil.example:80"], "403"), ("GET", "/?token=T", ["Host: 127.0.0.1"], "403"),
-        ("GET", "/?token=T", ["Host: 127.0.0.1:81"], "403"), ("GET", "/?token=T", ["Host: 127.0.0.1.evil.example:80"], "403"),
+        ("GET", "/?token=T", ["Host: 127.0.0.1:81"], "403"),
+        ("GET", "/?token=T", ["Host: 127.0.0.1.evil.example:80"], "403"),
         ("GET", "http://127.0.0.1:80/?token=T", ["Host: evil.example:80"], "403"),
         // Another page of the user's browser.
         ("GET", "/events?token=T", ["Host: 127.0.0.1:80", "Origin: http://evil.example"], "403"),
@@ -52,7 +53,9 @@ import Testing
         }
         let head = RequestHead(method: method, target: target, fields: lines)
         var found = ""
-        do throws(InspectorAccess.Refusal) { found = "\(try access.resource(head))" } catch { found = "\(error.rawValue)" }
+        do throws(InspectorAccess.Refusal) { found = "\(try access.resource(head))" } catch {
+            found = "\(error.rawValue)"
+        }
         #expect(found == result)
     }
 

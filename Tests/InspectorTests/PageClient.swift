@@ -17,7 +17,9 @@ final class PageClient: Sendable {
         token = address?.queryItems?.first?.value ?? ""
         let (request, port, messages) = (request("GET", "/events"), port, messages)
         Thread.detachNewThread {
-            guard let client = try? LoopbackClient(.ipv4(port: port)), (try? client.send(request)) != nil else { return }
+            guard let client = try? LoopbackClient(.ipv4(port: port)), (try? client.send(request)) != nil else {
+                return
+            }
             while let line = try? client.receive(through: "\n"), !line.isEmpty {
                 if line.hasPrefix("data: "), let value = try? JSONValue(parsing: line.dropFirst(6).utf8) {
                     messages.append(value)

@@ -51,8 +51,8 @@ public final class URLSessionInspector: Sendable {
     public func stop() { inspector.stop() }
 }
 
-/// What the environment asks for: where `LOADKIT_INSPECT` is set, the program's traffic is shown from its first
-/// configuration on.
+/// The inspection that the environment asks for: where `LOADKIT_INSPECT` is set, the program's traffic is shown from its
+/// first configuration on.
 enum EnvironmentInspection {
     static func startIfNeeded() { _ = inspector }
 

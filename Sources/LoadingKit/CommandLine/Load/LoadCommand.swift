@@ -10,6 +10,7 @@
                 loadkit [options] URL ...
                 loadkit schemes [URL]
                 loadkit inspect FILE.har
+                loadkit inspect -- PROGRAM
                 loadkit new-handler NAME
                 loadkit adopt [FOLDER]
                 loadkit demo
@@ -22,7 +23,8 @@
                 bodies are refused; files and pipes get the bytes unchanged. A ws: or wss: URL sends the lines of standard \
                 input, and writes the received messages.
 
-                `loadkit schemes` lists what can be loaded; `loadkit inspect` shows a recording in a browser; \
+                `loadkit schemes` lists what can be loaded; `loadkit inspect` shows a recording, or a program's traffic, in a \
+                browser; \
                 `loadkit new-handler` writes a package with a handler for a scheme of your own; `loadkit demo` loads over \
                 every scheme from servers of its own, without a network.
 
@@ -54,11 +56,13 @@
             // Open until the end, so that all requests are recorded in one file.
             let recordings = try plans.compactMap(\.display.recordingFile).map(LoadRunner.openRecording)
             defer { withExtendedLifetime(recordings) {} }
+            let page = plans.contains(where: \.display.showsPage) ? try TransferPage() : nil
             var status = ToolStatus.success
             for plan in plans {
                 let result = await LoadRunner(plan: plan, console: .standardError).run()
                 if result != .success { status = result }
             }
+            await page?.waitForInterruption()
             if status != .success { throw ExitCode(status.rawValue) }
         }
     }

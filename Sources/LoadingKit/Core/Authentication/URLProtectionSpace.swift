@@ -90,7 +90,7 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
     /// Whether the space belongs to a proxy.
     open override func isProxy() -> Bool { isOfProxy }
 
-    /// What a challenge for the space asks for.
+    /// The kind of answer that a challenge for the space asks for.
     var challengeKind: ChallengeKind {
         switch authenticationMethod {
         case NSURLAuthenticationMethodServerTrust: .serverTrust

@@ -1,6 +1,6 @@
 import LoadingKitTransport
 
-/// What an event is about, as the inspector and logs name it.
+/// The subject of an event, as the inspector and logs name it.
 package enum SessionEventKind: String, Sendable {
     case task, load, cache, cookie, queue, retry, redirect, challenge, connection
 }

@@ -77,7 +77,7 @@ package enum RetryReason: UInt8, BitwiseCopyable, Sendable {
     case anotherRoute
 }
 
-/// What a challenge asks for.
+/// The kind of answer that a challenge asks for.
 package enum ChallengeKind: UInt8, BitwiseCopyable, Sendable {
     case serverTrust, clientCertificate, basic, digest, ntlm, negotiate, proxy, other
 }

@@ -40,7 +40,7 @@ extension SessionCore {
     /// Called from any thread.
     package func unfollow(by observer: any SessionEventObserver) { loop.execute { self.events.remove(observer) } }
 
-    /// What the session is, for readers.
+    /// The kind of the session, for readers.
     package var kindName: String {
         if let identifier = settings.identifier { return "background \(identifier)" }
         return settings.ephemeralStores.isEmpty ? "default" : "ephemeral"

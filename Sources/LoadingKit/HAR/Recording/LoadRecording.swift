@@ -84,7 +84,7 @@ final class EntryQueue: Sendable {
         (self.rules, self.now, self.work, self.keep) = (rules, now, work, keep)
     }
 
-    /// What records loads for the queue.
+    /// The recording whose ended loads come into the queue.
     var recording: LoadRecording {
         LoadRecording(rules, on: work) { [self] moment, notes in if moment == .ended { add(notes) } }
     }

@@ -3,7 +3,7 @@ import LoadingKitHAR
 
 /// A load that waits for the page: before its request is sent, or before the program gets its response.
 struct HeldLoad: Sendable {
-    /// What the page decides.
+    /// The decision of the page.
     enum Decision: Sendable {
         /// The load goes on, with a request or a response in place of its own; nil where nothing was changed.
         case proceed(EditedMessage?)

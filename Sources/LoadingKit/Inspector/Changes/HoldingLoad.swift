@@ -26,7 +26,7 @@ final class HoldingLoad: LoopHandler, @unchecked Sendable {  // confined to the 
         case over
     }
 
-    /// What the receiver has not got yet.
+    /// A part of the response that the receiver has not got yet.
     private enum Piece {
         case response(URLResponse)
         case data(Data)

@@ -31,7 +31,7 @@ struct LiveTraffic {
     /// Whether a page is open, which gets messages.
     var isWatched = false { didSet { if !isWatched { (news, changedLoads, changedConnections) = ([], [], []) } } }
 
-    // What has changed since the last messages.
+    // The changes since the last messages.
     private var changedLoads: Set<Int> = []
     private var changedConnections: Set<String> = []
     private var news: [JSONValue] = []
@@ -163,7 +163,7 @@ struct LiveTraffic {
     /// Whether something has changed since the last messages.
     var hasNews: Bool { !news.isEmpty || !changedLoads.isEmpty || !changedConnections.isEmpty }
 
-    /// What has changed since the last call, with the entries of a number of loads.
+    /// The messages about all changes since the last call, with the entries of `count` loads at most.
     mutating func takeNews(_ anchor: WallClockAnchor, atMost count: Int) -> [JSONValue] {
         defer { news = [] }
         let numbers = changedLoads.sorted().prefix(count)

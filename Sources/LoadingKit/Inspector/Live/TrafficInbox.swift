@@ -3,7 +3,7 @@ import LoadingKitHAR
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// What the inspector hears of the program's sessions, on their event loops.
+/// Something that the inspector is told on the event loop of a session.
 enum TrafficInput: Sendable {
     case session(SessionIdentity, name: String)
     case load(LoadRecording.Moment, LoadNotes)

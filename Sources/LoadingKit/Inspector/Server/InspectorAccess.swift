@@ -18,7 +18,7 @@ struct InspectorAccess {
 
     var address: String { "http://127.0.0.1:\(port)/?token=\(token)" }
 
-    /// What a request asks for.
+    /// The resources of the server.
     enum Resource: Equatable {
         case page, events, actions
     }

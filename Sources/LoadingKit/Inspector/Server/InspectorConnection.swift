@@ -3,7 +3,7 @@ import LoadingKitHTTP1
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// What a server does with the requests that it lets in.
+/// Handles the requests that the server lets in.
 protocol InspectorRequestHandler: AnyObject {
     /// The access of the server; nil when it is closed.
     var access: InspectorAccess? { get }
@@ -50,9 +50,9 @@ final class InspectorConnection {
     }
 
     func start() {
-        socket.didBecomeReady = { [self] in isReady() }
+        socket.didBecomeReady = { [self] in socketDidBecomeReady() }
         if socket.watch() != nil { return close() }
-        isReady()
+        socketDidBecomeReady()
     }
 
     func close() {
@@ -62,7 +62,7 @@ final class InspectorConnection {
         handler?.didClose(self)
     }
 
-    private func isReady() {
+    private func socketDidBecomeReady() {
         flush()
         read()
     }

@@ -160,7 +160,8 @@ package final class ConnectAttempt {
 
     private func succeed(_ socket: Socket, _ session: TLSSession?, _ remote: SocketAddress) {
         let info = ConnectionInfo(
-            number: number, endpoint: endpoint, local: socket.localAddress ?? .unknown, remote: remote, tls: session?.info,
+            number: number, endpoint: endpoint, local: socket.localAddress ?? .unknown, remote: remote,
+            tls: session?.info,
             timings: timings, isMultipath: use.isMultipath && SystemCalls.isMultipath(socket.descriptor))
         let stream = ByteStream(socket: socket, tls: session, info: info)
         if let failure = stream.start() {

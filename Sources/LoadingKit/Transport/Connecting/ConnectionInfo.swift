@@ -14,7 +14,8 @@ package final class ConnectionInfo: Sendable {
     package let isMultipath: Bool
 
     package init(
-        number: UInt32 = 0, endpoint: Endpoint, local: SocketAddress, remote: SocketAddress, tls: TLSInfo?, timings: ConnectTimings,
+        number: UInt32 = 0, endpoint: Endpoint, local: SocketAddress, remote: SocketAddress, tls: TLSInfo?,
+        timings: ConnectTimings,
         isMultipath: Bool
     ) {
         self.number = number

@@ -255,7 +255,9 @@ final class ConnectionPoolDriver: RoutePool {
             attempt(id, didOpen: stream)
         case .failure(let error):
             let reason = HTTPConnectionPool.AttemptFailure(error, hasAnotherRoute: ended.hasAnotherRoute)
-            run(pool.attemptDidFail(id, reason, now: loop.now), ConnectFailure(error: error, timings: timings, number: number))
+            run(
+                pool.attemptDidFail(id, reason, now: loop.now),
+                ConnectFailure(error: error, timings: timings, number: number))
             routeDidFail(error, number)
         }
     }

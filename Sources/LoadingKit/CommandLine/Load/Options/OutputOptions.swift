@@ -96,6 +96,9 @@
                 valueName: "FILE"))
         var har: String?
 
+        @Flag(help: "Show the transfers on a page, whose address is printed, until Ctrl-C is pressed.")
+        var inspect = false
+
         @Option(
             name: .long,
             help: ArgumentHelp(

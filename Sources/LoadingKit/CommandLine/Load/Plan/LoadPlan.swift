@@ -31,6 +31,8 @@
             var timingFile: String?
             /// The file in which all transfers are recorded: `--har`.
             var recordingFile: String?
+            /// Whether a page shows the transfers: `--inspect`.
+            var showsPage = false
             /// The file that gets the responses' heads: `-D`.
             var headFile: String?
             /// The text after each load: `-w`.
@@ -143,7 +145,8 @@
                 showsProgressBar: options.display.progressBar, colour: options.display.color,
                 laysOut: !options.display.noBuffer,
                 traceFile: options.display.traceAscii, timingFile: options.display.timingJson,
-                recordingFile: options.display.har, headFile: options.output.dumpHeader,
+                recordingFile: options.display.har, showsPage: options.display.inspect,
+                headFile: options.output.dumpHeader,
                 writeOut: options.output.writeOut)
             guard let writeOut, writeOut.hasPrefix("@") else { return }
             guard let content = try? readFile(String(writeOut.dropFirst())) else {

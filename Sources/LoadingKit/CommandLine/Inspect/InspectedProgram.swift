@@ -1,0 +1,64 @@
+import Foundation
+
+/// A program that shows its traffic: `loadkit inspect -- PROGRAM`. The program, and those that it starts, write the
+/// addresses of their pages into a named pipe of this one.
+struct InspectedProgram {
+    /// The program's name or path, and its arguments.
+    let arguments: [String]
+    /// Whether the page may hold and change requests and responses.
+    let allowsChanges: Bool
+    let opener = DesktopOpener()
+
+    /// Runs the program with this one's input and output, and returns its exit status.
+    func run() throws -> Int32 {
+        let folder = try Self.makeFolder()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let pipe = "\(folder)/pages"
+        guard mkfifo(pipe, 0o600) == 0 else { throw ToolFailure.writing(pipe, errno) }
+        // Opened for both, so that it does not end with the first program that writes.
+        let descriptor = open(pipe, O_RDWR | O_CLOEXEC)
+        guard descriptor >= 0 else { throw ToolFailure.writing(pipe, errno) }
+        let reader = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        let opener = opener
+        Thread.detachNewThread {
+            var text = ""
+            while true {
+                let data = reader.availableData
+                if data.isEmpty { return }
+                text += String(decoding: data, as: UTF8.self)
+                while let end = text.firstIndex(of: "\n") {
+                    let address = String(text[..<end])
+                    text.removeSubrange(...end)
+                    Console.standardError.write("loadkit: the traffic is shown at \(PlainText.line(address))\n")
+                    opener.open(address)
+                }
+            }
+        }
+        return try runProgram(telling: pipe)
+    }
+
+    private func runProgram(telling pipe: String) throws -> Int32 {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(
+            ["LOADKIT_INSPECT": pipe, "LOADKIT_INSPECT_CHANGES": allowsChanges ? "1" : "0"]) { $1 }
+        do {
+            try process.run()
+        } catch {
+            throw ToolFailure(.usage, "\(arguments[0]) cannot be run: \(error.localizedDescription)")
+        }
+        // The program decides about them.
+        for number in [SIGINT, SIGTERM, SIGQUIT] { signal(number, SIG_IGN) }
+        process.waitUntilExit()
+        return process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus
+    }
+
+    /// A new folder for this user alone (mkdtemp(3)).
+    private static func makeFolder() throws(ToolFailure) -> String {
+        let place = URL(fileURLWithPath: NSTemporaryDirectory()).appendingPathComponent("loadkit-XXXXXX").path
+        var template = Array(place.utf8CString)
+        guard mkdtemp(&template) != nil else { throw .writing("a folder in \(NSTemporaryDirectory())", errno) }
+        return String(decoding: template.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}

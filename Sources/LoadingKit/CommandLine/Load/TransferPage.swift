@@ -1,0 +1,35 @@
+#if CommandLineTool
+    import Foundation
+    import LoadingKit
+
+    /// The page that shows the tool's own transfers: `--inspect`.
+    struct TransferPage {
+        private let inspector: URLSessionInspector
+
+        init() throws {
+            do {
+                inspector = try URLSession.inspect()
+            } catch {
+                throw ToolFailure(.couldNotConnect, error.localizedDescription)
+            }
+            let address = inspector.page.absoluteString
+            Console.standardError.write("loadkit: the transfers are shown at \(address)\n")
+            DesktopOpener().open(address)
+        }
+
+        /// Serves the page until Ctrl-C is pressed, or another signal ends the tool.
+        func waitForInterruption() async {
+            Console.standardError.write("loadkit: all transfers have ended; Ctrl-C ends the page\n")
+            signal(SIGINT, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: SIGINT)
+            await withUnsafeContinuation { continuation in
+                source.setEventHandler {
+                    source.cancel()
+                    continuation.resume()
+                }
+                source.activate()
+            }
+            inspector.stop()
+        }
+    }
+#endif
