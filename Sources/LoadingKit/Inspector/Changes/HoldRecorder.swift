@@ -5,7 +5,7 @@ import LoadingKitPrimitives
 import Synchronization
 
 /// Holds the loads that match the page's rules, while a page is open. Used from any thread.
-final class HoldRecorder: LoadRecorder {
+final class HoldRecorder: LoadRecorder, LoadHolder {
     private struct State {
         var rules: [HoldRule] = []
         var isWatched = false
@@ -41,7 +41,7 @@ final class HoldRecorder: LoadRecorder {
         }
     }
 
-    func nextNumber() -> Int {
+    func makeNumber() -> Int {
         state.withLock { state in
             state.lastNumber += 1
             return state.lastNumber

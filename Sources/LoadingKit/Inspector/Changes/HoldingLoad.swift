@@ -3,6 +3,16 @@ import LoadingKitCore
 import LoadingKitHAR
 import LoadingKitTransport
 
+/// Decides which loads are held, and is told of them. Called on a session's event loop.
+protocol LoadHolder: AnyObject, Sendable {
+    var redactor: Redactor { get }
+    func holds(_ stage: HoldRule.Stage, _ request: URLRequest) -> Bool
+    /// A number that no other held load has.
+    func makeNumber() -> Int
+    func didHold(_ load: HeldLoad)
+    func didRelease(_ load: HeldLoad)
+}
+
 /// A load that waits for the page's decision before its request is sent, before its response is delivered, or both.
 ///
 /// ```
@@ -36,7 +46,7 @@ final class HoldingLoad: LoopHandler, @unchecked Sendable {  // confined to the 
 
     private let request: URLRequest
     private let resources: LoadResources
-    private let recorder: HoldRecorder
+    private let holder: any LoadHolder
     private let make: (URLRequest) throws -> any LoopHandler
     private var inner: (any LoopHandler)?
     private(set) var receiver: (any LoadReceiver)?
@@ -47,29 +57,29 @@ final class HoldingLoad: LoopHandler, @unchecked Sendable {  // confined to the 
     private var isInnerWaiting = false
 
     init(
-        _ request: URLRequest, _ resources: LoadResources, _ recorder: HoldRecorder,
+        _ request: URLRequest, _ resources: LoadResources, _ holder: any LoadHolder,
         _ make: @escaping (URLRequest) throws -> any LoopHandler
     ) {
-        (self.request, self.resources, self.recorder, self.make) = (request, resources, recorder, make)
+        (self.request, self.resources, self.holder, self.make) = (request, resources, holder, make)
     }
 
     // MARK: LoopHandler
 
     func begin(_ receiver: any LoadReceiver) {
         self.receiver = receiver
-        guard recorder.holds(.request, request) else { return load(request) }
+        guard holder.holds(.request, request) else { return load(request) }
         let held = hold(response: nil)
         state = .requestHeld(held)
         // A held load has no timeout for silence.
         receiver.queueStateDidChange(isQueued: true)
-        recorder.didHold(held)
+        holder.didHold(held)
     }
 
     func end() {
         let last = state
         state = .over
         switch last {
-        case .requestHeld(let held), .responseHeld(let held, _, _, _): recorder.didRelease(held)
+        case .requestHeld(let held), .responseHeld(let held, _, _, _): holder.didRelease(held)
         case .collecting(_, _, let timer): timer.cancel()
         case .new, .loading, .delivering, .over: break
         }
@@ -101,8 +111,8 @@ final class HoldingLoad: LoopHandler, @unchecked Sendable {  // confined to the 
         let (body, note) = Self.body(of: request)
         let shown = ShownMessage(
             line: .request(method: request.httpMethod ?? "GET", url: request.url?.absoluteString ?? ""),
-            fields: request.headerFields, body: body, bodyNote: note, redactor: recorder.redactor)
-        let number = recorder.nextNumber()
+            fields: request.headerFields, body: body, bodyNote: note, redactor: holder.redactor)
+        let number = holder.makeNumber()
         return HeldLoad(
             number: number, session: resources.core.identity, task: resources.task.taskIdentifier, request: shown,
             response: response
@@ -140,7 +150,7 @@ final class HoldingLoad: LoopHandler, @unchecked Sendable {  // confined to the 
     }
 
     private func release(_ held: HeldLoad) {
-        recorder.didRelease(held)
+        holder.didRelease(held)
         receiver?.queueStateDidChange(isQueued: false)
     }
 
@@ -197,11 +207,11 @@ final class HoldingLoad: LoopHandler, @unchecked Sendable {  // confined to the 
         let note = isWhole ? "" : "The body is longer than what can be changed, or still arrives."
         let shown = ShownMessage(
             line: .response(status: response.statusCode), fields: response.headerFields,
-            body: isWhole ? [UInt8](data) : nil, bodyNote: note, redactor: recorder.redactor)
+            body: isWhole ? [UInt8](data) : nil, bodyNote: note, redactor: holder.redactor)
         let held = hold(response: shown)
         state = .responseHeld(held, response, data, isWhole: isWhole)
         receiver?.queueStateDidChange(isQueued: true)
-        recorder.didHold(held)
+        holder.didHold(held)
     }
 
     private func collectingTookLong() {
@@ -258,7 +268,7 @@ extension HoldingLoad: ForwardingReceiver {
     func receive(_ response: URLResponse) -> Flow {
         guard case .loading = state else { return .wait }
         guard let response = response as? HTTPURLResponse, !(resources.task is URLSessionWebSocketTask),
-            recorder.holds(.response, request)
+            holder.holds(.response, request)
         else { return receiver?.receive(response) ?? .wait }
         let timer = resources.loop.schedule(at: resources.loop.now.advanced(bySeconds: Self.longestCollecting)) {
             [weak self] in self?.collectingTookLong()
