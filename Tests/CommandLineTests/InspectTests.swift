@@ -122,6 +122,30 @@ import Testing
         #expect(try String(contentsOf: folder.file("opened"), encoding: .utf8) == path)
     }
 
+    /// A program is run with this one's input, output and status, and what it shows is printed and opened.
+    @Test func program() async throws {
+        let folder = try TemporaryFolder()
+        try folder.write("#!/bin/sh\necho \"$1\" >opened\n", to: "bin/xdg-open")
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o755], ofItemAtPath: folder.file("bin/xdg-open").path)
+        try #require(mkfifo(folder.file("opened").path, 0o600) == 0)
+        let script = """
+            read -r line; echo "$line $1 $LOADKIT_INSPECT_CHANGES"
+            echo http://page >>"$LOADKIT_INSPECT"; read -r line <opened; echo "$line"; exit 7
+            """
+        let environment = ["PATH": "\(folder.path)/bin:/usr/bin:/bin", "TMPDIR": folder.path, "DISPLAY": ":0"]
+        let run = try await ToolRun(
+            ["inspect", "--allow-changes", "--", "sh", "-c", script, "sh", "-a"], input: "input\n", folder: folder,
+            environment: environment)
+        #expect(run.status == 7 && run.text == "input -a 1\nhttp://page\n", "\(run.status) \(run.text)")
+        #expect(run.errors == "loadkit: the traffic is shown at http://page\n")
+        // The pipe's folder is gone.
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(!names.contains { $0.hasPrefix("loadkit-") })
+        let both = try await ToolRun(["inspect", "a.har", "--", "true"], folder: folder)
+        #expect(both.status == 2 && both.errors.contains("a file and a program"))
+    }
+
     /// Environments, and whether there is a program that opens the page.
     @Test func opener() throws {
         let folder = try TemporaryFolder()

@@ -18,7 +18,7 @@ import Testing
             switch request.path {
             case "/stored": .text("stored").adding("Cache-Control", "max-age=60").adding("Set-Cookie", "a=SECRET")
             case "/moved": .redirect(to: "/target")
-            case "/echo": .bytes(request.body, type: "text/plain")
+            case "/echo": .bytes(request.body, type: request.fields[.contentType] ?? "text/plain")
             default: .text("hello")
             }
         }
@@ -64,6 +64,42 @@ import Testing
         }
         _ = try await page.entry(of: "/target")
         #expect(!page.messages.snapshot.map { $0.text() }.joined().contains("SECRET"))
+        session.invalidateAndCancel()
+    }
+
+    /// Secrets in each place that can have one are in no message, also where a load is held.
+    @Test func secrets() async throws {
+        defer { end() }
+        try await hold("both", "/echo?held")
+        let session = session()
+        let address = try url("/echo").absoluteString
+        let user = address.replacing("://", with: "://user:PLANTED@")
+        let requests: [(url: String, fields: [String: String], body: String)] = [
+            (user, [:], ""), (address + "?api_key=PLANTED", ["X-Api-Key": "PLANTED"], ""),
+            (address + "?1", ["Authorization": "Bearer PLANTED", "Cookie": "session=PLANTED"], ""),
+            (address + "?2", ["Content-Type": "application/json"], #"{"a":[{"password":"PLANTED"}]}"#),
+            (address + "?3", ["Content-Type": "application/x-www-form-urlencoded"], "user=a&password=PLANTED"),
+            (address + "?held&token=PLANTED", ["Proxy-Authorization": "Basic PLANTED"], "password=PLANTED"),
+        ]
+        for (url, fields, body) in requests {
+            var request = URLRequest(url: try #require(URL(string: url)))
+            request.httpMethod = "POST"
+            request.httpBody = Data(body.utf8)
+            request.allHTTPHeaderFields = ["Content-Type": "application/x-www-form-urlencoded"].merging(fields) { $1 }
+            async let loaded = session.data(for: request)
+            if url.contains("held") {
+                for stage in ["request", "response"] {
+                    let held = try await page.held("/echo?held", stage)
+                    _ = try await page.act(["action": "release", "id": held["id"] ?? .null])
+                }
+            }
+            let (data, _) = try await loaded
+            #expect(data == Data(body.utf8))
+        }
+        _ = try await page.entry(of: "/echo?held")
+        let messages = page.messages.snapshot.map { $0.text() }.filter { $0.contains(address.dropFirst(7).prefix(15)) }
+        #expect(messages.count >= requests.count && !messages.contains { $0.contains("PLANTED") })
+        #expect(messages.contains { $0.contains("redacted") })
         session.invalidateAndCancel()
     }
 
