@@ -4,25 +4,25 @@
 usage, from any folder: inspector.py [--tool LOADKIT] [--screenshots FOLDER] [--axe FILE]
 
 With --tool the pages are those that `LOADKIT inspect` writes; else they are put together from the page's sources. --screenshots
-writes pictures with 10, 100 and 10,000 requests, light and dark, 420, 820 and 1400 pixels wide. --axe names a copy of axe-core
-(axe.min.js), whose rules for accessibility are then checked, too.
+writes pictures with 10, 100 and 10,000 requests, recorded and of a running program, light and dark, 420, 820 and 1400 pixels wide.
+--axe names a copy of axe-core (axe.min.js), whose rules for accessibility are then checked, too.
 """
 
 import argparse
-import http.server
 import json
 import pathlib
-import queue
 import re
 import secrets
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 
 from inspectorcheck import browser, contrast, recordings
 from inspectorcheck.browser import Browser, Page
+from inspectorcheck.holdchecks import HoldChecks
+from inspectorcheck.livechecks import LiveChecks
+from inspectorcheck.programchecks import ProgramChecks
 
 SOURCES = pathlib.Path(__file__).resolve().parent.parent / "Sources/LoadingKit/Inspector/Resources"
 # Why tests were not run, for Scripts/not-run.sh.
@@ -53,7 +53,7 @@ def assembled(name, data, is_live=False):
     return re.sub(r"\{\{(\w+)\}\}", lambda match: values[match[1]], (SOURCES / "inspector.html").read_text())
 
 
-class Checks:
+class Checks(LiveChecks, HoldChecks, ProgramChecks):
     def __init__(self, options, folder, chromium):
         self.options, self.folder, self.chromium = options, pathlib.Path(folder), chromium
         self.failures = self.count = 0
@@ -342,6 +342,11 @@ class Checks:
                 page.run(
                     f"document.getElementById('tab-{tab}')?.click(); for (const it of document.querySelectorAll('#panel summary')) it.click(); undefined"
                 )
+        page.run("document.getElementById('show-connections').click()")
+        for link in range(page.run("document.querySelectorAll('#connection-table button').length")):
+            page.run(f"document.querySelectorAll('#connection-table button')[{link}].click()")
+            page.run("document.getElementById('show-connections').click()")
+        page.run("document.getElementById('connection-filter').click()")
         page.frames()
         self.equal(
             page.run(
@@ -556,83 +561,8 @@ class Checks:
         self.expect(min(times) < 20_000, "10,000 requests are drawn")
         page.close()
 
-    # MARK: A running program
-
-    def live(self):
-        server = LiveServer()
-        try:
-            page = Page(self.chromium).open(f"http://127.0.0.1:{server.port}/?token={server.token}")
-            rows = lambda: page.run("Number(document.getElementById('grid').getAttribute('aria-rowcount')) - 1")
-            page.run(
-                "window.until = async (test) => { while (!test()) await new Promise(requestAnimationFrame); return true; }; undefined"
-            )
-            until = lambda test: page.run(f"until(() => {test})")
-            count = "document.getElementById('grid').getAttribute('aria-rowcount')"
-            first = recordings.entry(
-                0, url="https://example.com/live", _id="1", _session="s1", _state="active", _connectionId="7"
-            )
-            first["response"]["status"] = 0
-            server.send({"type": "session", "id": "s1", "name": "main"}, {"type": "entry", "entry": first})
-            until(f"{count} == 2")
-            self.equal(
-                page.run("document.querySelector('#rows .status').textContent"), "active", "an entry that has not ended"
-            )
-            page.run("document.querySelector('#rows .row').click()")
-            done = recordings.entry(
-                0, url="https://example.com/live", _id="1", _session="s1", _state="done", _connectionId="7"
-            )
-            server.send(
-                {"type": "decision", "entry": "1", "kind": "cache", "text": "stored for 60 s"},
-                {"type": "entry", "entry": done},
-                {
-                    "type": "connection",
-                    "connection": {
-                        "id": "7",
-                        "remote": "192.0.2.7:443",
-                        "protocol": "h2",
-                        "tls": "TLSv1.3",
-                        "state": "idle",
-                        "streams": 0,
-                    },
-                },
-            )
-            until("document.querySelector('#rows .status').textContent == '200'")
-            until("document.getElementById('panel').innerText.includes('stored for 60 s')")
-            self.equal(rows(), 1, "the same entry again")
-            page.run("document.getElementById('tab-connections').click()")
-            self.expect(
-                "TLSv1.3 · idle" in page.run("document.getElementById('panel').innerText"), "the connection's state"
-            )
-            page.run("document.getElementById('pause').click()")
-            server.send(
-                *(
-                    {
-                        "type": "entry",
-                        "entry": recordings.entry(
-                            n, url=f"https://example.com/{n}", _id=f"n{n}", _session="s1", _state="done"
-                        ),
-                    }
-                    for n in range(5000)
-                )
-            )
-            until("document.getElementById('pause').textContent == 'Continue (5000)'")
-            self.equal(rows(), 1, "a paused page changes nothing")
-            page.run("document.getElementById('pause').click()")
-            until(f"{count} == 5002")
-            server.send({"type": "gap"}, {"type": "entry", "entry": {"_id": "odd"}}, "no json", {"type": "unknown"})
-            until("!document.getElementById('notice').hidden")
-            page.run("document.getElementById('clear').click()")
-            self.equal(rows(), 0, "a cleared page")
-            found = [it for it in page.problems() if "/events?token=" not in it]
-            self.equal(found, [], "problems of the live page")
-            page.run("document.getElementById('save').click()")
-            self.expect(
-                "connect-src" not in self.chromium.downloaded().read_text().split("<style")[0],
-                "a saved live page has no network",
-            )
-            page.close()
-        finally:
-            server.close()
+    def assembled_live(self):
+        return assembled("live", "", is_live=True)
 
     # MARK: Accessibility
 
@@ -704,47 +634,6 @@ class Checks:
             page.close()
 
 
-class LiveServer:
-    """What a program does: it serves the page and its events, with a token."""
-
-    def __init__(self):
-        self.token, self.messages = secrets.token_urlsafe(18), queue.Queue()
-        outer = self
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_GET(self):
-                if f"token={outer.token}" not in self.path:
-                    return self.send_error(403)
-                self.send_response(200)
-                is_page = not self.path.startswith("/events?")
-                self.send_header("Content-Type", "text/html; charset=utf-8" if is_page else "text/event-stream")
-                self.end_headers()
-                if is_page:
-                    return self.wfile.write(assembled("live", "", is_live=True).encode())
-                while (message := outer.messages.get()) is not None:
-                    self.wfile.write(
-                        b"data: " + (message if isinstance(message, str) else json.dumps(message)).encode() + b"\n\n"
-                    )
-                    self.wfile.flush()
-
-            def log_message(self, *_):
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
-        self.port = self.server.server_address[1]
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def send(self, *messages):
-        for message in messages:
-            self.messages.put(message)
-
-    def close(self):
-        self.messages.put(None)
-        self.server.shutdown()
-        self.server.server_close()
-
-
 CHECKS = [
     "rows",
     "keyboard",
@@ -755,8 +644,15 @@ CHECKS = [
     "curl",
     "files",
     "live",
+    "decisions",
+    "connections",
+    "rules",
+    "holding",
+    "hostile_live",
     "accessibility",
+    "live_accessibility",
     "speed",
+    "live_speed",
 ]
 
 
@@ -782,6 +678,7 @@ def main():
             print(f"{name}: {time.monotonic() - start:.1f} s")
         if options.screenshots:
             checks.screenshots()
+            checks.live_screenshots(options.screenshots)
     print(f"{checks.count} checks, {checks.failures} failed")
     return 1 if checks.failures else 0
 

@@ -147,7 +147,7 @@ class Page:
             raise RuntimeError(f"{script[:200]}: {details.get('exception', {}).get('description', details['text'])}")
         return result["result"].get("value")
 
-    def press(self, key):
+    def press(self, key, modifiers=0):
         codes = {
             "ArrowDown": 40,
             "ArrowUp": 38,
@@ -161,7 +161,8 @@ class Page:
             "PageDown": 34,
             "PageUp": 33,
         }
-        properties = {"key": key, "code": key, "windowsVirtualKeyCode": codes.get(key, ord(key[0]))}
+        code = codes.get(key, ord(key[0]))
+        properties = {"key": key, "code": key, "windowsVirtualKeyCode": code, "modifiers": modifiers}
         if len(key) == 1:
             properties["text"] = key
         if key == "Enter":

@@ -18,6 +18,6 @@ SCRIPT = """(() => {
 
 LABELS = """(() => {
   const name = (it) => it.getAttribute("aria-label") || it.labels?.[0]?.textContent || it.textContent || it.alt || "";
-  return [...document.querySelectorAll("button, input, select, summary, img, [role=grid], [role=tabpanel], [role=tablist], table")]
+  return [...document.querySelectorAll("button, input, select, textarea, summary, img, [role=grid], [role=tabpanel], [role=tablist], table")]
     .filter((it) => it.checkVisibility() && name(it).trim() === "" && !it.hasAttribute("aria-labelledby")).map((it) => it.outerHTML.slice(0, 120));
 })()"""

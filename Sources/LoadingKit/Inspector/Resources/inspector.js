@@ -17,6 +17,8 @@
     const parsed = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
     return typeof parsed === "number" && Number.isFinite(parsed) ? parsed : -1;
   };
+  // A whole number, which may be negative, as an HTTP/2 window; else undefined.
+  const integer = (value) => (Number.isSafeInteger(value) ? value : undefined);
 
   // Characters that cannot be seen, or that reorder text, as escapes.
   const hidden =
@@ -52,6 +54,13 @@
     if (ms < 1000) return `${ms.toFixed(ms < 9.95 ? 1 : 0)} ms`;
     if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 9950 ? 2 : 1)} s`;
     return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`;
+  };
+  // A time from the start of a load.
+  const offsetText = (ms) => (Number.isFinite(ms) ? `${ms < 0 ? "−" : "+"}${timeText(Math.abs(ms))}` : "");
+  const clockText = (ms) => {
+    const date = new Date(ms);
+    if (Number.isNaN(date.getTime())) return "";
+    return `${date.toTimeString().slice(0, 8)}.${String(date.getMilliseconds()).padStart(3, "0")}`;
   };
   const plural = (count, word) => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
 
@@ -138,20 +147,27 @@
     return found;
   }
 
+  const isHeld = (row) => row.hold !== undefined || row.state === "held";
+
   function statusText(row) {
+    if (isHeld(row)) return "held";
     if (row.isPending) return row.state;
     if (row.error === "cancelled" || row.error === "net::ERR_ABORTED") return "✕ cancelled";
     if (row.error !== "" || row.status <= 0 || row.state === "failed") return "✕ failed";
     return `${row.status >= 400 ? "! " : ""}${row.status}${row.cache ? " cache" : ""}`;
   }
   const statusClass = (row) =>
-    row.isPending ? "pending" : row.error !== "" || row.status <= 0 ? "error" : `s${String(row.status)[0]}`;
+    isHeld(row) ? "held" : row.isPending ? "pending"
+      : row.error !== "" || row.status <= 0 ? "error" : `s${String(row.status)[0]}`;
 
   // MARK: The store
 
   const limit = 20_000;
-  const store = { log: {}, rows: [], places: new Map(), connections: new Map(), decisions: new Map(), order: 0 };
-  let sessionNames = new Map();
+  const store = {
+    log: {}, rows: [], places: new Map(), order: 0, connections: new Map(), decisions: new Map(), decisionCount: 0,
+    sessionDecisions: [], holds: new Map(), rules: [],
+  };
+  const sessionNames = new Map();
 
   function addEntry(entry) {
     entry = object(entry);
@@ -170,13 +186,73 @@
 
   function dropOldest() {
     if (store.rows.length <= limit) return;
-    const dropped = store.rows.splice(0, store.rows.length - limit);
-    for (const row of dropped) {
+    const oldest = store.rows.splice(0, store.rows.length - limit);
+    // A load that is held waits for the page's user.
+    store.rows.unshift(...oldest.filter((row) => row.hold));
+    for (const row of oldest.filter((row) => !row.hold)) {
       store.places.delete(text(row.entry._id));
-      store.decisions.delete(text(row.entry._id));
+      forgetDecisions(text(row.entry._id));
     }
     notice("Older requests are no longer shown.");
   }
+
+  const decisionLimits = { load: 100, session: 1000, all: 100_000 };
+
+  function addDecision(message) {
+    const decision = {
+      kind: text(message.kind).slice(0, 40), text: text(message.text).slice(0, 2000), time: number(message.time),
+      session: text(message.session),
+    };
+    const id = text(message.entry);
+    const known = id === "" ? store.sessionDecisions : store.decisions.get(id) ?? [];
+    if (isRepeated(decision, known)) return;
+    known.push(decision);
+    if (known.length > (id === "" ? decisionLimits.session : decisionLimits.load)) known.shift();
+    else if (id !== "") store.decisionCount++;
+    if (id === "") return;
+    store.decisions.set(id, known);
+    while (store.decisionCount > decisionLimits.all) forgetDecisions(store.decisions.keys().next().value);
+    const row = store.places.get(id);
+    if (row) row.isChanged = true;
+  }
+
+  // After a reconnection the program sends what it has sent before.
+  const isRepeated = (decision, known) =>
+    known.length > 0 && decision.time <= known.at(-1).time && decision.time >= 0
+    && known.some((other) => other.time === decision.time && other.text === decision.text);
+
+  function forgetDecisions(id) {
+    store.decisionCount -= store.decisions.get(id)?.length ?? 0;
+    store.decisions.delete(id);
+  }
+
+  const connectionLimit = 1000;
+
+  function addConnection(value) {
+    const id = text(value.id), known = store.connections.get(id);
+    const streams = list(value.openStreams).slice(0, 1000).map(object);
+    store.connections.delete(id);
+    store.connections.set(id, {
+      ...value, id, openStreams: streams, order: known?.order ?? store.order++,
+      largest: largestWindows([value], known?.largest),
+      largestOfStreams: largestWindows(streams, known?.largestOfStreams),
+    });
+    if (store.connections.size > connectionLimit) store.connections.delete(oldestConnection());
+    if (view.selected && connectionKey(view.selected) === id) view.selected.isChanged = true;
+  }
+
+  // The largest windows that there were, and 65,535, with which streams begin. Bars show windows as parts of them.
+  function largestWindows(parts, known = { send: 65_535, receive: 65_535 }) {
+    const largest = (name, start) => parts.reduce((most, part) => Math.max(most, integer(part[name]) ?? 0), start);
+    return { send: largest("sendWindow", known.send), receive: largest("receiveWindow", known.receive) };
+  }
+
+  // The map has the connection last that has changed last.
+  function oldestConnection() {
+    for (const [id, connection] of store.connections) if (isClosed(connection)) return id;
+    return store.connections.keys().next().value;
+  }
+  const isClosed = (connection) => text(connection.state) === "closed";
 
   const decisionsOf = (row) => [
     ...list(row.entry._decisions).map(object), ...(store.decisions.get(text(row.entry._id)) ?? []),
@@ -201,10 +277,12 @@
     ["protocol", "Protocol", (row) => row.protocol], ["size", "Size", (row) => row.size],
     ["time", "Time", (row) => row.time], ["waterfall", "Start", (row) => row.start],
   ];
-  const view = { shown: [], sort: "", descending: false, selected: undefined, tab: "overview", origin: 0, span: 1 };
+  const view = {
+    shown: [], sort: "", descending: false, selected: undefined, tab: "overview", origin: 0, span: 1, connection: "",
+  };
   const statusClasses = [
     ["1", "1xx"], ["2", "2xx"], ["3", "3xx"], ["4", "4xx"], ["5", "5xx"], ["none", "No response"],
-    ["pending", "Not ended"],
+    ["pending", "Not ended"], ["held", "Held"],
   ];
 
   function matcher() {
@@ -217,7 +295,8 @@
     return (row) =>
       (!failed || row.isFailed) && (method === "" || row.method === method) && (host === "" || row.host === host)
       && (type === "" || row.kind === type) && (session === "" || row.session === session)
-      && (status === "" || statusClassOf(row) === status)
+      && (status === "" || (status === "held" ? isHeld(row) : statusClassOf(row) === status))
+      && (view.connection === "" || connectionKey(row) === view.connection)
       && wanted.every((word) => row.words.includes(word)) && !unwanted.some((word) => row.words.includes(word));
   }
   const statusClassOf = (row) => (row.isPending ? "pending" : row.status <= 0 ? "none" : String(row.status)[0]);
@@ -235,6 +314,8 @@
     summarize();
     fillChoices();
     drawRows(true);
+    drawConnections();
+    drawHeld();
     if (view.selected && !$("details").hidden && view.selected.isChanged) showDetails();
   }
 
@@ -276,11 +357,16 @@
     fill("method", count((row) => row.method));
     fill("type", count((row) => row.kind));
     fill("host", count((row) => row.host));
-    fill("status", statusClasses);
-    const sessions = count((row) => row.session).map(([id]) => [id, line(sessionNames.get(id) || id)]);
+    fill("status", statusClasses.filter(([name]) => name !== "held" || live.allowsChanges));
+    const sessions = count((row) => row.session).map(([id]) => [id, line(sessionName(id))]);
     $("sessions").hidden = sessions.length < 2;
     fill("session", sessions);
   }
+
+  const sessionName = (id) => {
+    const session = sessionNames.get(id);
+    return session ? `${session.name || id}${session.isOver ? " (over)" : ""}` : id;
+  };
 
   function fill(id, choices) {
     const key = JSON.stringify(choices), select = $(id);
@@ -337,8 +423,9 @@
 
   function drawRows(isChanged = false) {
     const grid = $("grid"), body = $("rows");
-    // A narrow page hides the list beside the details, and draws it when it is back.
-    if (grid.clientHeight === 0) return;
+    // The list is hidden in the view of connections, and beside the details of a narrow page. It is drawn when it is
+    // back.
+    if ($("list").hidden || grid.clientHeight === 0) return;
     rowHeight = parseFloat(getComputedStyle(body).getPropertyValue("--row-height")) || 26;
     body.style.height = `${view.shown.length * rowHeight}px`;
     grid.setAttribute("aria-rowcount", view.shown.length + 1);
@@ -371,6 +458,7 @@
   function fillRow(element, row, index) {
     element.setAttribute("aria-rowindex", index + 2);
     element.setAttribute("aria-selected", row === view.selected);
+    element.classList.toggle("is-held", isHeld(row));
     element.style.transform = `translateY(${index * rowHeight}px)`;
     const texts = {
       method: line(row.method), host: row.host, path: row.path, status: statusText(row), type: row.kind,
@@ -408,6 +496,7 @@
   }
 
   function select(row, opens = true) {
+    if (row?.hold && row !== view.selected) view.tab = "held";
     view.selected = row;
     if (opens && row) showDetails();
     const place = view.shown.indexOf(row), grid = $("grid");
@@ -417,6 +506,7 @@
       else if (top + rowHeight > grid.scrollTop + space) grid.scrollTop = top + rowHeight - space;
     }
     drawRows(true);
+    drawConnections();
   }
 
   function moveSelection(event) {
@@ -440,8 +530,9 @@
   // MARK: Details
 
   const tabs = [
+    ["held", "Held", showHold, (row) => row.hold && live.allowsChanges],
     ["overview", "Overview", showOverview], ["request", "Request", showRequest], ["response", "Response", showResponse],
-    ["bodies", "Bodies", showBodies], ["messages", "Messages", showMessages],
+    ["bodies", "Bodies", showBodies], ["messages", "Messages", showMessages, (row) => row.kind === "websocket"],
     ["connections", "Connections", showConnections],
   ];
 
@@ -451,25 +542,41 @@
     const wasHidden = $("details").hidden;
     $("details").hidden = false;
     if (wasHidden) drawRows();
-    const available = tabs.filter(([id]) => id !== "messages" || row.kind === "websocket");
-    if (!available.some(([id]) => id === view.tab)) view.tab = "overview";
+    const available = tabs.filter(([, , , isAvailable]) => isAvailable === undefined || isAvailable(row));
+    const tab = available.some(([id]) => id === view.tab) ? view.tab : "overview";
     const hadFocus = $("tabs").contains(document.activeElement);
     $("tabs").replaceChildren(...available.map(([id, title]) => make("button", {
-      type: "button", role: "tab", id: `tab-${id}`, "aria-selected": String(id === view.tab), "aria-controls": "panel",
-      tabindex: id === view.tab ? 0 : -1, text: title,
+      type: "button", role: "tab", id: `tab-${id}`, "aria-selected": String(id === tab), "aria-controls": "panel",
+      tabindex: id === tab ? 0 : -1, text: title,
       click: () => { view.tab = id; showDetails(); $(`tab-${id}`).focus(); },
     })));
-    if (hadFocus) $(`tab-${view.tab}`).focus();
-    panel.setAttribute("aria-labelledby", `tab-${view.tab}`);
-    const isSame = panel.row === row && panel.tab === view.tab, scroll = panel.scrollTop;
-    [panel.row, panel.tab] = [row, view.tab];
-    panel.replaceChildren(...tabs.find(([id]) => id === view.tab)[2](row));
+    if (hadFocus) $(`tab-${tab}`).focus();
+    panel.setAttribute("aria-labelledby", `tab-${tab}`);
+    const isSame = panel.row === row && panel.tab === tab, scroll = panel.scrollTop;
+    // Events do not change a form that is edited.
+    if (isSame && tab === "held" && panel.hold === row.hold) return;
+    const wasInPanel = panel.contains(document.activeElement);
+    [panel.row, panel.tab, panel.hold] = [row, tab, row.hold];
+    redraw(panel, tabs.find(([id]) => id === tab)[2](row), isSame);
     panel.scrollTop = isSame ? scroll : 0;
+    if (wasInPanel && !panel.contains(document.activeElement)) $(`tab-${tab}`).focus();
+  }
+
+  // Replaces an element's children. The control with the focus, if it is among the new ones, has it again.
+  function redraw(element, children, keepsFocus = true) {
+    const controls = () => [...element.querySelectorAll("button, summary, [tabindex]")];
+    const focused = document.activeElement, place = keepsFocus ? controls().indexOf(focused) : -1;
+    const keyOf = (control) => control.dataset.key ?? control.textContent;
+    const isSame = (control) => control.tagName === focused.tagName && keyOf(control) === keyOf(focused);
+    element.replaceChildren(...children);
+    if (place < 0) return;
+    const now = controls();
+    (now[place] && isSame(now[place]) ? now[place] : now.find(isSame))?.focus({ preventScroll: true });
   }
 
   function closeDetails() {
     $("details").hidden = true;
-    $("grid").focus();
+    focusView();
     select(view.selected, false);
   }
 
@@ -511,7 +618,7 @@
         ["Port", port], ["TLS", tlsText(entry)], ["Head of the response", sizeFact(sizes[0])],
         ["Body as received", sizeFact(sizes[1])], ["Body decoded", sizeFact(sizes[2])],
         ["Cache", cacheText(row, cache)], ["Redirect to", text(response.redirectURL)],
-        ["Session", sessionNames.get(row.session) || row.session], ["Comment", text(entry.comment)],
+        ["Session", sessionName(row.session)], ["Comment", text(entry.comment)],
       ]),
       heading("Phases"), phaseTable(row),
       ...decisionList(row), ...otherMembers(row),
@@ -565,8 +672,21 @@
   }
 
   function decisionList(row) {
-    const rows = decisionsOf(row).map((decision) => [text(decision.kind) || "decision", text(decision.text)]);
-    return rows.length === 0 ? [] : [heading("Decisions"), ...facts("Decisions", rows)];
+    const decisions = decisionsOf(row);
+    if (decisions.length === 0) return [];
+    const time = (decision) => (number(decision.time) < 0 ? "" : offsetText(number(decision.time) - row.start));
+    return [heading(`Decisions (${decisions.length})`), decisionTable("Decisions", decisions, time)];
+  }
+
+  function decisionTable(label, decisions, timeOf) {
+    const rows = decisions.map((decision) => make("tr", {},
+      make("td", { class: "number", text: timeOf(decision) }),
+      make("th", { scope: "row", text: line(text(decision.kind)) || "decision" }),
+      make("td", {}, make("bdi", { text: visible(text(decision.text)) }))));
+    const head = make("tr", {}, ...["Time", "Kind", "Reason"].map((title, index) =>
+      make("th", { scope: "col", text: title, class: index ? "" : "number" })));
+    const parts = [make("thead", {}, head), make("tbody", {}, ...rows)];
+    return make("table", { class: "decisions", "aria-label": label }, ...parts);
   }
 
   // Members that the format does not define, such as those of browsers.
@@ -814,60 +934,248 @@
   function connectionName(row) {
     const own = text(row.entry._connectionId), connection = text(row.entry.connection);
     if (own !== "") return `${row.address || row.host} #${own}`;
-    if (connection === "" || connection === "0") return "";
+    // A running program names connections by identifiers alone.
+    if (connection === "" || connection === "0" || live.source) return "";
     // Some programs record the port of the server alone, as HAR permits.
     const port = /:(\d+)$/.exec(row.host)?.[1] ?? (/^(http|ws)$/.test(row.scheme) ? "80" : "443");
     return `${row.address || row.host}${connection === port ? ", port " : " #"}${connection}`;
   }
 
-  function showConnections() {
-    const groups = new Map();
+  // An entry's connection: a known one's identifier, else its name.
+  function connectionKey(row) {
+    const own = text(row.entry._connectionId) || text(row.entry.connection);
+    return store.connections.has(own) ? own : connectionName(row);
+  }
+
+  // All connections with the loads that they carried. Closed ones are last, beginning with the one that closed last.
+  function connectionItems() {
+    const items = new Map();
+    for (const known of store.connections.values()) items.set(known.id, { key: known.id, known, rows: [] });
     for (const row of store.rows) {
-      const name = connectionName(row);
-      if (name === "") continue;
-      if (!groups.has(name)) groups.set(name, []);
-      groups.get(name).push(row);
+      const key = connectionKey(row);
+      if (key === "") continue;
+      if (!items.has(key)) items.set(key, { key, known: undefined, rows: [] });
+      items.get(key).rows.push(row);
     }
-    const chosen = connectionName(view.selected), names = [...groups.keys()].filter((name) => name !== chosen);
-    const order = chosen === "" ? names : [chosen, ...names];
-    const parts = order.slice(0, 300).map((name) => connectionPart(name, groups.get(name), name === chosen));
-    if (chosen === "") parts.unshift(note("No connection is recorded for this request."));
-    if (order.length > 300) parts.push(note(`${order.length - 300} more connections are not shown.`));
-    return [heading(plural(order.length, "connection")), ...parts];
+    const all = [...items.values()], isLast = (item) => item.known && isClosed(item.known);
+    const open = all.filter((item) => !isLast(item)), closed = all.filter(isLast).reverse();
+    open.sort((a, b) => (a.known?.order ?? Infinity) - (b.known?.order ?? Infinity) || 0);
+    return [...open, ...closed].slice(0, connectionLimit);
+  }
+
+  function showConnections(row) {
+    const key = connectionKey(row), open = () => { setView("connections"); focusView(); };
+    const all = make("div", { class: "tools" }, button("Show all connections", open));
+    if (key === "") return [note("No connection is recorded for this request."), all];
+    const item = connectionItems().find((other) => other.key === key) ?? { key, known: undefined, rows: [row] };
+    const links = item.rows.slice(0, 200).map((other) => make("div", {}, loadLink(other)));
+    if (item.rows.length > 200) links.push(note(`${item.rows.length - 200} more`));
+    const group = make("tbody", {});
+    fillConnection(group, item);
+    return [
+      connectionTable("Connection of this request", [group]), all,
+      heading(plural(item.rows.length, "request")), ...links,
+    ];
   }
 
   // A button that selects a load.
   function loadLink(row) {
     const target = `${row.host}${row.path.slice(0, 200)}`;
     return make("button", {
-      type: "button", class: "link", text: `${statusText(row)} ${line(row.method)} ${target} (${timeText(row.time)})`,
+      type: "button", class: "link",
+      text: `${statusText(row)} ${line(row.method)} ${target}${row.isPending ? "" : ` (${timeText(row.time)})`}`,
       "aria-current": row === view.selected ? "true" : undefined,
       click: () => { view.tab = "overview"; select(row); $("tab-overview").focus(); },
     });
   }
 
-  function connectionPart(name, rows, isOpen) {
-    const first = rows[0], id = text(first.entry._connectionId) || text(first.entry.connection);
-    const known = object(store.connections.get(id));
+  function connectionTable(label, groups) {
+    const titles = ["Connection", "State", "Protocol", "Requests", "Received", "Send window", "Receive window"];
+    const cells = titles.map((title, index) => make("th", { scope: "col", text: title, class: cellNames[index] }));
+    const head = make("tr", {}, ...cells);
+    return make("table", { class: "connections", "aria-label": label }, make("thead", {}, head), ...groups);
+  }
+  const cellNames = ["what", "state", "kind", "number count", "number bytes", "window", "window"];
+
+  const streamsShown = 100;
+
+  // A connection's row, and a row for each of its open streams.
+  function fillConnection(group, item) {
+    const known = object(item.known), { rows } = item, first = object(rows[0]);
+    const streams = known.openStreams ?? [];
     const size = rows.reduce((total, row) => total + Math.max(row.size, 0), 0);
-    const words = [
-      name, first.protocol, text(known.tls) || tlsText(first.entry), text(known.state), plural(rows.length, "request"),
-      bytesText(size),
+    const count = Math.max(number(known.requests), rows.length);
+    const name = item.known ? knownName(known) : connectionName(rows[0]);
+    const protocol = protocolName(text(known.protocol)) || first.protocol || "";
+    const from = text(known.local) ? `, which comes from ${text(known.local)}` : "";
+    const link = make("button", {
+      type: "button", class: "link", text: line(name).slice(0, 200), "data-key": "connection",
+      title: line(`Shows the requests of this connection${from}`).slice(0, 300),
+      click: () => filterByConnection(item.key),
+    });
+    const words = [protocol, text(known.tls) || (rows[0] ? tlsText(first.entry) : "")].filter((word) => word !== "");
+    const cells = [
+      make("th", { scope: "row" }, link), stateCell(known, streams.length),
+      make("td", { text: line(words.join(" · ")).slice(0, 80) }),
+      make("td", { text: count.toLocaleString("en") }), make("td", { text: rows.length ? bytesText(size) : "–" }),
+      ...windowCells(known, known.largest),
     ];
-    const title = line(words.filter((word) => word !== "").join(" · "));
-    const part = make("details", { class: "wire" }, make("summary", { text: title }));
-    const fillPart = () => {
-      if (part.children.length > 1) return;
-      part.append(...facts("Connection", [["Remote", text(known.remote)], ["Streams", text(known.streams)]]));
-      for (const row of rows.slice(0, 200)) part.append(make("div", {}, loadLink(row)));
-      if (rows.length > 200) part.append(note(`${rows.length - 200} more`));
-    };
-    part.addEventListener("toggle", () => { if (part.open) fillPart(); });
-    if (isOpen) {
-      fillPart();
-      part.open = true;
+    cells.forEach((cell, index) => cell.classList.add(...cellNames[index].split(" ")));
+    const lines = [make("tr", { class: isClosed(known) ? "connection closed" : "connection" }, ...cells)];
+    lines.push(...streams.slice(0, streamsShown).map((stream) => streamRow(stream, known.largestOfStreams)));
+    if (streams.length > streamsShown) {
+      const words = `${streams.length - streamsShown} more streams`;
+      lines.push(make("tr", {}, make("td", { colspan: 7, class: "note", text: words })));
     }
-    return part;
+    redraw(group, lines);
+  }
+
+  const knownName = (known) => `${text(known.remote) || "not connected"} #${known.id}`;
+
+  function stateCell(known, listed) {
+    const state = text(known.state), open = Math.max(number(known.streams), listed);
+    const name = state === "active" ? "chip is-active" : "chip";
+    const cell = make("td", {}, make("span", { class: name, text: line(state).slice(0, 20) || "recorded" }));
+    if (!isClosed(known) && open > 0) cell.append(` ${plural(open, "stream")}`);
+    if (text(known.reason)) cell.append(" ", make("bdi", { text: visible(text(known.reason).slice(0, 300)) }));
+    return cell;
+  }
+
+  function streamRow(stream, largest) {
+    const row = store.places.get(text(stream.entry)), name = `#${text(stream.id).slice(0, 12)}`;
+    const target = row ? ` ${line(row.method)} ${row.host}${row.path}` : "";
+    const title = row ? make("button", {
+      type: "button", class: "link", text: (name + target).slice(0, 300), title: "Selects the request",
+      "data-key": `stream ${name}`, "aria-current": row === view.selected ? "true" : undefined,
+      click: () => select(row),
+    }) : name;
+    const cells = [
+      make("th", { scope: "row", "aria-label": `Stream ${name}` }, title),
+      make("td", { text: line(text(stream.state)).slice(0, 40) }), make("td"), make("td"), make("td"),
+      ...windowCells(stream, largest),
+    ];
+    cells.forEach((cell, index) => cell.classList.add(...cellNames[index].split(" ")));
+    return make("tr", { class: "stream" }, ...cells);
+  }
+
+  const windowCells = (part, largest) =>
+    [windowCell(part.sendWindow, largest?.send), windowCell(part.receiveWindow, largest?.receive)];
+
+  // A window's octets, and a bar. An empty one stops what it is for (RFC 9113, section 5.2).
+  function windowCell(value, largest) {
+    const size = integer(value), cell = make("td");
+    if (size === undefined) return cell;
+    const bar = make("span", { class: "meter", "aria-hidden": "true" }, make("span", {}));
+    bar.firstChild.style.width = `${Math.min(Math.max((size / Math.max(largest, 1)) * 100, 0), 100)}%`;
+    cell.append(make("span", { text: size.toLocaleString("en").replace("-", "−") }));
+    if (size <= 0) cell.append(" ", make("span", { class: "mark", text: "full" }));
+    cell.append(bar);
+    return cell;
+  }
+
+  // MARK: The view of all connections
+
+  const connectionView = { groups: new Map(), shown: 200, isScheduled: false };
+
+  // A group of rows is drawn anew only where its connection or its loads have changed. Many that change at once are
+  // drawn in several frames.
+  function drawConnections() {
+    if ($("connections").hidden) return;
+    const end = performance.now() + 20;
+    let isComplete = true;
+    const items = connectionItems(), shown = items.slice(0, connectionView.shown), groups = new Map();
+    for (const item of shown) {
+      const group = connectionView.groups.get(item.key) ?? make("tbody", {});
+      const size = item.rows.reduce((total, row) => total + Math.max(row.size, 0), 0);
+      const links = list(item.known?.openStreams).map((stream) => store.places.has(text(stream.entry)));
+      const stamp = [item.rows.length, size, links.join(), text(view.selected?.entry._id)].join("/");
+      groups.set(item.key, group);
+      if (group.known === item.known && group.stamp === stamp) continue;
+      if (performance.now() > end) {
+        isComplete = false;
+        continue;
+      }
+      fillConnection(group, item);
+      [group.known, group.stamp] = [item.known, stamp];
+    }
+    if (!isComplete && !connectionView.isScheduled) {
+      connectionView.isScheduled = true;
+      requestAnimationFrame(() => {
+        connectionView.isScheduled = false;
+        drawConnections();
+      });
+    }
+    connectionView.groups = groups;
+    const table = $("connection-table"), wanted = [...groups.values()];
+    if (table.children.length === 0) table.append(connectionTable("Connections", []));
+    placeGroups(table.firstChild, wanted);
+    const closed = items.filter((item) => item.known && isClosed(item.known)).length;
+    const words = [plural(items.length, "connection"), closed > 0 && `${closed.toLocaleString("en")} closed`];
+    $("connection-count").textContent = words.filter(Boolean).join(", ");
+    table.hidden = items.length === 0;
+    $("more-connections").hidden = items.length <= shown.length;
+    $("more-connections").textContent = `Show ${items.length - shown.length} more`;
+    drawSessionDecisions();
+  }
+
+  // Puts the groups into their order. One that has its place is not moved: it may have the focus.
+  function placeGroups(table, wanted) {
+    const kept = new Set(wanted);
+    for (const group of [...table.tBodies]) if (!kept.has(group)) group.remove();
+    let next = table.tBodies[0] ?? null;
+    for (const group of wanted) {
+      if (next === group) {
+        next = next.nextElementSibling;
+        continue;
+      }
+      const focused = group.contains(document.activeElement) ? document.activeElement : undefined;
+      table.insertBefore(group, next);
+      focused?.focus({ preventScroll: true });
+    }
+  }
+
+  function drawSessionDecisions() {
+    const all = store.sessionDecisions, place = $("session-decisions"), last = all.at(-1);
+    place.hidden = all.length === 0;
+    if (place.last === last) return;
+    place.last = last;
+    place.firstElementChild.textContent = `Decisions of sessions (${all.length})`;
+    const shown = all.slice(-200).reverse().map((decision) => {
+      const session = line(sessionName(decision.session)).slice(0, 80);
+      return { ...decision, text: `${session ? `${session}: ` : ""}${decision.text}` };
+    });
+    const time = (decision) => (decision.time < 0 ? "" : clockText(decision.time));
+    $("session-decision-list").replaceChildren(decisionTable("Decisions of sessions, latest first", shown, time));
+  }
+
+  function setView(name) {
+    for (const id of ["requests", "connections"]) $(`show-${id}`).setAttribute("aria-pressed", String(id === name));
+    for (const id of ["list", "filters"]) $(id).hidden = name !== "requests";
+    $("connections").hidden = name !== "connections";
+    if (matchMedia("(max-width: 640px)").matches) $("details").hidden = true;
+    refresh();
+  }
+
+  const focusView = () => ($("list").hidden ? $("connections") : $("grid")).focus();
+
+  function filterByConnection(key) {
+    view.connection = key;
+    const known = store.connections.get(key), name = line(known ? knownName(known) : key).slice(0, 60);
+    $("connection-filter").hidden = key === "";
+    $("connection-filter").textContent = `Connection ${name} ✕`;
+    $("connection-filter").setAttribute("aria-label", `Connection ${name}: show the requests of all`);
+    setView("requests");
+    focusView();
+  }
+
+  // The arrows move between the links of the connections' view.
+  function moveLink(event) {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!step) return;
+    const links = [...$("connections").querySelectorAll("button, summary")].filter((link) => link.checkVisibility());
+    const place = links.indexOf(document.activeElement);
+    event.preventDefault();
+    links[Math.min(Math.max(place + step, 0), links.length - 1)]?.focus();
   }
 
   // MARK: curl
@@ -985,18 +1293,27 @@
   // MARK: A running program
 
   // Each event is a JSON object with a `type`:
+  // - `options`, the first one, also after a reconnection: `allowsChanges`, `redacts`, `program`, `process`.
+  // - `session`: `id`, `name`, `isOver`.
   // - `entry`: an `entry` of HAR with `_id`, `_session` and `_state` (waiting, active, held, done, failed). One with a
   //   known `_id` takes the place of the earlier.
-  // - `session`: its `id` and `name`. `connection`: a `connection` with `id`, as the entries' `_connectionId` or
-  //   `connection`, and `remote`, `protocol`, `tls`, `state`, `streams`.
-  // - `decision`: the `entry`, that is an `_id`, a `kind` (cache, cookie, challenge, retry) and a `text`. `gap`: events
-  //   are missing.
-  const live = { source: undefined, isPaused: false, queue: [], isScheduled: false };
+  // - `connection`: a `connection` with `id`, as the entries' `_connectionId` or `connection`, and `remote`, `local`,
+  //   `protocol`, `tls`, `state`, `requests`, `streams`, `sendWindow`, `receiveWindow`, `openStreams`, `reason`.
+  // - `decision`: the `entry`, that is an `_id` or empty, `session`, `kind`, `text`, and `time` in ms since 1970.
+  // - `held`: a `hold` with `id`, `entry`, `stage`, `request` and `response`. `released`: its `id`.
+  // - `rules`: the `rules` that hold. `gap`: events are missing.
+  // Actions are sent as JSON: `setRules`, `release`, `answer`, `fail`, `releaseAll`.
+  const live = {
+    source: undefined, token: "", isPaused: false, queue: [], isScheduled: false, drawnAt: 0, allowsChanges: false,
+    process: "",
+  };
 
   function connect(token) {
+    live.token = token;
     live.source = new EventSource(`/events?token=${encodeURIComponent(token)}`);
     live.source.onopen = () => say("Connected to the program.");
-    live.source.onerror = () => say("The program is not there. Trying again…");
+    live.source.onerror = () => say(live.source.readyState === EventSource.CLOSED
+      ? "The program refuses this page. Open the address that it shows." : "The program is not there. Trying again…");
     live.source.onmessage = (event) => {
       if (live.queue.length >= 50_000) live.queue.splice(0, 10_000, '{"type":"gap"}');
       live.queue.push(event.data);
@@ -1005,60 +1322,483 @@
     $("pause").hidden = false;
   }
 
-  // Applies what has come once in a frame, and four times a second where the list is long. A page that is not visible
-  // gets no frames.
+  // Draws once in a frame, and four times a second where the list is long. A page that is not visible gets no frames.
   function schedule() {
     if (live.isPaused) {
       $("pause").textContent = `Continue (${live.queue.length})`;
     } else if (!live.isScheduled) {
       live.isScheduled = true;
-      if (document.hidden || store.rows.length > 2000) setTimeout(apply, 250);
+      const isLong = document.hidden || store.rows.length > 2000;
+      const wait = isLong && live.queue.length < 2000 ? live.drawnAt + 250 - performance.now() : 0;
+      if (document.hidden || wait > 0) setTimeout(apply, Math.max(wait, 0));
       else requestAnimationFrame(apply);
     }
   }
 
+  // Applies events for a part of a frame. More of them wait for the next one, so that the page answers its user.
   function apply() {
     live.isScheduled = false;
     if (live.isPaused) return;
-    for (const data of live.queue.splice(0)) {
-      try {
-        receive(object(JSON.parse(data)));
-      } catch (error) {
-        say(`A message cannot be read: ${error.message}`);
-      }
-    }
+    const start = performance.now(), time = document.hidden ? 200 : 16;
+    let count = 0;
+    // Four times a second a frame is for the drawing, with a few events alone.
+    const isDue = live.queue.length < 100 || start - live.drawnAt > 250;
+    const most = isDue ? Math.min(live.queue.length, 100) : live.queue.length;
+    while (count < most && (count % 16 > 0 || performance.now() - start < time)) receiveText(live.queue[count++]);
+    live.queue.splice(0, count);
+    measure("events", start);
+    if (isDue || live.queue.length === 0) drawChanges();
+    if (live.queue.length > 0) schedule();
+  }
+
+  function drawChanges() {
+    const start = performance.now();
     dropOldest();
     // A list at its end stays there.
-    const grid = $("grid"), end = grid.scrollTop + grid.clientHeight;
-    const wasAtEnd = grid.scrollTop > 0 && end > grid.scrollHeight - rowHeight;
+    const grid = $("grid"), end = () => grid.scrollTop + grid.clientHeight;
+    const wasAtEnd = !$("list").hidden && grid.scrollTop > 0 && end() > grid.scrollHeight - rowHeight;
     refresh();
     if (wasAtEnd) grid.scrollTop = grid.scrollHeight;
+    live.drawnAt = performance.now();
+    measure("draw", start);
+  }
+
+  // A measure for observers. The browser keeps the last one alone.
+  function measure(name, start) {
+    performance.clearMeasures(name);
+    performance.measure(name, { start, end: performance.now() });
+  }
+
+  function receiveText(data) {
+    try {
+      receive(object(JSON.parse(data)));
+    } catch (error) {
+      say(`A message cannot be read: ${visible(error.message).slice(0, 200)}`);
+    }
   }
 
   function receive(message) {
     switch (message.type) {
+      case "options": begin(message); break;
       case "entry": addEntry(message.entry).isChanged = true; break;
       case "session": {
         const session = { ...object(message.session), ...message };
-        sessionNames.set(text(session.id), text(session.name));
+        sessionNames.set(text(session.id), { name: text(session.name).slice(0, 200), isOver: session.isOver === true });
+        if (sessionNames.size > limit) sessionNames.delete(sessionNames.keys().next().value);
         break;
       }
-      case "connection": {
-        const connection = object(message.connection);
-        store.connections.delete(text(connection.id));
-        store.connections.set(text(connection.id), connection);
-        if (store.connections.size > limit) store.connections.delete(store.connections.keys().next().value);
-        break;
-      }
-      case "decision": {
-        const id = text(message.entry), row = store.places.get(id);
-        const decision = { kind: text(message.kind), text: text(message.text) };
-        store.decisions.set(id, [...(store.decisions.get(id) ?? []), decision].slice(-100));
-        if (row) row.isChanged = true;
-        break;
-      }
+      case "connection": addConnection(object(message.connection)); break;
+      case "decision": addDecision(message); break;
+      case "held": addHold(object(message.hold)); break;
+      case "released": removeHold(text(message.id)); break;
+      case "rules": setRules(message.rules); break;
       case "gap": notice("Some events are missing: the program made more than this page could take."); break;
     }
+  }
+
+  // The whole state comes again. Another process begins its numbers anew.
+  function begin(message) {
+    const process = text(message.process).slice(0, 20), program = line(text(message.program)).slice(0, 100);
+    if (live.process !== "" && live.process !== process) {
+      for (const row of store.rows) if (row.isPending) endRow(row);
+      for (const map of [store.places, store.connections, store.decisions, sessionNames]) map.clear();
+      [store.sessionDecisions, store.decisionCount] = [[], 0];
+    }
+    for (const id of [...store.holds.keys()]) removeHold(id, true);
+    live.process = process;
+    live.allowsChanges = message.allowsChanges === true;
+    if (program !== "") $("name").textContent = program;
+    document.title = `${$("name").textContent} – loadkit`;
+    const words = [process && `process ${process}`, message.redacts === true && "secrets are redacted"];
+    $("process").textContent = line(words.filter(Boolean).join(" · "));
+    $("rules-button").hidden = !live.allowsChanges;
+    if (!live.allowsChanges) showRules(false);
+  }
+
+  const endRow = (row) =>
+    Object.assign(row, { isPending: false, isFailed: true, state: "failed", error: "The program has ended." });
+
+  // Sends an action to the program, and gives the reason where it fails.
+  async function act(action) {
+    try {
+      const headers = { "Content-Type": "application/json", "X-Inspector": "1" }, body = JSON.stringify(action);
+      const address = `/actions?token=${encodeURIComponent(live.token)}`;
+      const answer = await fetch(address, { method: "POST", headers, body });
+      if (answer.ok) return "";
+      const reason = (await answer.text()).trim().slice(0, 1000);
+      return visible(reason) || `The program answered with status ${answer.status}.`;
+    } catch {
+      return "The program cannot be reached.";
+    }
+  }
+
+  const fail = (element, words) => {
+    element.textContent = words;
+    element.hidden = words === "";
+  };
+
+  // MARK: Held loads
+
+  function addHold(hold) {
+    const id = text(hold.id), entry = text(hold.entry), key = JSON.stringify(hold);
+    const now = new Date().toISOString();
+    const row = store.places.get(entry)
+      ?? addEntry({ _id: entry, _state: "held", startedDateTime: now, request: hold.request });
+    const earlier = row.earlierHold?.key === key ? row.earlierHold : undefined;
+    if (row.hold) store.holds.delete(row.hold.id);
+    const [request, response] = [object(hold.request), object(hold.response)];
+    row.hold = earlier ?? { id, key, row, stage: text(hold.stage), request, response };
+    row.hold.enable?.();
+    delete row.earlierHold;
+    store.holds.set(id, row.hold);
+    row.isChanged = true;
+  }
+
+  // A hold that may come again with the whole state keeps what its user has edited.
+  function removeHold(id, mayReturn = false) {
+    const hold = store.holds.get(id);
+    if (!hold) return;
+    store.holds.delete(id);
+    if (hold.row.state === "held") Object.assign(hold.row, { state: "active" });
+    if (mayReturn) hold.row.earlierHold = hold;
+    delete hold.row.hold;
+    hold.row.isChanged = true;
+  }
+
+  function drawHeld() {
+    const count = store.holds.size;
+    $("held").hidden = count === 0 || !live.allowsChanges;
+    $("held").textContent = `${count.toLocaleString("en")} held`;
+    $("release-all").textContent = count > 0 ? `Continue all (${count})` : "Continue all";
+  }
+
+  // The one after the selected one, so that a key goes through all.
+  function selectHeld() {
+    const holds = [...store.holds.values()], place = holds.findIndex((hold) => hold.row === view.selected);
+    const hold = holds[(place + 1) % holds.length];
+    if (!hold || !live.allowsChanges) return;
+    if (!view.shown.includes(hold.row)) {
+      $("filters").reset();
+      view.connection = "";
+      $("connection-filter").hidden = true;
+    }
+    view.tab = "held";
+    setView("requests");
+    select(hold.row);
+    $("tab-held")?.focus();
+  }
+
+  function showHold(row) {
+    row.hold.form ??= holdForm(row.hold);
+    return [row.hold.form];
+  }
+
+  function holdForm(hold) {
+    const isRequest = hold.stage === "request", name = isRequest ? "request" : "response";
+    const editor = messageEditor(hold[name], isRequest, isRequest ? "Request" : "Response");
+    const form = make("form", { class: "hold", "aria-label": `Held ${name}` }), send = sender(hold, form);
+    const sendChanged = (action, member, from) => {
+      const problem = from.problem();
+      if (problem === "") send({ action, [member]: from.value() });
+      else fail(form.querySelector(".problem"), problem);
+    };
+    const proceed = () => (editor.isChanged() ? sendChanged("release", name, editor) : send({ action: "release" }));
+    const first = button("Continue", proceed), [opener, answer] = isRequest
+      ? answerPart((from) => sendChanged("answer", "response", from)) : [[], []];
+    first.className = "main";
+    first.title = "Ctrl+Enter";
+    first.setAttribute("aria-keyshortcuts", "Control+Enter");
+    const controls = [
+      first, button("Continue unchanged", () => send({ action: "release" })), ...opener,
+      button("Fail", () => send({ action: "fail" })),
+    ];
+    form.append(
+      ...holdNotes(hold, isRequest), make("div", { class: "tools" }, ...controls),
+      make("p", { class: "problem", role: "alert", hidden: "" }), ...answer, ...editor.parts);
+    form.addEventListener("submit", (event) => event.preventDefault());
+    form.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
+      proceed();
+    });
+    return form;
+  }
+
+  function holdNotes(hold, isRequest) {
+    const notes = isRequest ? [note("This request is held before it is sent.")] : [
+      note("This response is held before the program gets it."),
+      make("p", { class: "title", text: visible(`${hold.row.method} ${hold.row.url}`.slice(0, 4000)) }),
+    ];
+    if (isRedacted(hold.key)) notes.push(note("The program puts its secret where “(redacted)” stays as it is."));
+    const isReordered = /[\u202a-\u202e\u2066-\u2069]/.test(hold.key);
+    if (isReordered) notes.push(note("Some texts have characters that reorder them."));
+    return notes;
+  }
+
+  // Sends actions of a form, one at a time. A button that is disabled would lose the focus.
+  function sender(hold, form) {
+    let isBusy = false;
+    const setBusy = (value) => {
+      isBusy = value;
+      for (const it of form.querySelectorAll(".tools button")) it.setAttribute("aria-disabled", String(value));
+    };
+    hold.enable = () => setBusy(false);
+    return async (action) => {
+      if (isBusy) return;
+      setBusy(true);
+      const reason = await act({ ...action, id: hold.id });
+      fail(form.querySelector(".problem"), reason);
+      if (reason !== "") setBusy(false);
+    };
+  }
+
+  // A button, and the part that it opens: an answer in the server's place.
+  function answerPart(answer) {
+    const headers = [{ name: "Content-Type", value: "text/plain; charset=utf-8" }];
+    const editor = messageEditor({ status: 200, headers, body: null }, false, "Answer");
+    const legend = make("legend", { text: "Answer in the server's place" });
+    const tools = make("div", { class: "tools" }, button("Send this answer", () => answer(editor)));
+    const place = make("fieldset", { class: "answer", hidden: "" }, legend, ...editor.parts, tools);
+    const opener = button("Answer without sending…", () => {
+      place.hidden = !place.hidden;
+      opener.setAttribute("aria-expanded", String(!place.hidden));
+      if (!place.hidden) place.querySelector("input").focus();
+    });
+    opener.setAttribute("aria-expanded", "false");
+    return [[opener], [place]];
+  }
+
+  // MARK: Editors of requests and responses
+
+  // A control for a text. A browser may not keep all characters of a text; one that is not edited stays as it was.
+  function control(element, value) {
+    element.value = value;
+    const initial = element.value;
+    const isChanged = () => element.value !== initial;
+    return { element, isChanged, value: () => (isChanged() ? element.value : value) };
+  }
+
+  const typed = { type: "text", autocomplete: "off", autocapitalize: "off", spellcheck: "false" };
+  const input = (label, value, properties = {}) =>
+    control(make("input", { "aria-label": label, ...typed, ...properties }), value);
+  const labelled = (title, element) => make("label", {}, make("span", { text: title }), element);
+
+  function messageEditor(part, isRequest, title) {
+    const first = isRequest ? requestLineEditor(part) : statusEditor(part, title);
+    const fields = fieldEditor(part.headers, title), body = bodyEditor(part, title);
+    return {
+      parts: [make("div", { class: "first" }, ...first.parts), ...fields.parts, ...body.parts],
+      isChanged: () => [first, fields, body].some((editor) => editor.isChanged()),
+      problem: first.problem,
+      value: () => ({ ...first.value(), headers: fields.value(), ...body.value() }),
+    };
+  }
+
+  function requestLineEditor(part) {
+    const method = input("Method", text(part.method), { maxlength: 100, class: "short" });
+    const url = input("URL", text(part.url));
+    return {
+      parts: [labelled("Method", method.element), labelled("URL", url.element)],
+      isChanged: () => method.isChanged() || url.isChanged(),
+      problem: () => (method.value() !== "" && url.value() !== "" ? "" : "The method or the URL is missing."),
+      value: () => ({ method: method.value(), url: url.value() }),
+    };
+  }
+
+  function statusEditor(part, title) {
+    const status = input(`${title}: status`, text(part.status), { inputmode: "numeric", maxlength: 3, class: "short" });
+    const isStatus = () => /^[1-9][0-9]{2}$/.test(status.value());
+    return {
+      parts: [labelled("Status", status.element)],
+      isChanged: status.isChanged,
+      problem: () => (isStatus() ? "" : "A status is a number from 100 to 999."),
+      value: () => ({ status: Number(status.value()) }),
+    };
+  }
+
+  const fieldsEdited = 500;
+
+  // The fields as rows. Those behind the first 500 stay as they are.
+  function fieldEditor(headers, title) {
+    const all = list(headers).map(object).map((field) => ({ name: text(field.name), value: text(field.value) }));
+    const rest = all.slice(fieldsEdited), place = make("div", { class: "fields", role: "group" });
+    place.setAttribute("aria-label", `${title}: fields`);
+    let editors = [], isChanged = false;
+    const remove = (editor) => {
+      const next = editor.row.nextElementSibling ?? editor.row.previousElementSibling;
+      editor.row.remove();
+      editors = editors.filter((other) => other !== editor);
+      isChanged = true;
+      (next?.querySelector("button") ?? more).focus();
+    };
+    const add = (field) => {
+      const editor = fieldRow(field, remove);
+      editors.push(editor);
+      place.append(editor.row);
+      return editor;
+    };
+    const more = button("Add a field", () => {
+      isChanged = true;
+      add({ name: "", value: "" }).name.element.focus();
+    });
+    all.slice(0, fieldsEdited).forEach(add);
+    const remark = rest.length > 0 ? [note(`${rest.length} more fields stay as they are.`)] : [];
+    const isFilled = (field) => field.name !== "" || field.value !== "";
+    return {
+      parts: [heading("Fields"), place, ...remark, more],
+      isChanged: () => isChanged || editors.some(({ name, value }) => name.isChanged() || value.isChanged()),
+      value: () => [
+        ...editors.map(({ name, value }) => ({ name: name.value(), value: value.value() })).filter(isFilled), ...rest,
+      ],
+    };
+  }
+
+  function fieldRow(field, remove) {
+    const title = line(field.name).slice(0, 80);
+    const name = input("Name of the field", field.name);
+    const value = input(title ? `Value of ${title}` : "Value of the field", field.value);
+    const remover = button("✕", () => remove(editor));
+    remover.setAttribute("aria-label", title ? `Remove ${title}` : "Remove the field");
+    const editor = { name, value, row: make("div", { class: "field" }, name.element, value.element, remover) };
+    return editor;
+  }
+
+  const bodyEdited = 2_000_000;
+
+  function bodyEditor(part, title) {
+    const original = part.body === null || part.body === undefined ? null : object(part.body);
+    const remark = text(part.bodyNote), recorded = text(original?.text);
+    const isBase64 = encodingOf(object(original)) === "base64";
+    const bytes = isBase64 ? decodeBase64(recorded) : undefined;
+    const string = isBase64 ? bytes && decodeText(bytes) : recorded;
+    if (remark !== "" || string === undefined || string.length > bodyEdited) {
+      const reason = remark ? visible(remark.slice(0, 1000)) : "This body is no text that can be edited here.";
+      const shown = bytes && string === undefined ? hexBody(bytes) : [];
+      const parts = [heading("Body"), note(`${reason} It stays as it is.`), ...shown];
+      return { parts, isChanged: () => false, value: () => ({ body: original }) };
+    }
+    const area = make("textarea", { "aria-label": `${title}: body`, rows: 8, ...typed, type: undefined });
+    const editor = control(area, string), check = make("p", { class: "note", role: "status" });
+    const test = () => { check.textContent = jsonRemark(area.value); };
+    area.addEventListener("input", test);
+    test();
+    // A text area has LF at the end of each line.
+    const isCRLF = /\r\n/.test(string) && !/(^|[^\r])\n/.test(string);
+    const edited = () => (isCRLF ? area.value.replace(/\n/g, "\r\n") : area.value);
+    const value = () => ({ body: !editor.isChanged() ? original : area.value === "" ? null : { text: edited() } });
+    return { parts: [heading("Body"), area, check], isChanged: editor.isChanged, value };
+  }
+
+  // The first mistake in a text that looks like JSON. It is sent all the same.
+  function jsonRemark(string) {
+    if (!/^\s*[[{]/.test(string) || string.length > textShown) return "";
+    try {
+      JSON.parse(string);
+      return "This is JSON.";
+    } catch (error) {
+      return `This is no JSON: ${visible(error.message).slice(0, 200)}`;
+    }
+  }
+
+  // MARK: Rules, by which loads are held
+
+  const stages = [["request", "Requests"], ["response", "Responses"], ["both", "Both"]];
+
+  function setRules(values) {
+    store.rules = list(values).slice(0, 200).map(object).map((rule) => ({
+      id: text(rule.id), stage: stages.some(([stage]) => stage === rule.stage) ? rule.stage : "both",
+      method: text(rule.method), words: text(rule.words), isOn: rule.isOn === true,
+    }));
+    drawRules();
+  }
+
+  // The rows stay, so that one that is edited keeps the focus and its text.
+  function drawRules() {
+    const place = $("rule-list"), known = new Map([...place.children].map((row) => [row.rule, row]));
+    const rows = store.rules.map((rule, index) => {
+      const row = known.get(rule.id) ?? ruleRow(rule.id);
+      known.delete(rule.id);
+      row.setAttribute("aria-label", `Rule ${index + 1}`);
+      for (const [name, element] of Object.entries(row.controls)) {
+        if (element === document.activeElement && name !== "isOn") continue;
+        if (name === "isOn") element.checked = rule.isOn;
+        else element.value = rule[name];
+      }
+      row.classList.toggle("is-off", !rule.isOn);
+      return row;
+    });
+    for (const row of known.values()) row.remove();
+    rows.forEach((row, index) => {
+      if (place.children[index] !== row) place.insertBefore(row, place.children[index] ?? null);
+    });
+    const on = store.rules.filter((rule) => rule.isOn).length;
+    $("rules-button").textContent = on > 0 ? `Rules (${on})` : "Rules";
+  }
+
+  const ruleInputs = () => ({
+    stage: make("select", { "aria-label": "Stage" }, ...stages.map(([value, title]) => new Option(title, value))),
+    method: make("input", { "aria-label": "Method", placeholder: "Any method", maxlength: 100, ...typed }),
+    words: make("input", {
+      class: "wide", "aria-label": "Words that the URL has; -word for one that it has not",
+      placeholder: "Words that the URL has; -word for one that it has not", maxlength: 1000, ...typed,
+    }),
+  });
+
+  function ruleRow(id) {
+    const controls = { isOn: make("input", { type: "checkbox", "aria-label": "On" }), ...ruleInputs() };
+    const remove = button("Remove", () => {
+      const next = row.nextElementSibling ?? row.previousElementSibling;
+      (next?.controls.isOn ?? $("new-rule").elements[1]).focus();
+      sendRules(rulesShown().filter((rule) => rule.id !== id));
+    });
+    const row = make("div", { class: "rule", role: "group" }, ...Object.values(controls), remove);
+    Object.assign(row, { rule: id, controls });
+    row.addEventListener("change", () => sendRules(rulesShown()));
+    row.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && event.target.type === "text") sendRules(rulesShown());
+    });
+    return row;
+  }
+
+  const rulesShown = () => [...$("rule-list").children].map(({ rule, controls }) =>
+    ({ id: rule, ...ruleValues(controls), isOn: controls.isOn.checked }));
+  const ruleValues = ({ stage, method, words }) =>
+    ({ stage: stage.value, method: method.value.trim().toUpperCase(), words: words.value.trim() });
+
+  async function sendRules(rules) {
+    const reason = await act({ action: "setRules", rules });
+    fail($("rules-error"), reason);
+    return reason === "";
+  }
+
+  async function addRule(controls) {
+    const taken = new Set(store.rules.map((rule) => rule.id));
+    let number = store.rules.length + 1;
+    while (taken.has(`r${number}`)) number++;
+    const rule = { id: `r${number}`, ...ruleValues(controls), isOn: true };
+    if (!(await sendRules([...rulesShown(), rule]))) return;
+    [controls.method.value, controls.words.value] = ["", ""];
+    controls.words.focus();
+  }
+
+  function showRules(isShown) {
+    $("rules").hidden = !isShown;
+    $("rules-button").setAttribute("aria-expanded", String(isShown));
+  }
+
+  function listenForChanges() {
+    const controls = ruleInputs(), form = $("new-rule");
+    form.prepend(...Object.values(controls));
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      addRule(controls);
+    });
+    $("release-all").addEventListener("click", async () => fail($("rules-error"), await act({ action: "releaseAll" })));
+    $("held").addEventListener("click", selectHeld);
+    $("rules-button").addEventListener("click", () => {
+      showRules($("rules").hidden);
+      if (!$("rules").hidden) controls.words.focus();
+    });
   }
 
   function togglePause() {
@@ -1069,8 +1809,14 @@
   }
 
   function clear() {
-    [store.rows, view.selected] = [[], undefined];
-    for (const map of [store.places, store.decisions]) map.clear();
+    // Loads that are held wait for the page's user.
+    const isKept = (row) => row.hold !== undefined;
+    store.rows = store.rows.filter(isKept);
+    view.selected = undefined;
+    store.places = new Map(store.rows.map((row) => [text(row.entry._id), row]));
+    for (const id of [...store.decisions.keys()]) if (!store.places.has(id)) forgetDecisions(id);
+    for (const [id, known] of [...store.connections]) if (isClosed(known)) store.connections.delete(id);
+    store.sessionDecisions = [];
     $("details").hidden = true;
     notice("");
     refresh();
@@ -1084,16 +1830,23 @@
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "/" && !isTyping) {
       event.preventDefault();
+      if ($("list").hidden) setView("requests");
       if (matchMedia("(max-width: 640px)").matches) $("details").hidden = true;
       $("words").focus();
     } else if (event.key === "Escape") {
       if (event.target === $("words") && $("words").value !== "") {
         $("words").value = "";
         refresh();
+      } else if (!$("rules").hidden && $("rules").contains(event.target)) {
+        showRules(false);
+        $("rules-button").focus();
       } else if (!$("details").hidden && event.target !== $("words")) closeDetails();
-      else $("grid").focus();
+      else focusView();
       event.preventDefault();
-    }
+    } else if (event.key === "c" && !isTyping) {
+      setView($("connections").hidden ? "connections" : "requests");
+      focusView();
+    } else if (event.key === "h" && !isTyping) selectHeld();
   }
 
   function moveTab(event) {
@@ -1114,6 +1867,14 @@
       const element = event.target.closest(".row");
       if (element) select(view.shown[Number(element.getAttribute("aria-rowindex")) - 2]);
     });
+    for (const name of ["requests", "connections"]) $(`show-${name}`).addEventListener("click", () => setView(name));
+    $("connections").addEventListener("keydown", moveLink);
+    $("connection-filter").addEventListener("click", () => filterByConnection(""));
+    $("more-connections").addEventListener("click", () => {
+      connectionView.shown += 200;
+      drawConnections();
+    });
+    listenForChanges();
     $("tabs").addEventListener("keydown", moveTab);
     $("close").addEventListener("click", closeDetails);
     $("pause").addEventListener("click", togglePause);
