@@ -20,6 +20,7 @@ import time
 
 from inspectorcheck import browser, contrast, recordings
 from inspectorcheck.browser import Browser, Page
+from inspectorcheck.devtools import DevToolsChecks
 from inspectorcheck.holdchecks import HoldChecks
 from inspectorcheck.livechecks import LiveChecks
 from inspectorcheck.programchecks import ProgramChecks
@@ -53,7 +54,7 @@ def assembled(name, data, is_live=False):
     return re.sub(r"\{\{(\w+)\}\}", lambda match: values[match[1]], (SOURCES / "inspector.html").read_text())
 
 
-class Checks(LiveChecks, HoldChecks, ProgramChecks):
+class Checks(LiveChecks, HoldChecks, ProgramChecks, DevToolsChecks):
     def __init__(self, options, folder, chromium):
         self.options, self.folder, self.chromium = options, pathlib.Path(folder), chromium
         self.failures = self.count = 0
@@ -653,6 +654,7 @@ CHECKS = [
     "live_accessibility",
     "speed",
     "live_speed",
+    "devtools",
 ]
 
 

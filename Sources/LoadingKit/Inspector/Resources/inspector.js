@@ -260,8 +260,21 @@
 
   // The entry as it is exported.
   function exported(row) {
-    const decisions = decisionsOf(row);
-    return decisions.length === 0 ? row.entry : { ...row.entry, _decisions: decisions };
+    const decisions = decisionsOf(row), entry = completed(row);
+    return decisions.length === 0 ? entry : { ...entry, _decisions: decisions };
+  }
+
+  // The entry with each member that HAR 1.2 requires. A load that has not ended lacks some, and browsers' developer
+  // tools refuse a recording with such an entry.
+  function completed(row) {
+    const message = { httpVersion: "", cookies: [], headers: [], headersSize: -1, bodySize: -1 };
+    const content = { size: 0, mimeType: "x-unknown", ...row.content };
+    return {
+      startedDateTime: new Date(row.start).toISOString(), time: 0, cache: {}, ...row.entry,
+      request: { ...message, method: row.method, url: row.url, queryString: [], ...row.request },
+      response: { ...message, status: 0, statusText: "", redirectURL: "", ...row.response, content },
+      timings: { send: 0, wait: 0, receive: 0, ...object(row.entry.timings) },
+    };
   }
 
   function exportedLog(rows) {
