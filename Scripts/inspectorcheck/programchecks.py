@@ -159,7 +159,7 @@ class ProgramChecks(LivePages):
         for count in (10, 100, 10_000):
             server, page = self.live_page(*self.with_rules(traffic.program(count)))
             with server:
-                for width in (820, 1400):
+                for width in (420, 820, 1400):
                     for is_dark in (False, True):
                         page.show(width, 900, is_dark)
                         tone = "dark" if is_dark else "light"

@@ -58,9 +58,9 @@ def connection(number, state, streams=(), requests=0, reason=None, is_old=False)
         "tls": "TLSv1.3",
         "state": state,
         "requests": requests,
-        "streams": len(streams),
     }
     if not is_old:
+        made["streams"] = len(streams)
         made |= {"sendWindow": chance.choice([65_535, 41_200, 0]), "receiveWindow": chance.choice([1_048_576, 700_000])}
         made["openStreams"] = [
             {

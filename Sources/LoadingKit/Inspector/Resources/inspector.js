@@ -564,6 +564,7 @@
       click: () => { view.tab = id; showDetails(); $(`tab-${id}`).focus(); },
     })));
     if (hadFocus) $(`tab-${tab}`).focus();
+    $(`tab-${tab}`).scrollIntoView({ block: "nearest", inline: "nearest" });
     panel.setAttribute("aria-labelledby", `tab-${tab}`);
     const isSame = panel.row === row && panel.tab === tab, scroll = panel.scrollTop;
     // Events do not change a form that is edited.
@@ -1058,7 +1059,7 @@
     const row = store.places.get(text(stream.entry)), name = `#${text(stream.id).slice(0, 12)}`;
     const target = row ? ` ${line(row.method)} ${row.host}${row.path}` : "";
     const title = row ? make("button", {
-      type: "button", class: "link", text: (name + target).slice(0, 300), title: "Selects the request",
+      type: "button", class: "link", text: (name + target).slice(0, 300), title: target.trim().slice(0, 600),
       "data-key": `stream ${name}`, "aria-current": row === view.selected ? "true" : undefined,
       click: () => select(row),
     }) : name;
@@ -1074,6 +1075,8 @@
   const windowCells = (part, largest) =>
     [windowCell(part.sendWindow, largest?.send), windowCell(part.receiveWindow, largest?.receive)];
 
+  const fullWindow = "Nothing more is sent until the receiver has room";
+
   // A window's octets, and a bar. An empty one stops what it is for (RFC 9113, section 5.2).
   function windowCell(value, largest) {
     const size = integer(value), cell = make("td");
@@ -1081,7 +1084,7 @@
     const bar = make("span", { class: "meter", "aria-hidden": "true" }, make("span", {}));
     bar.firstChild.style.width = `${Math.min(Math.max((size / Math.max(largest, 1)) * 100, 0), 100)}%`;
     cell.append(make("span", { text: size.toLocaleString("en").replace("-", "−") }));
-    if (size <= 0) cell.append(" ", make("span", { class: "mark", text: "full" }));
+    if (size <= 0) cell.append(" ", make("span", { class: "mark", text: "full", title: fullWindow }));
     cell.append(bar);
     return cell;
   }
