@@ -645,6 +645,7 @@ CHECKS = [
     "curl",
     "files",
     "live",
+    "restart",
     "decisions",
     "connections",
     "rules",

@@ -35,6 +35,27 @@ class LiveChecks(LivePages):
             self.expect("connect-src" not in saved.split("<style")[0], "a saved live page has no network")
             page.close()
 
+    def restart(self):
+        """After a reconnection only open connections are there; another process begins its numbers anew."""
+        load = traffic.entry(recordings.entry(0), 1, "active", "1.2")
+        server, page = self.live_page(traffic.OPTIONS, load, traffic.connection(2, "active"))
+        with server:
+            page.click("show-connections")
+            server.disconnect()
+            server.send(traffic.OPTIONS, load, traffic.connection(4, "idle"))
+            page.until("$('connection-table').innerText.includes('#1.4')")
+            self.expect(
+                "192.0.2.7 #1.2\tgone" in page.text("connection-table"), "a connection that closed meanwhile is gone"
+            )
+            page.click("show-requests")
+            server.disconnect()
+            server.send(traffic.OPTIONS | {"process": 4712}, load)
+            page.until(f"{COUNT} == 2")
+            statuses = "[...document.querySelectorAll('#rows .status')].map((it) => it.textContent)"
+            self.equal(page.run(statuses), ["✕ failed", "active"], "loads of the earlier process have ended")
+            self.quiet(page, "a program that begins again")
+            page.close()
+
     def decisions(self):
         """Their times are from the load's start; a load has at most 100; sent again they are not repeated."""
         load = traffic.entry(recordings.entry(0), 1, "done", "1.7")

@@ -1048,8 +1048,8 @@
 
   function stateCell(known, listed) {
     const state = text(known.state), open = Math.max(number(known.streams), listed);
-    const name = state === "active" ? "chip is-active" : "chip";
-    const cell = make("td", {}, make("span", { class: name, text: line(state).slice(0, 20) || "recorded" }));
+    const name = state === "active" ? "chip is-active" : "chip", unknown = live.source ? "gone" : "recorded";
+    const cell = make("td", {}, make("span", { class: name, text: line(state).slice(0, 20) || unknown }));
     if (!isClosed(known) && open > 0) cell.append(` ${plural(open, "stream")}`);
     if (text(known.reason)) cell.append(" ", make("bdi", { text: visible(text(known.reason).slice(0, 300)) }));
     return cell;
@@ -1421,6 +1421,8 @@
       [store.sessionDecisions, store.decisionCount] = [[], 0];
     }
     for (const id of [...store.holds.keys()]) removeHold(id, true);
+    // Those that are still open come again; the others have closed meanwhile.
+    for (const [id, known] of [...store.connections]) if (!isClosed(known)) store.connections.delete(id);
     live.process = process;
     live.allowsChanges = message.allowsChanges === true;
     if (program !== "") $("name").textContent = program;
@@ -1721,10 +1723,11 @@
   const stages = [["request", "Requests"], ["response", "Responses"], ["both", "Both"]];
 
   function setRules(values) {
-    store.rules = list(values).slice(0, 200).map(object).map((rule) => ({
+    const rules = list(values).slice(0, 200).map(object).map((rule) => ({
       id: text(rule.id), stage: stages.some(([stage]) => stage === rule.stage) ? rule.stage : "both",
       method: text(rule.method), words: text(rule.words), isOn: rule.isOn === true,
     }));
+    store.rules = [...new Map(rules.map((rule) => [rule.id, rule])).values()];
     drawRules();
   }
 
