@@ -119,7 +119,7 @@ class HoldChecks(LivePages):
         self.equal(page.run("$('panel').querySelector('textarea').value"), "12,50 €", "UTF-8 in base64 is a text")
         page.set("Response: status", "12")
         page.press_button("Continue")
-        page.until("$('panel').querySelector('.problem')?.innerText.includes('from 100 to 999')")
+        page.until("$('panel').querySelector('.problem')?.innerText.includes('from 200 to 599')")
         page.set("Response: status", "503")
         page.press_button("Continue")
         original = traffic.held_response()["hold"]["response"]
@@ -158,6 +158,8 @@ class HoldChecks(LivePages):
         server.refusal = "The URL has no host. <b>"
         server.send(traffic.held_request("10"), traffic.held_request("11", "unknown"))
         page.until("$('held').textContent == '2 held'")
+        self.equal(page.run(COUNT), 3, "a held load without an entry has a row")
+        page.run("$('grid').focus()")
         page.press("h")
         page.set("URL", "https:///")
         page.press_button("Continue")
@@ -174,6 +176,7 @@ class HoldChecks(LivePages):
         page.click("release-all")
         self.equal(server.action(), {"action": "releaseAll"}, "all are released")
         page.until("$('held').hidden")
+        self.equal(page.run(COUNT), 0, "a load without an entry is not shown any more")
         page.click("rules-button")
         page.run("$('grid').focus()")
 
@@ -187,6 +190,7 @@ class HoldChecks(LivePages):
             {"body": {"text": ""}, "headers": [{"name": "A", "value": "x\ty"}] * 600},
         ]
         for body in bodies:
+            page.run("$('grid').focus()")
             sent = traffic.held_request("12", **body)
             server.send(sent)
             page.until("!$('held').hidden")

@@ -177,7 +177,7 @@
     if (Number.isNaN(row.start)) row.start = store.rows.at(-1)?.start ?? 0;
     if (known) {
       // The list's order and the selection refer to the row itself.
-      return Object.assign(known, row);
+      return Object.assign(known, row, { isStub: false });
     }
     store.rows.push(row);
     if (id !== "") store.places.set(id, row);
@@ -207,6 +207,7 @@
     const known = id === "" ? store.sessionDecisions : store.decisions.get(id) ?? [];
     if (isRepeated(decision, known)) return;
     known.push(decision);
+    if (known.length > 1 && known.at(-2).time > decision.time) known.sort((a, b) => a.time - b.time);
     if (known.length > (id === "" ? decisionLimits.session : decisionLimits.load)) known.shift();
     else if (id !== "") store.decisionCount++;
     if (id === "") return;
@@ -216,10 +217,14 @@
     if (row) row.isChanged = true;
   }
 
-  // After a reconnection the program sends what it has sent before.
-  const isRepeated = (decision, known) =>
-    known.length > 0 && decision.time <= known.at(-1).time && decision.time >= 0
-    && known.some((other) => other.time === decision.time && other.text === decision.text);
+  // After a reconnection the program sends again what it has sent. Its clock may give times that differ by some ms.
+  function isRepeated(decision, known) {
+    const isSame = (other) => other.kind === decision.kind && other.text === decision.text;
+    for (let place = known.length - 1; place >= 0 && known[place].time > decision.time - 10; place--) {
+      if (known[place].time < decision.time + 10 && isSame(known[place])) return true;
+    }
+    return false;
+  }
 
   function forgetDecisions(id) {
     store.decisionCount -= store.decisions.get(id)?.length ?? 0;
@@ -1458,10 +1463,8 @@
   // MARK: Held loads
 
   function addHold(hold) {
-    const id = text(hold.id), entry = text(hold.entry), key = JSON.stringify(hold);
-    const now = new Date().toISOString();
-    const row = store.places.get(entry)
-      ?? addEntry({ _id: entry, _state: "held", startedDateTime: now, request: hold.request });
+    const id = text(hold.id), key = JSON.stringify(hold);
+    const row = store.places.get(text(hold.entry)) ?? addStub(text(hold.entry) || `hold ${id}`, hold);
     const earlier = row.earlierHold?.key === key ? row.earlierHold : undefined;
     if (row.hold) store.holds.delete(row.hold.id);
     const [request, response] = [object(hold.request), object(hold.response)];
@@ -1470,6 +1473,14 @@
     delete row.earlierHold;
     store.holds.set(id, row.hold);
     row.isChanged = true;
+  }
+
+  // A row in place of an entry, which comes later, or not any more.
+  function addStub(id, hold) {
+    const now = new Date().toISOString();
+    const row = addEntry({ _id: id, _state: "held", startedDateTime: now, request: hold.request });
+    row.isStub = true;
+    return row;
   }
 
   // A hold that may come again with the whole state keeps what its user has edited.
@@ -1481,6 +1492,15 @@
     if (mayReturn) hold.row.earlierHold = hold;
     delete hold.row.hold;
     hold.row.isChanged = true;
+    if (hold.row.isStub && !mayReturn) removeRow(hold.row);
+  }
+
+  function removeRow(row) {
+    store.rows = store.rows.filter((other) => other !== row);
+    store.places.delete(text(row.entry._id));
+    if (row !== view.selected) return;
+    view.selected = undefined;
+    closeDetails();
   }
 
   function drawHeld() {
@@ -1490,10 +1510,12 @@
     $("release-all").textContent = count > 0 ? `Continue all (${count})` : "Continue all";
   }
 
-  // The one after the selected one, so that a key goes through all.
+  // The selected one, and the next one where its form is in use already, so that a key goes through all.
   function selectHeld() {
     const holds = [...store.holds.values()], place = holds.findIndex((hold) => hold.row === view.selected);
-    const hold = holds[(place + 1) % holds.length];
+    const isInUse = [$("details"), $("held")].some((part) => part.contains(document.activeElement));
+    const isShown = !$("details").hidden && $("panel").tab === "held" && isInUse;
+    const hold = holds[place >= 0 && !isShown ? place : (place + 1) % holds.length];
     if (!hold || !live.allowsChanges) return;
     if (!view.shown.includes(hold.row)) {
       $("filters").reset();
@@ -1625,11 +1647,11 @@
 
   function statusEditor(part, title) {
     const status = input(`${title}: status`, text(part.status), { inputmode: "numeric", maxlength: 3, class: "short" });
-    const isStatus = () => /^[1-9][0-9]{2}$/.test(status.value());
+    const isStatus = () => /^[2-5][0-9]{2}$/.test(status.value());
     return {
       parts: [labelled("Status", status.element)],
       isChanged: status.isChanged,
-      problem: () => (isStatus() ? "" : "A status is a number from 100 to 999."),
+      problem: () => (isStatus() ? "" : "A status is a number from 200 to 599."),
       value: () => ({ status: Number(status.value()) }),
     };
   }
@@ -1703,7 +1725,7 @@
     // A text area has LF at the end of each line.
     const isCRLF = /\r\n/.test(string) && !/(^|[^\r])\n/.test(string);
     const edited = () => (isCRLF ? area.value.replace(/\n/g, "\r\n") : area.value);
-    const value = () => ({ body: !editor.isChanged() ? original : area.value === "" ? null : { text: edited() } });
+    const value = () => ({ body: editor.isChanged() ? { text: edited() } : original });
     return { parts: [heading("Body"), area, check], isChanged: editor.isChanged, value };
   }
 
