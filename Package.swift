@@ -222,7 +222,10 @@ let package = Package(
             ],
             path: "Sources/LoadingKit/Inspector",
             // The page is a part of each program that shows its traffic.
-            resources: ["html", "css", "js"].map { .embedInCode("Resources/inspector.\($0)") },
+            resources: [
+                "inspector.html", "inspector.css", "values.js", "store.js", "list.js", "details.js", "bodies.js",
+                "connections.js", "files.js", "live.js", "held.js", "rules.js", "start.js",
+            ].map { .embedInCode("Resources/\($0)") },
             swiftSettings: settings),
         module(
             "LoadingKit", at: "LoadingKit/LoadingKit",

@@ -26,6 +26,8 @@ from inspectorcheck.livechecks import LiveChecks
 from inspectorcheck.programchecks import ProgramChecks
 
 SOURCES = pathlib.Path(__file__).resolve().parent.parent / "Sources/LoadingKit/Inspector/Resources"
+# It names the parts of the page's program in their order.
+PAGE = SOURCES.parent / "Page/InspectorPage.swift"
 # Why tests were not run, for Scripts/not-run.sh.
 NOT_RUN = pathlib.Path(__file__).resolve().parent.parent / ".build/not-run"
 POLICY = (
@@ -48,9 +50,9 @@ def assembled(name, data, is_live=False):
         "name": encoded(name),
         "recording": data,
     }
-    values |= {
-        key: (SOURCES / f"inspector.{suffix}").read_text() for key, suffix in (("style", "css"), ("script", "js"))
-    }
+    order = re.findall(r"PackageResources\.(\w+)_js", PAGE.read_text())
+    values["script"] = "".join((SOURCES / f"{part}.js").read_text() for part in order)
+    values["style"] = (SOURCES / "inspector.css").read_text()
     return re.sub(r"\{\{(\w+)\}\}", lambda match: values[match[1]], (SOURCES / "inspector.html").read_text())
 
 
@@ -554,7 +556,7 @@ class Checks(LiveChecks, HoldChecks, ProgramChecks, DevToolsChecks):
             10_001,
             "the last row",
         )
-        size = sum(len((SOURCES / f"inspector.{suffix}").read_bytes()) for suffix in ("html", "css", "js"))
+        size = sum(len(path.read_bytes()) for path in SOURCES.iterdir())
         print(
             f"10,000 requests: drawn {min(times):.0f} ms after the start of navigation, filtered in {filtering:.0f} ms, a scrolled frame in {scrolling:.0f} ms; "
             f"the page alone has {size:,} bytes"

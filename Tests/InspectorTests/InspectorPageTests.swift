@@ -44,7 +44,7 @@ import Testing
             // No part of a template is left, and nothing is loaded from elsewhere.
             #expect(!text.contains("{{") && text.firstMatch(of: /(src|href)="/) == nil)
         }
-        let script = String(decoding: PackageResources.inspector_js, as: UTF8.self)
+        let script = String(decoding: InspectorPage.script, as: UTF8.self)
         for end in ["</script", "<!--", "innerHTML", "insertAdjacentHTML", "document.write", "eval("] {
             #expect(!script.contains(end), "\(end)")
         }

@@ -34,11 +34,18 @@ package struct InspectorPage {
             """
         let values = [
             "policy": Array(policy.utf8), "nonce": Array(nonce.utf8), "style": PackageResources.inspector_css,
-            "script": PackageResources.inspector_js, "name": Self.embedded(Self.json(name)),
+            "script": Self.script, "name": Self.embedded(Self.json(name)),
             "recording": Self.embedded(recording),
         ]
         bytes = Self.filled(PackageResources.inspector_html, values)
     }
+
+    /// The page's program: one function, whose parts use each other's names.
+    static let script = [
+        PackageResources.values_js, PackageResources.store_js, PackageResources.list_js, PackageResources.details_js,
+        PackageResources.bodies_js, PackageResources.connections_js, PackageResources.files_js, PackageResources.live_js,
+        PackageResources.held_js, PackageResources.rules_js, PackageResources.start_js,
+    ].flatMap { $0 }
 
     /// The template with a value in place of each `{{name}}`. In values `{{` has no meaning.
     private static func filled(_ template: [UInt8], _ values: [String: [UInt8]]) -> [UInt8] {
