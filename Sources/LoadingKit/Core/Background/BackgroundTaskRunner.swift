@@ -194,7 +194,7 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
         task.loadDidEnd(error)
         if end.next <= .metrics {
             let metrics = end.metrics?.metrics ?? .withoutTransactions(task.created)
-            for recorder in core.recorders { recorder.record(metrics, error) }
+            for recorder in core.recorders { recorder.record(metrics, error, ofTask: identifier, in: core.identity) }
             reportMetrics(metrics, error, takes: takes)
         }
         core.mailbox.postEnd(of: task) { [self] in

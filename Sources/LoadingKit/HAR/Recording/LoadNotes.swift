@@ -13,8 +13,8 @@ package struct LoadNotes: Sendable {
 
     /// The position among the loads of the recording, in the order in which they began.
     package let number: Int
-    /// The session and the identifier of the task; 0 where the task was performed elsewhere.
-    package let session: SessionIdentity?
+    package let session: SessionIdentity
+    /// The identifier of the task.
     package let task: Int
     /// The request without its body.
     package let request: URLRequest
@@ -51,8 +51,8 @@ package struct LoadNotes: Sendable {
     }
 
     private init(
-        _ request: URLRequest, _ number: Int, limit: Int, start: MonotonicTime, session: SessionIdentity? = nil,
-        task: Int = 0, anchor: WallClockAnchor? = nil
+        _ request: URLRequest, _ number: Int, limit: Int, start: MonotonicTime, session: SessionIdentity, task: Int,
+        anchor: WallClockAnchor? = nil
     ) {
         (self.session, self.task, self.anchor) = (session, task, anchor)
         var head = request
@@ -67,10 +67,13 @@ package struct LoadNotes: Sendable {
     }
 
     /// The notes of a load that was performed elsewhere.
-    init(_ number: Int, _ last: URLSessionTaskTransactionMetrics, _ all: [TransactionRecord], _ error: (any Error)?) {
+    init(
+        _ number: Int, _ last: URLSessionTaskTransactionMetrics, _ all: [TransactionRecord], _ error: (any Error)?,
+        session: SessionIdentity, task: Int
+    ) {
         let times = last.record.timings
         let start = times.fetchStart ?? last.anchor.monotonicTime
-        self.init(last.request, number, limit: 0, start: start, anchor: last.anchor)
+        self.init(last.request, number, limit: 0, start: start, session: session, task: task, anchor: last.anchor)
         sentBody.skip(Int(clamping: last.countOfRequestBodyBytesBeforeEncoding))
         receivedBody.skip(Int(clamping: last.countOfResponseBodyBytesAfterDecoding))
         (responseTime, end) = (times.responseStart, times.responseEnd ?? start)

@@ -40,9 +40,12 @@ package final class LoadRecording: LoadRecorder {
         return load
     }
 
-    package func record(_ metrics: URLSessionTaskMetrics, _ error: (any Error)?) {
+    package func record(
+        _ metrics: URLSessionTaskMetrics, _ error: (any Error)?, ofTask task: Int, in session: SessionIdentity
+    ) {
         guard let last = metrics.transactionMetrics.last, rules.records(last.request) else { return }
-        observe(.ended, LoadNotes(Self.makeNumber(), last, metrics.transactionMetrics.map(\.record), error))
+        let transactions = metrics.transactionMetrics.map(\.record)
+        observe(.ended, LoadNotes(Self.makeNumber(), last, transactions, error, session: session, task: task))
     }
 
     package func flush(_ done: @escaping @Sendable () -> Void) { work.add(done) }

@@ -61,7 +61,8 @@ final class HoldRecorder: LoadRecorder, LoadHolder {
         return HoldingLoad(request, resources, self, make)
     }
 
-    func record(_ metrics: URLSessionTaskMetrics, _ error: (any Error)?) {}
+    func record(_ metrics: URLSessionTaskMetrics, _ error: (any Error)?, ofTask task: Int, in session: SessionIdentity)
+    {}
 
     func flush(_ done: @escaping @Sendable () -> Void) { done() }
 }

@@ -62,7 +62,7 @@ struct LiveTraffic {
         if isWatched { news.append(Self.message(of: (sessions.count, name))) }
     }
 
-    private func number(of session: SessionIdentity?) -> Int { session.flatMap { sessions[$0]?.number } ?? 0 }
+    private func number(of session: SessionIdentity) -> Int { sessions[session]?.number ?? 0 }
 
     private mutating func receive(_ notes: LoadNotes) {
         if loads[notes.number] == nil {
