@@ -118,11 +118,12 @@ package struct TransactionRecord: Sendable {
     package let timings: TransactionTimings
     package let request: URLRequest
     package let response: URLResponse?
-    /// The lines of the request's head as it was sent, where the task's messages are observed (``MessageEvent``).
-    package let sentLines: [String]
+    /// The lines of the request's head as it was sent, where the task keeps it.
+    package let sentLines: (@Sendable () -> [String])?
 
     package init(
-        timings: TransactionTimings, request: URLRequest, response: URLResponse?, sentLines: [String] = []
+        timings: TransactionTimings, request: URLRequest, response: URLResponse?,
+        sentLines: (@Sendable () -> [String])? = nil
     ) {
         self.timings = timings
         self.request = request

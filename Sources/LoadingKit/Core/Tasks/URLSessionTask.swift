@@ -29,6 +29,8 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
 
     /// Called on the session's event loop with the heads of the task's messages. Set before the task is resumed.
     @exclusivity(unchecked) nonisolated(unsafe) package var observeMessages: (@Sendable (MessageEvent) -> Void)?
+    /// Whether the records of transactions have the head as it was sent. Confined to the session's loop.
+    @exclusivity(unchecked) nonisolated(unsafe) package var keepsSentHeads = false
 
     /// A number that is unique among the session's tasks.
     public let taskIdentifier: Int

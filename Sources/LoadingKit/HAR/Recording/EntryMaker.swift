@@ -112,7 +112,7 @@ package struct EntryMaker {
     /// The fields of a request as it was sent, without HTTP/2's pseudo-fields; nil where they are not known, or not
     /// shown.
     private func sentFields(_ transaction: TransactionRecord?) -> [(name: String, value: String)]? {
-        guard rules.perspective == .network, let lines = transaction?.sentLines, !lines.isEmpty else { return nil }
+        guard rules.perspective == .network, let lines = transaction?.sentLines?() else { return nil }
         return lines.compactMap { line in
             guard let colon = line.dropFirst().firstIndex(of: ":"), !line.hasPrefix(":"),
                 !line[..<colon].contains(" ")

@@ -46,8 +46,7 @@ final class RecordedLoad: LoopHandler, @unchecked Sendable {  // confined to the
     func begin(_ receiver: any LoadReceiver) {
         self.receiver = receiver
         observe(.began, notes)
-        // The lines of messages are recorded where they are observed.
-        if resources.task.observeMessages == nil { resources.task.observeMessages = { _ in } }
+        resources.task.keepsSentHeads = true
         observeMessages()
         inner?.begin(self)
     }

@@ -11,6 +11,11 @@ struct LiveTraffic {
         let task: Int
     }
 
+    private struct ConnectionKey: Hashable {
+        let session: Int
+        let connection: UInt32
+    }
+
     /// The loads that are kept: the last ones, without the bodies of the earliest where there are too many bytes.
     private static let mostLoads = 10_000
     private static let mostBodyBytes = 64 << 20
@@ -25,15 +30,15 @@ struct LiveTraffic {
     /// The loads whose bodies were not released.
     private var withBodies: Deque<(number: Int, size: Int)> = []
     private var current: [TaskKey: Int] = [:]
-    private var connections: [String: LiveConnection] = [:]
-    private var connectionOrder: Deque<String> = []
+    private var connections: [ConnectionKey: LiveConnection] = [:]
+    private var connectionOrder: Deque<ConnectionKey> = []
     private(set) var held: [Int: HeldLoad] = [:]
     /// Whether a page is open, which gets messages.
     var isWatched = false { didSet { if !isWatched { (news, changedLoads, changedConnections) = ([], [], []) } } }
 
     // The changes since the last messages.
     private var changedLoads: Set<Int> = []
-    private var changedConnections: Set<String> = []
+    private var changedConnections: Set<ConnectionKey> = []
     private var news: [JSONValue] = []
 
     init(_ rules: HARRules) { self.rules = rules }
@@ -102,7 +107,7 @@ struct LiveTraffic {
     }
 
     private mutating func receive(_ record: SessionEventRecord, _ detail: String, ofConnectionIn session: Int) {
-        let id = "\(session).\(record.connection)"
+        let id = ConnectionKey(session: session, connection: record.connection)
         if connections[id] == nil {
             connections[id] = LiveConnection(record.connection, session: session)
             connectionOrder.append(id)
@@ -113,7 +118,7 @@ struct LiveTraffic {
     /// - Parameter details: the members that a connection's message has beside those from events.
     mutating func update(_ session: SessionIdentity, _ details: [UInt32: [String: JSONValue]]) {
         for (connection, members) in details {
-            let id = "\(number(of: session)).\(connection)"
+            let id = ConnectionKey(session: number(of: session), connection: connection)
             guard let known = connections[id], known.details != members else { continue }
             connections[id]?.details = members
             changedConnections.insert(id)

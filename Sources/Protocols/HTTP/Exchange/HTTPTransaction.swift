@@ -27,8 +27,8 @@ struct HTTPTransaction {
     /// Checks by the content that the server knows the password.
     var bodyCheck: DigestBodyCheck?
     var timings: TransactionTimings
-    /// The lines of the head as it was sent, where the task's messages are observed.
-    var sentLines: [String] = []
+    /// The lines of the head as it was sent, where the task keeps it.
+    var sentLines: (@Sendable () -> [String])?
     private(set) var isReported = false
 
     init(fields: HTTPFields = HTTPFields(), sendsStoredCookies: Bool = false, fetchStart: MonotonicTime? = nil) {
