@@ -176,6 +176,7 @@ package final class BackgroundSession: SessionBackground, @unchecked Sendable { 
     }
 
     private func makeRunner(_ task: URLSessionTask, _ session: URLSession) -> BackgroundTaskRunner {
+        session.core.events.note(.taskBegan, task: task.taskIdentifier)
         let runner = BackgroundTaskRunner(task, session, self)
         runners[task.taskIdentifier] = runner
         task.engine = runner

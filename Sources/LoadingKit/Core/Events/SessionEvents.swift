@@ -15,6 +15,7 @@ package final class SessionEvents {
     /// Empty for most sessions.
     @exclusivity(unchecked) private var observers: [any SessionEventObserver] = []
     private var lastConnection: UInt32 = 0
+    @exclusivity(unchecked) private(set) var counts = SessionCounts()
 
     init(_ identity: SessionIdentity, _ loop: EventLoop) {
         self.identity = identity
@@ -29,6 +30,7 @@ package final class SessionEvents {
     package func note(
         _ event: SessionEvent, task: Int = 0, connection: UInt32 = 0, _ detail: @autoclosure () -> String = ""
     ) {
+        counts.count(event)
         if !observers.isEmpty { tell(event, task, connection, detail()) }
     }
 
@@ -38,6 +40,9 @@ package final class SessionEvents {
             time: loop.now, task: Int32(truncatingIfNeeded: task), connection: connection, event: event)
         for observer in observers { observer.session(identity, did: record, detail: detail) }
     }
+
+    /// A request and its response have left the connection.
+    package func transactionDidEnd(_ traffic: Traffic) { counts.count(traffic) }
 
     func add(_ observer: any SessionEventObserver) { observers.append(observer) }
 
@@ -50,5 +55,8 @@ extension SessionEvents: ConnectObserver {
         return lastConnection
     }
 
-    package func connection(_ number: UInt32, did step: ConnectStep) { note(.connect(step), connection: number) }
+    package func connection(_ number: UInt32, did step: ConnectStep) {
+        counts.time(step, of: number, at: loop.currentTime)
+        note(.connect(step), connection: number)
+    }
 }

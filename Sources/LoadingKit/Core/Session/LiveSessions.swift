@@ -45,6 +45,8 @@ package enum LiveSessions {
 
     package static func unfollow(_ number: Int) { state.withLock { $0.followers[number] = nil } }
 
+    static var count: Int { state.withLock { $0.sessions.count } }
+
     /// The sessions that there are, in no order.
     package static var all: [any LiveSession] { state.withLock { $0.sessions.values.compactMap(\.session) } }
 }

@@ -12,6 +12,12 @@ package protocol SessionResource: AnyObject {
     func reset()
     /// The session has ended.
     func close()
+    /// Adds the connections, the waiting requests and the buffers.
+    func addState(to snapshot: inout SessionSnapshot)
+}
+
+extension SessionResource {
+    package func addState(to snapshot: inout SessionSnapshot) {}
 }
 
 /// The part of a background session that has its tasks performed beside the session, and reports their events.
@@ -329,6 +335,18 @@ package final class SessionCore: LiveSession, @unchecked Sendable {  // confined
         return made
     }
 
+    /// The session's connections, in no order.
+    package func connectionStates() -> [ConnectionState] { makeSnapshot(listsStreams: true).connections }
+
+    func makeSnapshot(listsStreams: Bool) -> SessionSnapshot {
+        var snapshot = SessionSnapshot(listsStreams: listsStreams)
+        for resource in resources { resource.addState(to: &snapshot) }
+        return snapshot
+    }
+
+    /// The tasks that were created and have not ended, in no order.
+    var openTasks: [URLSessionTask] { Array(entries.values) }
+
     /// The session's tasks, in no order. Some may end before the caller uses them. Empty once the tasks are cancelled
     /// with the session.
     var tasks: [URLSessionTask] {
@@ -340,6 +358,8 @@ package final class SessionCore: LiveSession, @unchecked Sendable {  // confined
     }
 
     private var mailboxTasks: [Int: URLSessionTask] { mailbox.tasks.compactMapValues { $0 as? URLSessionTask } }
+
+    var isInvalidated: Bool { if case .invalidated = phase { true } else { false } }
 
     /// Whether the program has invalidated the session and cancelled its tasks.
     var isBeingCancelled: Bool { if case .cancelling = phase { true } else { false } }
@@ -448,7 +468,6 @@ package final class SessionCore: LiveSession, @unchecked Sendable {  // confined
         (resources, ephemeralStores) = ([], [])
         for resource in closing { resource.close() }
         chunks.close()
-        let isInvalidated = if case .invalidated = phase { true } else { false }
         for store in stores where store.ephemeralUses?.end() == true && isInvalidated { store.clear() }
     }
 }

@@ -58,6 +58,7 @@ final class StreamBody: StreamChannel, PieceSink, @unchecked Sendable {  // conf
     // MARK: From the stream task
 
     var isBetterRouted: Bool { false }
+    var info: ConnectionInfo? { nil }
 
     var writeRefusal: LoadFailure? {
         LoadFailure(.cancelled, "the stream is the body of a response, which can only be read")

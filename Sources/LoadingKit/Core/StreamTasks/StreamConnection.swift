@@ -23,6 +23,7 @@ final class StreamConnection: StreamChannel, ByteStreamHandler {
     }
 
     var isClosed: Bool { stream.isClosed }
+    var info: ConnectionInfo? { stream.info }
     var writeRefusal: LoadFailure? { nil }
     var isBetterRouted: Bool { stream.isBetterRouted }
 
@@ -88,6 +89,8 @@ protocol StreamChannel: AnyObject {
     /// Notified when there may be bytes to read, or room to write, after there was none. Held until `close()`.
     var handler: (any StreamChannelHandler)? { get set }
     var isClosed: Bool { get }
+    /// Nil where the bytes are a response's body, whose connection is HTTP's.
+    var info: ConnectionInfo? { get }
     /// The reason why nothing can be written; nil where writing is possible.
     var writeRefusal: LoadFailure? { get }
     /// Whether a better route to the peer than the channel's is available.

@@ -78,6 +78,7 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
             self?.connectDidEnd($0)
         }
         state = .connecting(attempt)
+        OpenStreams.of(core).add(self)
     }
 
     func followState() {
@@ -155,6 +156,7 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
 
     func channelDidOpen(_ channel: any StreamChannel) {
         state = .open(channel)
+        OpenStreams.of(core).add(self)
         if delegates != nil, networkObserver == nil {
             networkObserver = core.networks.observe { [weak self] in self?.networksDidChange() }
         }
@@ -343,6 +345,7 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
         if case .over = last { return }
         state = .over
         if connectionNumber > 0 { note(.connectionClosed(streams != nil ? .taken : error == nil ? .unusable : .lost)) }
+        OpenStreams.of(core).remove(self)
         clockTimer?.cancel()
         networkObserver?.cancel()
         questions.closeAll()

@@ -217,6 +217,9 @@ extension EventLoop {
         return (0..<min(cores, 4)).map { EventLoop(name: "LoadingKit-\($0)") }
     }()
 
+    /// The number of the loops that the process's sessions share.
+    package static var sharedCount: Int { shared.count }
+
     private static let ticket = Atomic<Int>(0)
 
     /// One of the process's shared loops, in rotation. They start with the first call and never stop.

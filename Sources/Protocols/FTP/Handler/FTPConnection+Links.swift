@@ -120,3 +120,18 @@ extension FTPConnection: TLSAsker {
         }
     }
 }
+
+extension FTPConnection {
+    /// The control connection, to which the data connections belong; nil where there is none.
+    var state: ConnectionState? {
+        switch control {
+        case .none, .closed: return nil
+        case .making(let pending): return ConnectionState(opening: pending.number)
+        case .connected(let stream), .open(let stream):
+            var state = ConnectionState(stream.info, .ftp, load == nil ? .idle : .active)
+            (state.requestCount, state.lastUse) = (use.count, use.last)
+            state.tasks = load.map { [$0.resources.task.taskIdentifier] } ?? []
+            return state
+        }
+    }
+}

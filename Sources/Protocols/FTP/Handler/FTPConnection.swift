@@ -16,10 +16,12 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
     weak var load: FTPLoad? {
         didSet {
             guard load != nil else { return }
+            use.note(session.loop.now)
             membership?.connectionDidBecomeActive()
             idleTimer?.cancel()
         }
     }
+    private(set) var use = ConnectionUse()
     private(set) var control = FTPLink.none
     var data = FTPLink.none
     /// The TLS parameters, whose decisions also apply to the data connections. Nil without TLS.
@@ -79,10 +81,11 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
         case .success(let stream):
             session.proxies.proxyDidConnect(key.proxy)
             control = .open(stream)
+            if metrics == nil { note(.connectionOpened(.ftp)) }
             metrics = ConnectionMetrics(stream.info, protocolName: "ftp", isProxied: key.proxy != nil)
             stream.handler = self
             membership = IdleConnections.Membership(on: session.loop) { [weak self] in
-                if let self, load == nil, membership?.isChosen == true { close() }
+                if let self, load == nil, membership?.isChosen == true { close(.idle) }
             }
             load?.noteActivity()
             // After AUTH, the state machine continues. Otherwise it waits for the server's greeting.
@@ -102,7 +105,12 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
         (load, data) = (nil, .none)
         membership?.connectionDidBecomeIdle()
         let time = session.loop.now.advanced(bySeconds: Self.idleTimeout)
-        idleTimer = session.loop.schedule(at: time) { [weak self] in self?.close() }
+        idleTimer = session.loop.schedule(at: time) { [weak self] in self?.close(.idle) }
+    }
+
+    func note(_ event: SessionEvent) {
+        session.events.note(
+            event, task: load?.resources.task.taskIdentifier ?? 0, connection: control.stream?.info.number ?? 0)
     }
 
     // MARK: The machine
@@ -185,13 +193,14 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
     func fail(_ error: any Error) {
         // Close the connection first: the load's next steps do not need it.
         let load = load
-        close()
+        close(.lost)
         load?.connectionDidFail(error)
     }
 
     /// Closes the connection without a report to its load.
-    func close() {
+    func close(_ end: ConnectionEnd = .unusable) {
         if case .closed = control { return }
+        if metrics != nil { note(.connectionClosed(end)) }
         // QUIT is a courtesy to the server (RFC 959 §4.1.1). The client does not wait for the reply.
         if isReady, let stream = control.stream { _ = Array("QUIT\r\n".utf8).withUnsafeBytes { stream.write($0) } }
         control.close()

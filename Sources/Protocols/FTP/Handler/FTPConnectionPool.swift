@@ -40,6 +40,7 @@ struct FTPConnectionPool: Sendable, CustomStringConvertible {
 
     init(limit: Int) { self.limit = max(1, limit) }
 
+    var waitingCount: Int { waiting.count }
     var isUnused: Bool { connections.isEmpty && waiting.isEmpty }
 
     /// The pool's state in one line, for logs and tests.

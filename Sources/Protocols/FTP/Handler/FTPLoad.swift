@@ -163,6 +163,8 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
     /// Stops the current work, which reports nothing afterwards.
     private func stop() {
         let last = state
+        if case .over = last { return }
+        session.events.transactionDidEnd(timings.traffic)
         (state, held) = (.over, nil)
         switch last {
         case .new, .asking, .over: break

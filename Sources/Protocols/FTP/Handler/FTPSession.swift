@@ -23,6 +23,7 @@ final class FTPSession: SessionResource {
     let loop: EventLoop
     let settings: SessionSettings
     let connector: Connector
+    let events: SessionEvents
     let proxies: ProxyFinder
     let use: NetworkUse
     var tlsContexts = TLSContexts()
@@ -44,6 +45,7 @@ final class FTPSession: SessionResource {
         proxies = ProxyFinder(core)
         use = NetworkUse(core.settings)
         connector = core.makeConnector()
+        events = core.events
     }
 
     // MARK: Credentials
@@ -106,11 +108,11 @@ final class FTPSession: SessionResource {
             assign(connection, to: request.load)
         case .reuse(let id, let request):
             guard let connection = connections[id], connection.isUsable else {
-                connections[id]?.close()
+                connections[id]?.close(.lost)
                 return run(server) { $0.submit(request) }
             }
             assign(connection, to: request.load)
-        case .close(let id): connections[id]?.close()
+        case .close(let id): connections[id]?.close(isClosed ? .sessionEnded : .idle)
         case .reportQueued(let load, let isQueued): loads[load]?.receiver?.queueStateDidChange(isQueued: isQueued)
         }
     }
@@ -120,6 +122,11 @@ final class FTPSession: SessionResource {
     }
 
     // MARK: SessionResource
+
+    func addState(to snapshot: inout SessionSnapshot) {
+        for pool in pools.values { snapshot.addQueue(pool.waitingCount) }
+        snapshot.connections += connections.values.compactMap(\.state)
+    }
 
     func reset() {
         proxies.forget()

@@ -120,6 +120,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         return prefix + path
     }
     var priority: Float { resources.task.priority }
+    var taskIdentifier: Int { resources.task.taskIdentifier }
     /// The body to send now: none while the server will require another step of authentication.
     var body: RequestBody { hasContent && authentication.isLastStep ? content : .none }
 
@@ -369,6 +370,8 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     }
 
     func reportTransaction() {
+        // The exchange and the connection of a WebSocket may both report it.
+        if !transaction.isReported { session.events.transactionDidEnd(transaction.timings.traffic) }
         transaction.willReport()
         receiver?.collect(transaction.record(of: request))
     }

@@ -22,6 +22,7 @@ extension HTTP1Connection {
     func sendAhead(_ exchange: HTTPExchange) {
         exchange.assigned(to: self)
         exchange.willBeSentAhead()
+        use.note(loop.now)
         exchange.use(stream.info, metrics, isReused: true)
         do {
             try pipeline.append(exchange, &codec, now: loop.now)

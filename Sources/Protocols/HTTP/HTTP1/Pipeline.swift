@@ -29,6 +29,7 @@ struct Pipeline {
 
     var isEmpty: Bool { entries.isEmpty }
     var count: Int { entries.count }
+    var exchanges: [HTTPExchange] { entries.compactMap(\.exchange) }
     var isAwaited: Bool { entries.contains { $0.exchange != nil } }
 
     /// Whether the server can have received all of the request that it answers next.

@@ -32,6 +32,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     @exclusivity(unchecked) var ping: KeepAlivePing
     @exclusivity(unchecked) var timers = Timers()
     @exclusivity(unchecked) var uncounted = 0
+    @exclusivity(unchecked) var use = ConnectionUse()
     /// Nil until the connection has been idle, and after it is closed.
     @exclusivity(unchecked) private var membership: IdleConnections.Membership?
     @exclusivity(unchecked) var log: HTTP2FrameLog?
@@ -101,6 +102,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     func carry(_ exchange: HTTPExchange) {
         if life.isIdle { membership?.connectionDidBecomeActive() }
         guard let isReused = life.noteRequest() else { return exchange.restartElsewhere() }
+        use.note(loop.now)
         if ping.isDueBeforeUse(loop.now) { sendPing() }
         schedulePingCheck()
         flushLater()

@@ -27,6 +27,7 @@ final class ConnectionAttempt {
         storage = driver.session.settings.credentialStorage
     }
 
+    var number: UInt32 { handle?.number ?? 0 }
     var origin: Origin { route.origin }
     var proxy: Proxy? { route.proxy }
     var decidingDelegate: ObjectIdentifier? { route.decidingDelegate.map { ObjectIdentifier($0) } }

@@ -38,6 +38,8 @@ final class ConnectionPoolDriver: RoutePool {
     @exclusivity(unchecked) private var pool: HTTPConnectionPool
     @exclusivity(unchecked) private var exchanges = SlotTable<Submission>()
     @exclusivity(unchecked) private var connections = SlotTable<Connection>()
+    /// HTTP/2 connections that carry their last requests.
+    private var leaving: [HTTP2Connection] = []
     private var attempts: [HTTPConnectionPool.AttemptID: ConnectionAttempt] = [:]
     private var pauseTimer: LoopTimer?
     @exclusivity(unchecked) private var isRunning = false
@@ -127,7 +129,7 @@ final class ConnectionPoolDriver: RoutePool {
         case .flushAhead(let connection): http1(connection)?.flushAhead()
         case .keepIdle(let connection): keepIdle(connection)
         case .close(let connection): close(connection)
-        case .retire(let connection): if case .http2(let retired)? = remove(connection, .retired) { retired.retire() }
+        case .retire(let connection): retire(connection)
         case .startAttempt(let attempt, let offersHTTP2): start(attempt, offersHTTP2: offersHTTP2)
         case .cancelAttempt(let attempt): attempts.removeValue(forKey: attempt)?.cancel()
         case .fail(let request, let reason): fail(request, reason, failure)
@@ -178,6 +180,12 @@ final class ConnectionPoolDriver: RoutePool {
         case nil:
             submit(exchange, needsFreshConnection: needsFreshConnection)
         }
+    }
+
+    private func retire(_ id: HTTPConnectionPool.ConnectionID) {
+        guard case .http2(let connection)? = remove(id, .retired) else { return }
+        connection.retire()
+        if !connection.life.isClosed { leaving.append(connection) }
     }
 
     private func giveBack(_ id: HTTPConnectionPool.ConnectionID, _ use: HTTPConnectionPool.ConnectionUse) {
@@ -348,6 +356,7 @@ final class ConnectionPoolDriver: RoutePool {
 
     func connectionDidClose(_ id: HTTPConnectionPool.ConnectionID, _ end: ConnectionEnd) {
         remove(id, end)
+        leaving.removeAll { $0.id == id }
         run(pool.connectionDidClose(id, now: loop.now))
     }
 
@@ -419,7 +428,7 @@ final class ConnectionPoolDriver: RoutePool {
 
     /// - Parameter unprocessed: the number of streams that the server has not processed.
     func connectionWillClose(_ connection: HTTP2Connection, _ end: ConnectionEnd, unprocessed: Int = 0) {
-        remove(connection.id, end)
+        if remove(connection.id, end) != nil, !connection.life.isClosed { leaving.append(connection) }
         run(pool.connectionWillClose(connection.id, unprocessed: unprocessed, now: loop.now))
     }
 
@@ -443,6 +452,21 @@ final class ConnectionPoolDriver: RoutePool {
     func streamsCannotUpgrade() { run(pool.streamsCannotUpgrade(now: loop.now)) }
 
     // MARK: From the session
+
+    var waitingCount: Int { pool.waiting.count }
+
+    func addConnections(to snapshot: inout SessionSnapshot) {
+        snapshot.connections += attempts.values.map { ConnectionState(opening: $0.number) }
+        for id in connections.ids {
+            switch connections[id] {
+            case .http1(let connection): snapshot.connections.append(connection.connectionState)
+            case .http2(let connection):
+                snapshot.connections.append(connection.state(listsStreams: snapshot.listsStreams))
+            case nil: break
+            }
+        }
+        snapshot.connections += leaving.map { $0.state(listsStreams: snapshot.listsStreams) }
+    }
 
     func closeExpired() { run(pool.closeExpired(now: loop.now)) }
     func closeAllIdle() { run(pool.closeAllIdle(now: loop.now)) }

@@ -127,6 +127,14 @@ final class HTTPSession: SessionResource {
 
     // MARK: SessionResource
 
+    func addState(to snapshot: inout SessionSnapshot) {
+        snapshot.decodeBufferBytes += decodeBuffer.count
+        for pools in origins.all.map(\.pools) where !pools.isEmpty {
+            snapshot.addQueue(pools.reduce(0) { $0 + $1.waitingCount })
+            for pool in pools { pool.addConnections(to: &snapshot) }
+        }
+    }
+
     func reset() {
         forget()
         proxies.forget()

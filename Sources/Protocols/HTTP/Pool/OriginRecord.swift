@@ -87,6 +87,7 @@ final class OriginRecord {
     }
 
     var routes: [RouteRecord] { undecidedRoutes + decidedRoutes.values.joined() }
+    var pools: [any RoutePool] { routes.compactMap(\.pool) }
 
     private func routes(of delegate: ObjectIdentifier?) -> [RouteRecord] {
         delegate.map { decidedRoutes[$0] ?? [] } ?? undecidedRoutes
@@ -167,6 +168,9 @@ protocol RoutePool: AnyObject {
     func requireHTTP1()
 
     var hasIdleConnection: Bool { get }
+    /// The requests that wait for a connection.
+    var waitingCount: Int { get }
+    func addConnections(to snapshot: inout SessionSnapshot)
     func closeExpired()
     func closeAllIdle()
     func sessionDidEnd()
@@ -212,7 +216,7 @@ struct OriginRecords {
     private var former: [OriginRecord] = []
 
     var all: [OriginRecord] { records.values + former }
-    var pools: [any RoutePool] { all.flatMap { $0.routes.compactMap(\.pool) } }
+    var pools: [any RoutePool] { all.flatMap(\.pools) }
 
     mutating func find(
         _ url: URL, _ settings: SessionSettings

@@ -179,4 +179,11 @@ extension HTTP2ConnectionStateMachine {
         guard stream != .connection else { return sendWindow.available }
         return streams.find(stream).map { streams[$0].sendWindow.available } ?? 0
     }
+
+    /// The number of bytes that the peer may send on a stream, or (stream 0) on all streams together, before this side
+    /// enlarges the window. It may be below 0 (§6.9.2). 0 for a stream that has ended.
+    public func receiveWindow(for stream: HTTP2StreamID) -> Int {
+        guard stream != .connection else { return receiveWindow.available }
+        return streams.find(stream).map { streams[$0].receiveWindow.available } ?? 0
+    }
 }

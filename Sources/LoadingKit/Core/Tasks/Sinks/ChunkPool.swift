@@ -23,6 +23,9 @@ final class ChunkPool: Sendable {
 
     deinit { close() }
 
+    /// The bytes of the unused chunks.
+    var keptBytes: Int { state.withLock { $0.kept.count } * Self.chunkBytes }
+
     /// Nil when the system has no memory.
     func take() -> UnsafeMutableRawPointer? { state.withLock { $0.kept.popLast() }?.base ?? malloc(Self.chunkBytes) }
 
