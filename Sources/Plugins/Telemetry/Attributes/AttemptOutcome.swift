@@ -49,7 +49,11 @@
         /// `URLError.` and the name of its code, otherwise the name of the error's type.
         static func name(of error: any Error) -> String {
             guard let error = error as? URLError else { return String(reflecting: type(of: error)) }
-            return names[error.code].map { "URLError.\($0)" } ?? "URLError.\(error.code.rawValue)"
+            return name(of: error.code)
+        }
+
+        static func name(of code: URLError.Code) -> String {
+            names[code].map { "URLError.\($0)" } ?? "URLError.\(code.rawValue)"
         }
 
         /// The error's own description, where it does not contain a URL, which may have secrets.
