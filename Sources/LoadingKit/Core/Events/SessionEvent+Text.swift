@@ -32,7 +32,7 @@ extension SessionEvent {
         case .cookiesSent: "the session's cookies are sent"
         case .cookieStored: "the cookie is stored"
         case .cookieRefused(let refusal): "the cookie is not stored: \(refusal.text)"
-        case .queued: "waits for a connection: all that are allowed are in use"
+        case .queued: "waits for a connection"
         case .requestBegan(let isReused): "the request is sent on \(isReused ? "a used" : "a new") connection"
         case .responded(let status): "status \(status)"
         case .retried(let reason): "the request is sent again: \(reason.text)"

@@ -21,7 +21,7 @@ package enum SessionEvent: BitwiseCopyable, Sendable {
     case cookiesSent
     case cookieStored
     case cookieRefused(CookieRefusal)
-    /// The load waits for a connection, and none is being opened for it.
+    /// The load waits for a connection: none is idle.
     case queued
     /// The request is being sent on the event's connection.
     case requestBegan(isReusedConnection: Bool)

@@ -5,48 +5,64 @@ package protocol LiveSession: AnyObject, Sendable {
     var identity: SessionIdentity { get }
 }
 
+/// A session's entry among the live ones, as long as its `URLSession` has it. A weak reference to the session itself would
+/// make each of its references dearer, for each load.
+final class SessionEntry: Sendable {
+    fileprivate let session: any LiveSession
+
+    fileprivate init(_ session: any LiveSession) { self.session = session }
+
+    deinit { LiveSessions.remove(session.identity) }
+}
+
 /// The sessions of the process that have not been released, and those who are told of new ones. Used from any thread.
 package enum LiveSessions {
-    private struct WeakSession: Sendable {
-        weak let session: (any LiveSession)?
+    private struct WeakEntry: Sendable {
+        weak let entry: SessionEntry?
     }
 
     private struct State: Sendable {
-        var sessions: [SessionIdentity: WeakSession] = [:]
+        var entries: [SessionIdentity: WeakEntry] = [:]
         var followers: [Int: @Sendable (any LiveSession) -> Void] = [:]
         var lastFollower = 0
     }
 
     private static let state = Guarded(State())
 
-    static func add(_ session: any LiveSession) {
+    static func add(_ session: any LiveSession) -> SessionEntry {
+        let entry = SessionEntry(session)
         let followers = state.withLock { state in
-            state.sessions[session.identity] = WeakSession(session: session)
+            state.entries[session.identity] = WeakEntry(entry: entry)
             return state.followers.values
         }
         for follower in followers { follower(session) }
+        return entry
     }
 
-    static func remove(_ identity: SessionIdentity) { state.withLock { $0.sessions[identity] = nil } }
+    fileprivate static func remove(_ identity: SessionIdentity) { state.withLock { $0.entries[identity] = nil } }
 
     /// Calls `follower` with each session: here with those that there are, and later with each new one, before any other
     /// thread has it.
     ///
     /// - Returns: the number for ``unfollow(_:)``.
     package static func follow(_ follower: @escaping @Sendable (any LiveSession) -> Void) -> Int {
-        let (number, sessions) = state.withLock { state in
+        let (number, entries) = state.withLock { state in
             state.lastFollower += 1
             state.followers[state.lastFollower] = follower
-            return (state.lastFollower, state.sessions.values.compactMap(\.session))
+            return (state.lastFollower, state.entries.values.compactMap(\.entry))
         }
-        for session in sessions { follower(session) }
+        for entry in entries { follower(entry.session) }
         return number
     }
 
     package static func unfollow(_ number: Int) { state.withLock { $0.followers[number] = nil } }
 
-    static var count: Int { state.withLock { $0.sessions.count } }
+    static var count: Int { state.withLock { $0.entries.count } }
 
     /// The sessions that there are, in no order.
-    package static var all: [any LiveSession] { state.withLock { $0.sessions.values.compactMap(\.session) } }
+    package static var all: [any LiveSession] {
+        // The last reference to an entry is not released while the lock is held, which its end takes.
+        let entries = state.withLock { $0.entries.values.compactMap(\.entry) }
+        return entries.map(\.session)
+    }
 }

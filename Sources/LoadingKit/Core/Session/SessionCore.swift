@@ -103,14 +103,10 @@ package final class SessionCore: LiveSession, @unchecked Sendable {  // confined
         delegateBox = delegate
         settings.ownLogger.map(StoreLog.use)
         MemoryRelease.shared.sessionWasMade()
-        LiveSessions.add(self)
         for store in ephemeralStores { store.ephemeralUses?.begin() }
     }
 
-    deinit {
-        LiveSessions.remove(identity)
-        MemoryRelease.shared.sessionIsGone()
-    }
+    deinit { MemoryRelease.shared.sessionIsGone() }
 
     // MARK: From any thread
 

@@ -8,6 +8,7 @@ import LoadingKitTransport
 /// ``invalidateAndCancel()``. All of its members may be used from any thread.
 open class URLSession: NSObject, NSCopying, @unchecked Sendable {  // constants, and a description guarded by its mutex
     package let core: SessionCore
+    private let entry: SessionEntry
     private let delegateBox: DelegateBox
     private let description_ = Guarded<String?>(nil)
 
@@ -37,6 +38,7 @@ open class URLSession: NSObject, NSCopying, @unchecked Sendable {  // constants,
     ) {
         delegateBox = DelegateBox(delegate)
         core = SessionCore(configuration.settings, queue, delegateBox, loop)
+        entry = LiveSessions.add(core)
         super.init()
         guard configuration.settings.makeBackground != nil else { return }
         precondition(delegate != nil, BackgroundRules.noDelegate)

@@ -16,8 +16,8 @@ struct LiveConnection {
     private var tls = ""
     private var reason = ""
     private var requestCount = 0
-    /// The state as the session gives it: the streams and windows of HTTP/2.
-    var details: [String: JSONValue] = [:]
+    /// The members of the message that only the session knows: the state, and the streams and windows of HTTP/2.
+    private var details: [String: JSONValue] = [:]
 
     init(_ number: UInt32, session: Int) {
         id = "\(session).\(number)"
@@ -47,6 +47,34 @@ struct LiveConnection {
         return true
     }
 
+    /// - Parameter entry: the identifier of the entry of a task's load; empty where it is not known.
+    /// - Returns: whether a reader sees a change.
+    mutating func note(_ state: ConnectionState, entry: (_ task: Int) -> String) -> Bool {
+        guard self.state != .closed else { return false }
+        let before = details
+        if let info = state.info {
+            remote = info.remote.description
+            tls = info.tls.map { ConnectStep.handshakeEnded(version: $0.protocolVersion).text } ?? ""
+            details["local"] = .string(info.local.description)
+        }
+        version = state.kind?.name ?? version
+        requestCount = max(requestCount, state.requestCount)
+        details["state"] = .string(state.phase.name)
+        if let http2 = state.http2 {
+            details["streams"] = .integer(Int64(http2.openStreams))
+            details.merge(http2.windows.members) { $1 }
+            details["openStreams"] = .array(
+                http2.streams.map { stream in
+                    let members: [String: JSONValue] = [
+                        "id": .integer(Int64(stream.number)), "entry": .string(stream.task.map(entry) ?? ""),
+                        "state": .string(stream.stateName),
+                    ]
+                    return .object(members.merging(stream.windows.members) { $1 })
+                })
+        }
+        return details != before
+    }
+
     private mutating func end(_ reason: String) {
         // A connection that has moved into a tunnel's TLS, or is retired and then lost, ends once.
         guard state != .closed else { return }
@@ -73,6 +101,34 @@ extension ConnectionProtocol {
         case .http2: "h2"
         case .ftp: "ftp"
         case .stream: "stream"
+        }
+    }
+}
+
+extension ConnectionState.Phase {
+    fileprivate var name: String {
+        switch self {
+        case .opening: "opening"
+        case .active, .closing: "active"
+        case .idle: "idle"
+        }
+    }
+}
+
+extension ConnectionState.Windows {
+    fileprivate var members: [String: JSONValue] {
+        ["sendWindow": .integer(Int64(send)), "receiveWindow": .integer(Int64(receive))]
+    }
+}
+
+extension ConnectionState.Stream {
+    /// The state with the names of RFC 9113, section 5.1.
+    fileprivate var stateName: String {
+        switch (isSending, isReceiving) {
+        case (true, true): "open"
+        case (false, true): "half-closed (local)"
+        case (true, false): "half-closed (remote)"
+        case (false, false): "closed"
         }
     }
 }

@@ -52,6 +52,7 @@ struct LiveTraffic {
             case .session(let identity, let name): add(identity, name)
             case .load(_, let notes): receive(notes)
             case .event(let session, let record, let detail): receive(session, record, detail, anchor)
+            case .connections(let session, let states): receive(session, states)
             case .held(let load): hold(load)
             case .released(let load): release(load)
             }
@@ -108,20 +109,25 @@ struct LiveTraffic {
 
     private mutating func receive(_ record: SessionEventRecord, _ detail: String, ofConnectionIn session: Int) {
         let id = ConnectionKey(session: session, connection: record.connection)
-        if connections[id] == nil {
-            connections[id] = LiveConnection(record.connection, session: session)
-            connectionOrder.append(id)
-        }
+        if connections[id] == nil { add(LiveConnection(record.connection, session: session), id) }
         if connections[id]?.note(record.event, detail) == true, isWatched { changedConnections.insert(id) }
     }
 
-    /// - Parameter details: the members that a connection's message has beside those from events.
-    mutating func update(_ session: SessionIdentity, _ details: [UInt32: [String: JSONValue]]) {
-        for (connection, members) in details {
-            let id = ConnectionKey(session: number(of: session), connection: connection)
-            guard let known = connections[id], known.details != members else { continue }
-            connections[id]?.details = members
-            changedConnections.insert(id)
+    private mutating func add(_ connection: LiveConnection, _ id: ConnectionKey) {
+        connections[id] = connection
+        connectionOrder.append(id)
+    }
+
+    private mutating func receive(_ session: SessionIdentity, _ states: [ConnectionState]) {
+        let number = number(of: session)
+        for state in states {
+            let id = ConnectionKey(session: number, connection: state.number)
+            if connections[id] == nil { add(LiveConnection(state.number, session: number), id) }
+            let hasChanged = connections[id]?.note(state) { [current] task in
+                current[TaskKey(session: number, task: task)].map { String($0) } ?? ""
+            }
+            guard hasChanged == true else { continue }
+            if isWatched { changedConnections.insert(id) }
         }
     }
 

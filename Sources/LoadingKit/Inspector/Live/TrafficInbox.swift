@@ -8,6 +8,7 @@ enum TrafficInput: Sendable {
     case session(SessionIdentity, name: String)
     case load(LoadRecording.Moment, LoadNotes)
     case event(SessionIdentity, SessionEventRecord, detail: String)
+    case connections(SessionIdentity, [ConnectionState])
     case held(HeldLoad)
     case released(HeldLoad)
 }

@@ -43,7 +43,8 @@ package struct InspectorPage {
     /// The page's program: one function, whose parts use each other's names.
     static let script = [
         PackageResources.values_js, PackageResources.store_js, PackageResources.list_js, PackageResources.details_js,
-        PackageResources.bodies_js, PackageResources.connections_js, PackageResources.files_js, PackageResources.live_js,
+        PackageResources.bodies_js, PackageResources.connections_js, PackageResources.files_js,
+        PackageResources.live_js,
         PackageResources.held_js, PackageResources.rules_js, PackageResources.start_js,
     ].flatMap { $0 }
 

@@ -117,7 +117,14 @@ final class InspectorServer: @unchecked Sendable {  // confined to `loop`, but f
         }
     }
 
-    private func askForConnections() {}
+    /// Asks each session for its connections, on its own loop.
+    private func askForConnections() {
+        for case let core as SessionCore in LiveSessions.all {
+            core.loop.execute { [inbox] in
+                inbox.add(.connections(core.identity, core.connectionStates()))
+            }
+        }
+    }
 
     private var rulesMessage: JSONValue {
         ["type": "rules", "rules": .array(holds?.rules.map(\.value) ?? [])]
