@@ -56,6 +56,7 @@ extension FTPConnection {
             data = .connected(stream)
             run { $0.dataDidOpen() }
         case .failure(let error):
+            if case .making(let pending) = data { load?.note(.connectionFailed, connection: pending.number) }
             data = .closed(error)
             run { $0.dataDidFail() }
         }
@@ -77,6 +78,7 @@ extension FTPConnection {
             load?.noteActivity()
             load?.moveData()
         case .failure(let error):
+            if case .making(let pending) = data { load?.note(.connectionFailed, connection: pending.number) }
             data = .closed(nil)
             load?.fail(error)
         }

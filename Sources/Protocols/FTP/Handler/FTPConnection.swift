@@ -12,6 +12,9 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
     let id: FTPConnectionPool.ConnectionID
     let key: FTPConnectionKey
     let session: FTPSession
+    /// The connection's number in its session; 0 until it is connected.
+    private(set) var number: UInt32 = 0
+    private var isOpen = false
     /// The load that uses the connection; nil while the connection is idle.
     weak var load: FTPLoad? {
         didSet {
@@ -81,7 +84,7 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
         case .success(let stream):
             session.proxies.proxyDidConnect(key.proxy)
             control = .open(stream)
-            if metrics == nil { note(.connectionOpened(.ftp)) }
+            number = stream.info.number
             metrics = ConnectionMetrics(stream.info, protocolName: "ftp", isProxied: key.proxy != nil)
             stream.handler = self
             membership = IdleConnections.Membership(on: session.loop) { [weak self] in
@@ -91,6 +94,7 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
             // After AUTH, the state machine continues. Otherwise it waits for the server's greeting.
             run { $0.tlsDidStart() }
         case .failure(let error):
+            if case .making(let pending) = control { number = pending.number }
             if case .making(let attempt as ConnectAttempt) = control, load?.timings.connection == nil {
                 load?.timings.connection = ConnectionMetrics(failed: attempt.timingsSoFar)
             }
@@ -100,17 +104,19 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
 
     // MARK: Use
 
+    /// The user is logged in.
+    func didOpen() {
+        isOpen = true
+        session.events.note(
+            .connectionOpened(.ftp), connection: number, control.stream?.info.remote.description ?? "")
+    }
+
     /// Releases the connection from its load. Another load may use it.
     func becomeIdle() {
         (load, data) = (nil, .none)
         membership?.connectionDidBecomeIdle()
         let time = session.loop.now.advanced(bySeconds: Self.idleTimeout)
         idleTimer = session.loop.schedule(at: time) { [weak self] in self?.close(.idle) }
-    }
-
-    func note(_ event: SessionEvent) {
-        session.events.note(
-            event, task: load?.resources.task.taskIdentifier ?? 0, connection: control.stream?.info.number ?? 0)
     }
 
     // MARK: The machine
@@ -200,7 +206,7 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
     /// Closes the connection without a report to its load.
     func close(_ end: ConnectionEnd = .unusable) {
         if case .closed = control { return }
-        if metrics != nil { note(.connectionClosed(end)) }
+        if isOpen { session.events.note(.connectionClosed(end), connection: number) }
         // QUIT is a courtesy to the server (RFC 959 §4.1.1). The client does not wait for the reply.
         if isReady, let stream = control.stream { _ = Array("QUIT\r\n".utf8).withUnsafeBytes { stream.write($0) } }
         control.close()

@@ -51,7 +51,7 @@ extension FTPLoad {
     func beginTransfer(_ plan: Plan, _ connection: FTPConnection, isReused: Bool) {
         guard let metrics = connection.metrics else { return }
         timings.beginRequest(on: metrics, isReused: isReused, at: session.loop.now)
-        connection.note(.requestBegan(isReusedConnection: isReused))
+        note(.requestBegan(isReusedConnection: isReused), connection: connection.number)
         state = .transferring(Transfer(plan, connection))
         connection.run { $0.begin(plan.request.transfer) }
     }

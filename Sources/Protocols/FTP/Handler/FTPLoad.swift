@@ -112,6 +112,7 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
         case (.givePassword, .connecting(let plan, let connection)): loginDidFail(nil, plan, connection)
         case (.ready, .connecting(let plan, let connection)):
             session.serverDidAccept(plan.login, plan.request.server, for: resources.task)
+            connection.didOpen()
             beginTransfer(plan, connection, isReused: false)
         case (.report(let facts), .transferring(let transfer)): fileIsKnown(facts, transfer)
         case (.begin(let beginning), .transferring(let transfer)): transferDidBegin(beginning, transfer)
@@ -122,6 +123,11 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
             fail(failure)
         case (.logIn, _), (.givePassword, _), (.ready, _), (.report, _), (.begin, _), (.finish, _), (.fail, _): break
         }
+    }
+
+    /// Notes an event of the task.
+    func note(_ event: SessionEvent, connection: UInt32 = 0, _ detail: @autoclosure () -> String = "") {
+        session.events.note(event, task: resources.task.taskIdentifier, connection: connection, detail())
     }
 
     // MARK: To the receiver
@@ -212,14 +218,19 @@ extension FTPLoad {
 
     /// Handles the end of the connection, whether the server or the client caused it.
     func connectionDidFail(_ error: any Error) {
+        if case .connecting(_, let connection) = state { note(.connectionFailed, connection: connection.number) }
         switch state {
         case .connecting(var plan, let connection) where connection.metrics == nil:
             session.proxies.proxyDidFail(plan.routes.current, error)
-            if plan.routes.takeNext(after: error) { return submit(plan) }
+            if plan.routes.takeNext(after: error) {
+                note(.retried(.anotherRoute), "\(error)")
+                return submit(plan)
+            }
             fail(plan.routes.failure(error))
         // The server has closed a connection that was idle for a while (RFC 959 §4.2.2, 421).
         case .transferring(let transfer) where timings.isReusedConnection && timings.requestEnd == nil:
             transfer.stop()
+            note(.retried(.connectionLost), "\(error)")
             submit(transfer.plan, needsFresh: true)
         case .connecting, .transferring: fail(error)
         case .new, .findingRoutes, .waiting, .asking, .over: break
@@ -230,6 +241,7 @@ extension FTPLoad {
 
     func loginDidFail(_ refusal: FTPRefusal?, _ plan: Plan, _ connection: FTPConnection) {
         guard let receiver else { return }
+        note(.connectionFailed, connection: connection.number)
         connection.close()
         var plan = plan
         session.serverDidRefuse(plan.login, plan.request.server)
@@ -239,6 +251,7 @@ extension FTPLoad {
             guard let self, case .asking(var plan) = state else { return }
             attempt {
                 try plan.login.settle(disposition, credential, after: refusal)
+                note(.retried(.authentication))
                 submit(plan)
             }
         }

@@ -77,7 +77,7 @@ final class FTPSession: SessionResource {
 
     /// Makes a connection that its load no longer needs available to other loads.
     func release(_ connection: FTPConnection) {
-        guard !isClosed else { return connection.close() }
+        guard !isClosed else { return connection.close(.sessionEnded) }
         connection.becomeIdle()
         run(connection.key.server) { $0.connectionDidBecomeIdle(connection.id) }
     }
@@ -113,7 +113,9 @@ final class FTPSession: SessionResource {
             }
             assign(connection, to: request.load)
         case .close(let id): connections[id]?.close(isClosed ? .sessionEnded : .idle)
-        case .reportQueued(let load, let isQueued): loads[load]?.receiver?.queueStateDidChange(isQueued: isQueued)
+        case .reportQueued(let load, let isQueued):
+            if isQueued { loads[load]?.note(.queued) }
+            loads[load]?.receiver?.queueStateDidChange(isQueued: isQueued)
         }
     }
 
