@@ -55,6 +55,7 @@ case .thread:
         usleep(delay)
         exit(0)
     }
-    sleep(1000)
+    // A signal with a handler ends a pause.
+    while true { sleep(1000) }
 case .handler: sleep(1000)
 }

@@ -71,6 +71,7 @@ import Testing
                 "LoadingKitCore: URLError.backgroundTaskCancelledReason",
                 "LoadingKitCore: URLError.downloadTaskResumeData",
                 "LoadingKitCore: URLError.failureURLPeerTrust",
+                "LoadingKitCore: URLError.loadRecord",
                 "LoadingKitCore: URLError.networkUnavailableReason",
                 "LoadingKitCore: URLError.uploadTaskResumeData",
             ])

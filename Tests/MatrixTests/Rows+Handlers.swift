@@ -73,6 +73,20 @@ extension Row {
                 #expect(seen.outcome?.text == "hello" && seen.connections == 1 && proxy.connections == 0)
             }
             .not(MatrixPath.background, "Transfers are of the built-in schemes."),
+        .setting("recordsEvents")
+            .elsewhere { path in
+                for isOn in [true, false] {
+                    let seen = try await path.run {
+                        $0.isSecure = true
+                        $0.configure = { configuration in
+                            configuration.tlsTrustRoots = .system
+                            configuration.recordsEvents = isOn
+                        }
+                    }
+                    let error = try #require(seen.outcome?.error)
+                    #expect((error.loadRecord?.contains("failed while TLS was negotiated") ?? false) == isOn)
+                }
+            },
         .setting("ownLogger", "logger")
             .on([.http2, .interceptor, .forwarded]) { path in
                 let lines = Recorder<String>()
@@ -86,11 +100,17 @@ extension Row {
                 }
                 #expect(lines.snapshot.contains { path == .http2 ? $0.contains("HEADERS") : $0 == "told" })
             }
+            .on(MatrixPath.all(but: [.http2, .interceptor, .forwarded] + MatrixPath.background)) { path in
+                let lines = Recorder<String>()
+                _ = try await path.run { trial in
+                    trial.configure = { $0.logger = Logger(label: "matrix") { _ in Lines(lines: lines) } }
+                }
+                #expect(lines.snapshot.contains("the task begins"))
+            }
             .not(
                 MatrixPath.background,
                 "The daemon has a log of its own; what a transfer ends with is told to the delegate."
-            )
-            .elsewhere("Nothing is written of a load that the program's own code does not write."),
+            ),
         .property("properties", "URLProtocol.property(forKey:in:)")
             .on(own.filter { $0 != .resumedDownload && $0 != .resumedUpload }) { path in
                 let mark = UUID().uuidString

@@ -22,6 +22,7 @@ import Testing
         "requestCachePolicy": { $0.requestCachePolicy = .reloadIgnoringLocalCacheData },
         "keepsContentCodings": { $0.keepsContentCodings = true },
         "maximumDecompressionRatio": { $0.maximumDecompressionRatio = .max },
+        "recordsEvents": { $0.recordsEvents = false },
         "networkServiceType": { $0.networkServiceType = .background },
         "allowsCellularAccess": { $0.allowsCellularAccess = false },
         "allowsExpensiveNetworkAccess": { $0.allowsExpensiveNetworkAccess = false },

@@ -80,6 +80,9 @@ final class FaultyFTPServer: Sendable {
     /// Suspends until a step begins.
     func step(_ name: String) async { _ = await recorder.contents { $0.contains(name) } }
 
+    /// Has further faults happen.
+    func add(_ more: [Fault]) { faults.update { $0 += more } }
+
     /// Whether all faults have happened.
     var hasFailed: Bool { faults.value.isEmpty }
 

@@ -94,7 +94,7 @@ package final class ChildProcess: Sendable {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }.filter { $0 > 2 }
     }
 
-    var hasExited: Bool {
+    package var hasExited: Bool {
         state.withLock { state in
             switch state {
             case .running:
@@ -141,9 +141,11 @@ package final class ChildProcess: Sendable {
     }
 
     /// As a person does at a terminal.
-    package func interrupt() {
+    package func interrupt() { send(SIGINT) }
+
+    package func send(_ signal: Int32) {
         state.withLock { state in
-            if case .running = state { Glibc.kill(identifier, SIGINT) }
+            if case .running = state { Glibc.kill(identifier, signal) }
         }
     }
 

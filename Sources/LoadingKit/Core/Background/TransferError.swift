@@ -8,12 +8,15 @@ package struct TransferError: Codable, Hashable, Sendable {
     package var url: String?
     /// The underlying error's description, if it differs from the error's own.
     package var reason: String?
+    /// The steps of the load (`URLError.loadRecord`).
+    package var record: String?
     package var resumeData: Data?
     /// The resume data of an upload. They are not those of the attempt's error: the performer of transfers has the file at
     /// another path.
     package var uploadResumeData: Data?
 
     package init(_ error: any Error) {
+        record = (error as? URLError)?.loadRecord
         let error = (error is LoadFailure ? URLError(error, url: nil) : error) as NSError
         let underlying = error.userInfo[NSUnderlyingErrorKey] as? any Error
         let description = underlying.map { String(describing: $0) }
@@ -46,6 +49,6 @@ package struct TransferError: Codable, Hashable, Sendable {
         userInfo[NSURLSessionDownloadTaskResumeData] = resumeData
         userInfo[NSURLSessionUploadTaskResumeData] = uploadResumeData
         guard let code else { return NSError(domain: domain, code: self.code, userInfo: userInfo) }
-        return URLError(code, userInfo: userInfo)
+        return URLError(code, userInfo: userInfo).adding(record.map { LoadRecord(text: $0) })
     }
 }

@@ -3,6 +3,8 @@ import LoadingKitPrimitives
 /// A session that has not been released.
 package protocol LiveSession: AnyObject, Sendable {
     var identity: SessionIdentity { get }
+    /// Calls `read` with the session's events, on its event loop.
+    func readEvents(_ read: @escaping @Sendable (SessionEvents) -> Void)
 }
 
 /// A session's entry among the live ones, as long as its `URLSession` has it. A weak reference to the session itself would

@@ -97,12 +97,15 @@ package final class SessionCore: LiveSession, @unchecked Sendable {  // confined
         ephemeralStores = settings.ephemeralStores
         recorders = settings.recorders
         self.loop = loop
-        events = SessionEvents(identity, loop)
+        events = SessionEvents(
+            identity, loop, keepsEvents: settings.recordsEvents, logger: settings.ownLogger)
         registry = URLProtocolRegistry(settings)
         mailbox = DelegateMailbox(queue, loop)
         delegateBox = delegate
         settings.ownLogger.map(StoreLog.use)
         MemoryRelease.shared.sessionWasMade()
+        events.log?.currentURL = { [weak self] in self?.entries[$0]?.currentRequest?.url }
+        _ = FlightRecordSignal.isFollowed
         for store in ephemeralStores { store.ephemeralUses?.begin() }
     }
 
@@ -125,6 +128,10 @@ package final class SessionCore: LiveSession, @unchecked Sendable {  // confined
                 self.entries[task.taskIdentifier] = task
             }
         }
+    }
+
+    package func readEvents(_ read: @escaping @Sendable (SessionEvents) -> Void) {
+        loop.execute { read(self.events) }
     }
 
     func perform(_ action: TaskLifecycle.Action, on task: URLSessionTask) {
@@ -207,8 +214,10 @@ package final class SessionCore: LiveSession, @unchecked Sendable {  // confined
     /// - Parameter error: the error as the program gets it.
     func finished(_ task: URLSessionTask, _ error: (any Error)?) {
         if let error {
-            let code = (error as? URLError)?.code.rawValue ?? 0
-            events.note(.taskFailed(code: Int32(clamping: code)), task: task.taskIdentifier)
+            let failure = error as? URLError
+            events.note(
+                .taskFailed(code: Int32(clamping: failure?.code.rawValue ?? 0)), task: task.taskIdentifier,
+                failure?.localizedDescription ?? "")
         } else {
             events.note(.taskSucceeded(bytes: task.countOfBytesReceived), task: task.taskIdentifier)
         }

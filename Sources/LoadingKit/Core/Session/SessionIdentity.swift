@@ -6,7 +6,8 @@ import Synchronization
 public struct SessionIdentity: Sendable, Hashable {
     private static let last = Atomic<UInt64>(0)
 
-    private let number: UInt64
+    /// The sessions of the process are counted from 1.
+    let number: UInt64
 
     /// A new identity.
     init() { number = Self.last.wrappingAdd(1, ordering: .relaxed).newValue }

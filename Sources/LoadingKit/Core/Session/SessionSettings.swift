@@ -81,6 +81,7 @@ package struct SessionSettings: @unchecked Sendable {  // metatypes and property
         get { ownTransportSecurity ?? .ofMainBundle }
         set { ownTransportSecurity = newValue }
     }
+    package var recordsEvents = true
     /// Nil where the program set none.
     package var ownLogger: Logger?
     package var logger: Logger { ownLogger ?? Self.silentLogger }

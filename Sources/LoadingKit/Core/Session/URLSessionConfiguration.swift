@@ -353,13 +353,21 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
         set { settings.appTransportSecurity = newValue }
     }
 
-    /// The logger for the session's activity. Default: a logger that writes nothing.
+    /// The logger for the session's activity, by levels and keys of metadata that the page on logging lists. Default: a
+    /// logger that writes nothing. Its level is read where the session is made.
     ///
     /// When a store can no longer write to disk, it logs one line: to the logger that was last assigned to a session,
     /// or otherwise to the program's own (`LoggingSystem`).
     open var logger: Logger {
         get { settings.logger }
         set { settings.ownLogger = newValue }
+    }
+
+    /// Whether the session keeps its last events, in at most 64 KiB of memory, for ``URLSession/flightRecord`` and for the
+    /// steps in the errors of its loads. Default: true. This property exists only in LoadingKit.
+    open var recordsEvents: Bool {
+        get { settings.recordsEvents }
+        set { settings.recordsEvents = newValue }
     }
 
     /// Returns the Unix-domain socket for requests to a host, for `http`, `https`, `ws` and `wss`; nil for hosts that

@@ -77,6 +77,9 @@ extension SettingDeclaration {
             "as in other sessions"),
         .transmitted(
             "keepsContentCodings", \.keepsContentCodings, .flag, at: "keepsContentCodings", "as in other sessions"),
+        .transmitted(
+            "recordsEvents", \.recordsEvents, .flag, at: "recordsEvents",
+            "as in other sessions: the error of a transfer has the steps of its last attempt"),
         SettingDeclaration(
             "ownLogger", .program, as: "logger", "the daemon has a log of its own: `loadkit background log`"),
     ]

@@ -337,7 +337,12 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
 
     private func endIfClosed() { if isReadClosed && writeRefusal != nil { finish(nil) } }
 
-    func end(with error: any Error) { finish(URLError(error, url: nil)) }
+    func end(with error: any Error) {
+        let failure = URLError(error, url: nil)
+        if failure.code == .cancelled { return finish(failure) }
+        let title = "a stream to \(task.host):\(task.port)"
+        finish(failure.adding(core.events.loadRecord(ofTask: task.taskIdentifier, title: title)))
+    }
 
     /// - Parameter streams: the streams that the delegate gets in place of the end.
     func finish(_ error: URLError?, giving streams: LoopTransfer<(InputStream, OutputStream)>? = nil) {

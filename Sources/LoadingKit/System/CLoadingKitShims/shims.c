@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/auxv.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -50,4 +51,22 @@ int lk_route_socket(void) {
 int lk_rename_without_replacing(const char *old_name, const char *new_name) {
     // Not every C library has a function for this call.
     return (int)syscall(SYS_renameat2, AT_FDCWD, old_name, AT_FDCWD, new_name, 1 /* RENAME_NOREPLACE */);
+}
+
+static volatile int signal_descriptor = -1;
+
+static void signal_arrived(int number) {
+    (void)number;
+    int error = errno;
+    uint64_t one = 1;
+    // It fails only where the thread that reads has 2^64 - 1 signals before it.
+    ssize_t written = write(signal_descriptor, &one, sizeof one);
+    (void)written;
+    errno = error;
+}
+
+int lk_write_on_signal(int number, int descriptor) {
+    signal_descriptor = descriptor;
+    struct sigaction action = {.sa_handler = signal_arrived, .sa_flags = SA_RESTART};
+    return sigaction(number, &action, NULL);
 }

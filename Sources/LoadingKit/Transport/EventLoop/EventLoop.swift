@@ -49,7 +49,13 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     /// The time at which the loop woke up last. On the loop only.
     package var now: MonotonicTime { wakeUpTime }
     /// Other modules read it by ``now``, a function of this one: exclusive access to a stored property is checked there.
-    @exclusivity(unchecked) var wakeUpTime: MonotonicTime
+    var wakeUpTime: MonotonicTime {
+        get { timeCell.pointee }
+        set { timeCell.pointee = newValue }
+    }
+    /// The place of ``now``, for code that cannot afford a call of a function. On the loop only, while the loop is there.
+    package var nowPointer: UnsafePointer<MonotonicTime> { UnsafePointer(timeCell) }
+    private let timeCell = UnsafeMutablePointer<MonotonicTime>.allocate(capacity: 1)
     /// Whether the events that the system had at the beginning of this turn are all handled. Never in another thread's
     /// turn, which begins without asking the system for events.
     @exclusivity(unchecked) var hasHandledEvents = false
@@ -90,7 +96,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
         self.name = name
         self.idleConnections = idleConnections
         self.time = time
-        wakeUpTime = time.now
+        timeCell.initialize(to: time.now)
         executor.attach(to: self)
         openDescriptors()
         if case .manual(let manual) = time { manual.attach(self) }
@@ -102,6 +108,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
         // The descriptor is closed only here, because another thread may be about to wake the loop with it.
         let event = inbox.withLock { $0.eventDescriptor }
         if event >= 0 { SystemCalls.close(event) }
+        timeCell.deallocate()
         scratch.deallocate()
         recordBuffer.deallocate()
         events.deallocate()

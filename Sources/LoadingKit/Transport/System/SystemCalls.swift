@@ -212,8 +212,9 @@ extension SystemCalls {
 extension SystemCalls {
     static func epollCreate() -> Int { call(.epollCreate) { Int(epoll_create1(Int32(EPOLL_CLOEXEC))) } }
 
-    static func eventfd() -> Int {
-        call(.eventfd) { Int(CLoadingKitShims.eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))) }
+    static func eventfd(isBlocking: Bool = false) -> Int {
+        let flags = EFD_CLOEXEC | (isBlocking ? 0 : EFD_NONBLOCK)
+        return call(.eventfd) { Int(CLoadingKitShims.eventfd(0, Int32(flags))) }
     }
 
     static func epollAdd(_ epoll: Int32, _ descriptor: Int32, events: UInt32, data: UInt64) -> Int {

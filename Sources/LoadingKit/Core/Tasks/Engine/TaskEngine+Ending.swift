@@ -2,6 +2,18 @@ import Foundation
 
 /// Reports a task's end for the sinks.
 extension TaskEngine {
+    /// The error with the steps of the load. A program's own error, and the program's cancellation, have none.
+    ///
+    /// - Parameter source: the error as the load has reported it.
+    func recorded(_ error: any Error, from source: any Error) -> any Error {
+        guard let failure = error as? URLError, !source.isCancellation, !source.isURLErrorOfProgram else {
+            return error
+        }
+        let request = task.currentRequest
+        let title = "\(request?.httpMethod ?? "GET") \(request?.url.map { ShownURL.origin($0) } ?? "")"
+        return failure.adding(core.events.loadRecord(ofTask: task.taskIdentifier, title: title))
+    }
+
     func reportEnd(
         _ error: (any Error)?, to recipient: EndRecipient, result: () -> Void, last: (URLResponse?) -> Void
     ) {
@@ -41,5 +53,20 @@ extension TaskEngine {
     func resume<Value: Sendable>(_ continuation: LoopContinuation<Value>, with result: Result<Value, any Error>) {
         guard delegates != nil else { return continuation.resume(with: result, from: loop) }
         core.mailbox.postEnd(of: task) { continuation.resume(with: result) }
+    }
+}
+
+extension Error {
+    private var ofHandler: (any Error)? { (self as? HandlerError)?.error }
+
+    /// Whether the program has cancelled the load, rather than an answer to a challenge.
+    fileprivate var isCancellation: Bool {
+        let error = ofHandler ?? self
+        return error is CancellationError || (error as? URLError)?.code == .cancelled
+    }
+
+    /// Whether it is an error that a handler of the program has made. One that it passes on has a URL.
+    fileprivate var isURLErrorOfProgram: Bool {
+        (ofHandler as? URLError).map { $0.userInfo[NSURLErrorFailingURLErrorKey] == nil } ?? false
     }
 }

@@ -321,7 +321,7 @@ final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // conf
             stop()
             sink.reportEnd(nil, for: self)
         case .failure(let error):
-            let error = HandlerError.unwrapped(error, url: task.currentRequest?.url)
+            let error = recorded(HandlerError.unwrapped(error, url: task.currentRequest?.url), from: error)
             loadEnd = reason ?? .failed(error)
             stop()
             sink.settle(task.described(error), for: self) { [self] in sink.reportEnd($0, for: self) }

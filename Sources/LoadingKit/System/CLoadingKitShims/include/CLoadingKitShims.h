@@ -63,6 +63,9 @@ int lk_clone_file(int target, int source);
 // Sets the time of a file's last modification. -1 with errno.
 int lk_set_modification_time(int descriptor, int64_t seconds, int64_t nanoseconds);
 
+/// Installs a handler for the signal that adds 1 to the eventfd, and nothing else. One signal in a process. As `sigaction`.
+int lk_write_on_signal(int number, int descriptor);
+
 #include "checksum.h"
 #include "chunk_line.h"
 #include "field_lines.h"

@@ -2,11 +2,11 @@ import Foundation
 
 /// A loopback port that refuses connections for as long as this object lives: it is bound, so that nobody else gets it, and
 /// nobody listens.
-final class RefusingPort: Sendable {
-    let number: UInt16
+package final class RefusingPort: Sendable {
+    package let number: UInt16
     private let descriptor: Int32
 
-    init() throws {
+    package init() throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
