@@ -57,6 +57,7 @@ import Testing
         }
         let failed = try await ToolRun(["-v", "http://joe:hidden@127.0.0.1:1/"])
         #expect(failed.status == 7 && !failed.errors.contains("hidden"))
+        #expect(failed.errors.contains("s  connection 1: no connection to 127.0.0.1: Connection refused"))
     }
 
     @Test func verboseHTTP2() async throws {

@@ -242,6 +242,9 @@
 
         func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
             outlets.progress.finish(index)
+            if let record = (error as? URLError)?.loadRecord {
+                show(record.split(separator: "\n").map { "* \(PlainText.line(String($0)))\n" }.joined())
+            }
             conversation?.end()
             if load.isConversation, response == nil, let answer = task.response as? HTTPURLResponse, ownFailure == nil {
                 ownFailure = ToolFailure(
