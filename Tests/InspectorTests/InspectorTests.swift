@@ -7,11 +7,12 @@ import Testing
 
 @testable import LoadingKitInspector
 
-/// The inspector of a running program, as its page sees it. Other tests of the process are seen, too.
+/// The inspector of a running program, as its page sees it. Each test has an inspector of its own sessions.
 @Suite(.timeLimit(.minutes(5))) struct InspectorTests {
     private let inspector: Inspector
     private let page: PageClient
     private let server: LoopbackServer
+    private let mark = UUID().uuidString
 
     init() throws {
         server = try LoopbackServer { request in
@@ -22,12 +23,15 @@ import Testing
             default: .text("hello")
             }
         }
-        inspector = try Inspector(port: 0, allowsChanges: true, redacts: true)
+        inspector = try Inspector(port: 0, allowsChanges: true, redacts: true) { [mark] in
+            $0.settings.httpAdditionalHeaders?.contains { $0.1 == mark } == true
+        }
         page = try PageClient(inspector)
     }
 
     private func session(_ change: (URLSessionConfiguration) -> Void = { _ in }) -> URLSession {
         let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpAdditionalHeaders = ["X-Test": mark]
         change(configuration)
         return URLSession(configuration: configuration)
     }

@@ -188,13 +188,15 @@ private final class NotingRecorder: LoadRecorder {
     let urls = Recorder<URL?>()
 
     func load(
-        _ request: URLRequest, _ resources: LoadResources, by make: (URLRequest) throws -> any LoopHandler
+        _ request: URLRequest, _ resources: LoadResources, by make: @escaping (URLRequest) throws -> any LoopHandler
     ) throws -> any LoopHandler {
         urls.append(request.url)
         return try make(request)
     }
 
-    func record(_ metrics: URLSessionTaskMetrics, _ error: (any Error)?) {
+    func record(
+        _ metrics: URLSessionTaskMetrics, _ error: (any Error)?, ofTask task: Int, in session: SessionIdentity
+    ) {
         urls.append(metrics.transactionMetrics.last?.request.url)
     }
 

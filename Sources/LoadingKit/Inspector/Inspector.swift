@@ -20,7 +20,11 @@ package final class Inspector: Sendable {
     ///   - port: the port; 0 for one that is free.
     ///   - allowsChanges: whether requests and responses can be held and changed from the page.
     ///   - redacts: whether secrets are left out.
-    package init(port: UInt16, allowsChanges: Bool, redacts: Bool) throws(SystemCallFailure) {
+    ///   - follows: the sessions that are followed.
+    package init(
+        port: UInt16, allowsChanges: Bool, redacts: Bool,
+        follows: @escaping @Sendable (SessionCore) -> Bool = { _ in true }
+    ) throws(SystemCallFailure) {
         let loop = EventLoop(name: "LoadingKit-inspector")
         let listener: LocalListener
         do {
@@ -42,7 +46,7 @@ package final class Inspector: Sendable {
         self.inbox = inbox
         loop.execute { [server] in server.start() }
         let number = LiveSessions.follow { [recorders] session in
-            guard let core = session as? SessionCore else { return }
+            guard let core = session as? SessionCore, follows(core) else { return }
             inbox.add(.session(core.identity, name: core.kindName))
             for recorder in recorders { core.add(recorder) }
             core.follow(by: inbox)

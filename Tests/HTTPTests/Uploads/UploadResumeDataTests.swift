@@ -24,13 +24,16 @@ struct UploadResumeDataTests {
         }
     }
 
-    @Test("is given to a program that cancels a task", arguments: BothVersions.all, ["file", "stream"])
+    @Test(
+        "is given to a program that cancels a task", arguments: BothVersions.all, ["file", "stream", "recorded stream"])
     func cancelled(_ version: String, _ source: String) async throws {
         let folder = try TemporaryFolder()
         let file = try folder.write(Self.body, to: "body")
         try await UploadSite.with(version, ResumableUploadTests.faults { $0.breaks = [1_000_000] }) { site in
             site.peer.change { $0.retrievals = [ServerResponse(503).adding("Retry-After", "50")] }
             let observer = site.observer(stream: Self.body)
+            // A recording copies the stream while it is sent.
+            if source == "recorded stream" { try site.session.recordHAR(to: folder.file("upload.har")) }
             let task =
                 source == "file"
                 ? site.session.uploadTask(with: try site.request(), fromFile: file)
@@ -44,7 +47,7 @@ struct UploadResumeDataTests {
             #expect(observer.errors.last??.uploadTaskResumeData == data)
             #expect(try await site.resume(data, observer).get() == "took 3000000")
             #expect(site.has(Self.body))
-            #expect(observer.offsets.snapshot == (source == "stream" ? [1_000_000] : []))
+            #expect(observer.offsets.snapshot == (source == "file" ? [] : [1_000_000]))
         }
     }
 

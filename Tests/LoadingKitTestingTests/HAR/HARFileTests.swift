@@ -33,20 +33,20 @@ import Testing
     @Test(arguments: [1, 2]) func aFullDisk(_ failing: Int) throws {
         let file = try HARFile.at(path, replacing: true)
         let recorder = file.recorder()
-        recorder.record(metrics(0), nil)
+        recorder.record(metrics(0), nil, ofTask: 1, in: SessionIdentity())
         file.finish()
         let faults: [FaultPlan.Entry] = [
             .init(.pwrite, .nth(1), .short(10)), .init(.pwrite, .nth(failing), .fail(ENOSPC)),
         ]
         let plan = FaultPlan(faults.suffix(failing))
         plan.run {
-            recorder.record(metrics(1), nil)
+            recorder.record(metrics(1), nil, ofTask: 1, in: SessionIdentity())
             file.finish()
         }
         #expect(plan.injectedCount == failing)
         #expect(try paths() == ["/0"])
         #expect(throws: HARError.self) { try file.check() }
-        recorder.record(metrics(2), nil)
+        recorder.record(metrics(2), nil, ofTask: 1, in: SessionIdentity())
         file.finish()
         #expect(try paths() == ["/0", "/2"])
     }

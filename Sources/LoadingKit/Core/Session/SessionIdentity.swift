@@ -10,5 +10,5 @@ public struct SessionIdentity: Sendable, Hashable {
     let number: UInt64
 
     /// A new identity.
-    init() { number = Self.last.wrappingAdd(1, ordering: .relaxed).newValue }
+    package init() { number = Self.last.wrappingAdd(1, ordering: .relaxed).newValue }
 }

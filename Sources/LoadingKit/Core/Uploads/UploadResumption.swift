@@ -27,6 +27,7 @@ package struct UploadResumption {
     package var isInUse = true
 
     package init(_ request: URLRequest, firstURL: URL?, at resource: URL) {
+        let request = request.withStreamOfProgram
         self.request = request
         self.firstURL = firstURL ?? request.url ?? resource
         self.resource = resource
@@ -54,9 +55,26 @@ package struct UploadResumption {
 
     /// Whether a load of this request resumes the upload.
     package func continues(with request: URLRequest) -> Bool {
-        !isInUse && request.httpMethod == self.request.httpMethod && request.storage.body == self.request.storage.body
+        !isInUse && request.httpMethod == self.request.httpMethod
+            && request.withStreamOfProgram.storage.body == self.request.storage.body
     }
 
     /// Whether the sent body differs from the program's: an interceptor has replaced it.
     func isAltered(from request: URLRequest?) -> Bool { request?.storage.body != self.request.storage.body }
+}
+
+/// A body stream that passes on another one's bytes, such as one that records them.
+package protocol ForwardingBodyStream: InputStream {
+    /// The stream of the program.
+    var source: InputStream { get }
+}
+
+extension URLRequest {
+    /// The request with the stream that the program has given, where another one passes its bytes on.
+    package var withStreamOfProgram: URLRequest {
+        guard let stream = httpBodyStream as? any ForwardingBodyStream else { return self }
+        var request = self
+        request.httpBodyStream = stream.source
+        return request
+    }
 }

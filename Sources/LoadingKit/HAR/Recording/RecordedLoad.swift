@@ -127,9 +127,7 @@ extension RecordedLoad: ForwardingReceiver {
         to request: URLRequest, refusal: LoadFailure?, response: URLResponse, decide: @escaping (Bool) -> Void
     ) {
         notes.didReceive(response, at: resources.loop.now)
-        var request = request
-        if let copy = request.httpBodyStream as? RecordingInputStream { request.httpBodyStream = copy.source }
-        receiver?.redirect(to: request, refusal: refusal, response: response, decide: decide)
+        receiver?.redirect(to: request.withStreamOfProgram, refusal: refusal, response: response, decide: decide)
     }
 
     func requestNewBodyStream(_ give: @escaping (InputStream?) -> Void) {

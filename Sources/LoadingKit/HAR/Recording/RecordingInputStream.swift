@@ -1,7 +1,8 @@
 import Foundation
+import LoadingKitCore
 
 /// The body of a request as a stream, which is copied while it is read. Read by one thread at a time.
-final class RecordingInputStream: InputStream {
+final class RecordingInputStream: InputStream, ForwardingBodyStream {
     let source: InputStream
     private let copy: RecordedBody
 
