@@ -167,7 +167,7 @@ let package = Package(
             "LoadingKitCore", at: "LoadingKit/Core",
             [
                 "LoadingKitTransport", "LoadingKitContentCoding", "LoadingKitWebSocket", "LoadingKitPrimitives",
-                "CLoadingKitPSL",
+                "CLoadingKitPSL", "CLoadingKitShims",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HeapModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),

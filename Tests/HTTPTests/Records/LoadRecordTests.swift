@@ -108,7 +108,7 @@ import Testing
             time.advance(by: .seconds(11))
             let last = try await lines.last
             switch phase {
-            case .queue: #expect(last == "waits for a connection: all that are allowed are in use")
+            case .queue: #expect(last == "waits for a connection")
             case .handshake: #expect(last == "connection 1: the TLS handshake begins")
             case .response: #expect(last == "connection 1: the request is sent on a new connection")
             }

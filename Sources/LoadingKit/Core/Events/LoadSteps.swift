@@ -1,3 +1,4 @@
+import CLoadingKitShims
 import LoadingKitPrimitives
 import LoadingKitTransport
 
@@ -21,20 +22,29 @@ struct LoadSteps: Sendable {
 
     /// Nil where there is no event of the task.
     ///
-    /// - Parameter records: all events, the oldest first.
+    /// - Parameter records: all events, the oldest first. Those of other tasks cost next to nothing: many loads may fail
+    ///   at once.
     init?(of task: Int32, in records: [SessionEventRecord]) {
-        guard let begin = records.firstIndex(where: { $0.task == task }) else { return nil }
+        let own = records.places(ofTask: task)
+        guard let begin = own.first else { return nil }
         start = records[begin].time
-        var used = Set(records[begin...].lazy.filter { $0.task == task && $0.connection != 0 }.map(\.connection))
-        if Self.awaitsConnection(task, records[begin...]) { used.formUnion(Self.openingConnections(records)) }
-        pasts = Self.pasts(of: used, records[..<begin])
-        // The earlier steps of a connection that was open are told by its past.
-        let opened = Set(records[..<begin].lazy.filter { $0.event.isOpening }.map(\.connection))
-        let steps = records.enumerated().filter { index, record in
-            if record.task == task { return !record.event.isEnd }
-            guard record.task == 0, used.contains(record.connection) else { return false }
-            return index >= begin || !opened.contains(record.connection)
-        }.map(\.element)
+        var used = Set(own.map { records[$0].connection })
+        used.remove(0)
+        if Self.awaitsConnection(own.reversed().map { records[$0].event }) {
+            used.formUnion(Self.openingConnections(records.places(ofTask: 0).map { records[$0] }))
+        }
+        var places = own.filter { !records[$0].event.isEnd }
+        var pasts: [UInt32: ConnectionPast] = [:]
+        for connection in used {
+            let all = records.places(ofConnection: connection)
+            let before = all.filter { $0 < begin }.map { records[$0] }
+            pasts[connection] = Self.past(before)
+            // The earlier steps of a connection that was open are told by its past.
+            let wasOpen = before.contains { $0.event.isOpening }
+            places += all.filter { records[$0].task == 0 && ($0 >= begin || !wasOpen) }
+        }
+        self.pasts = pasts
+        let steps = places.sorted().map { records[$0] }
         let isLong = steps.count > Self.firstCount + Self.lastCount
         leftOut = isLong ? steps.count - Self.firstCount - Self.lastCount : 0
         first = isLong ? steps.prefix(Self.firstCount) : steps[...]
@@ -42,9 +52,11 @@ struct LoadSteps: Sendable {
     }
 
     /// Whether the task's last event is followed by no event on a connection: it may wait for one.
-    private static func awaitsConnection(_ task: Int32, _ records: ArraySlice<SessionEventRecord>) -> Bool {
-        for record in records.reversed() where record.task == task {
-            switch record.event {
+    ///
+    /// - Parameter events: those of the task, the last one first.
+    private static func awaitsConnection(_ events: [SessionEvent]) -> Bool {
+        for event in events {
+            switch event {
             case .loadBegan, .queued, .retried: return true
             case .requestBegan, .connectionFailed, .redirected, .responded, .taskBegan: return false
             case _: continue
@@ -54,9 +66,11 @@ struct LoadSteps: Sendable {
     }
 
     /// The session's connections that are being opened.
+    ///
+    /// - Parameter records: the events that are of no task.
     private static func openingConnections(_ records: [SessionEventRecord]) -> Set<UInt32> {
         var opening: Set<UInt32> = []
-        for record in records where record.task == 0 {
+        for record in records {
             switch record.event {
             case .connect(.failed), .connect(.cancelled), .connectionOpened, .connectionClosed:
                 opening.remove(record.connection)
@@ -67,18 +81,17 @@ struct LoadSteps: Sendable {
         return opening
     }
 
-    private static func pasts(
-        of used: Set<UInt32>, _ records: ArraySlice<SessionEventRecord>
-    ) -> [UInt32: ConnectionPast] {
-        var pasts: [UInt32: ConnectionPast] = [:]
-        for record in records where used.contains(record.connection) {
+    /// Nil where nothing is known.
+    private static func past(_ records: [SessionEventRecord]) -> ConnectionPast? {
+        var past: ConnectionPast?
+        for record in records {
             switch record.event {
-            case .connectionOpened: pasts[record.connection, default: ConnectionPast()].opened = record.time
-            case .requestBegan: pasts[record.connection, default: ConnectionPast()].requestCount += 1
+            case .connectionOpened: past = ConnectionPast(opened: record.time, requestCount: past?.requestCount ?? 0)
+            case .requestBegan: past = ConnectionPast(opened: past?.opened, requestCount: (past?.requestCount ?? 0) + 1)
             case _: break
             }
         }
-        return pasts
+        return past
     }
 
     /// A line for each step.
@@ -111,5 +124,30 @@ extension SessionEvent {
         case .taskFailed, .taskSucceeded: true
         case _: false
         }
+    }
+}
+
+extension Array<SessionEventRecord> {
+    /// The places of a task's events.
+    fileprivate func places(ofTask task: Int32) -> [Int] {
+        places(of: task, at: MemoryLayout<SessionEventRecord>.offset(of: \.task))
+    }
+
+    /// The places of a connection's events.
+    fileprivate func places(ofConnection connection: UInt32) -> [Int] {
+        places(
+            of: Int32(bitPattern: connection), at: MemoryLayout<SessionEventRecord>.offset(of: \.connection))
+    }
+
+    private func places(of number: Int32, at offset: Int?) -> [Int] {
+        guard let offset, !isEmpty else { return [] }
+        let places = [UInt32](unsafeUninitializedCapacity: count) { places, placeCount in
+            placeCount = withUnsafeBytes { bytes in
+                lk_matching_places(
+                    bytes.baseAddress.map { $0 + offset }, count, MemoryLayout<SessionEventRecord>.stride, number,
+                    places.baseAddress)
+            }
+        }
+        return places.map { Int($0) }
     }
 }

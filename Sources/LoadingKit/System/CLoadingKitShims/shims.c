@@ -8,6 +8,7 @@
 #include <linux/fs.h>
 #include <pthread.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/auxv.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -69,4 +70,16 @@ int lk_write_on_signal(int number, int descriptor) {
     signal_descriptor = descriptor;
     struct sigaction action = {.sa_handler = signal_arrived, .sa_flags = SA_RESTART};
     return sigaction(number, &action, NULL);
+}
+
+size_t lk_matching_places(const void *first, size_t count, size_t stride, int32_t value, uint32_t *places) {
+    size_t found = 0;
+    const char *bytes = first;
+    if (bytes == NULL || places == NULL) return 0;
+    for (size_t place = 0; place < count; place++) {
+        int32_t number;
+        memcpy(&number, bytes + place * stride, sizeof number);
+        if (number == value) places[found++] = (uint32_t)place;
+    }
+    return found;
 }

@@ -66,6 +66,10 @@ int lk_set_modification_time(int descriptor, int64_t seconds, int64_t nanosecond
 /// Installs a handler for the signal that adds 1 to the eventfd, and nothing else. One signal in a process. As `sigaction`.
 int lk_write_on_signal(int number, int descriptor);
 
+/// The places among `count` numbers, `stride` bytes apart, that have the value, in `places`, which has room for all. Returns
+/// how many there are.
+size_t lk_matching_places(const void *first, size_t count, size_t stride, int32_t value, uint32_t *places);
+
 #include "checksum.h"
 #include "chunk_line.h"
 #include "field_lines.h"
