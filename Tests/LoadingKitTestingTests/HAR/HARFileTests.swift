@@ -31,7 +31,8 @@ import Testing
 
     /// The file is whole after a write that failed in the middle, and goes on when there is space again.
     @Test(arguments: [1, 2]) func aFullDisk(_ failing: Int) throws {
-        let file = try HARFile.at(path, replacing: true)
+        // The faults are of this thread, which does all the work.
+        let file = try HARFile.at(path, replacing: true, on: OrderedWork(isOnDemand: true))
         let recorder = file.recorder()
         recorder.record(metrics(0), nil, ofTask: 1, in: SessionIdentity())
         file.finish()

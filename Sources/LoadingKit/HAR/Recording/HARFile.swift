@@ -20,7 +20,7 @@ package final class HARFile: Sendable {
 
     package let path: String
     private let descriptor: Int32
-    private let work = OrderedWork()
+    private let work: OrderedWork
     /// The first error of a write.
     private let failure = Guarded<HARError?>(nil)
 
@@ -28,19 +28,22 @@ package final class HARFile: Sendable {
     ///
     /// - Parameter replacing: whether the recording replaces the content of a file to which no other recording in this
     ///   process adds.
-    package static func at(_ url: URL, replacing: Bool) throws(HARError) -> HARFile {
+    package static func at(
+        _ url: URL, replacing: Bool, on work: OrderedWork = OrderedWork()
+    ) throws(HARError) -> HARFile {
         guard url.isFileURL else { throw HARError("\(url.absoluteString) is no file: URL") }
         let path = url.standardizedFileURL.path
         return try open.withLock { files throws(HARError) in
             if let file = files[path]?.file { return file }
-            let file = try HARFile(path, replacing: replacing)
+            let file = try HARFile(path, replacing: replacing, work)
             files = files.filter { $0.value.file != nil }
             files[path] = WeakFile(file: file)
             return file
         }
     }
 
-    private init(_ path: String, replacing: Bool) throws(HARError) {
+    private init(_ path: String, replacing: Bool, _ work: OrderedWork) throws(HARError) {
+        self.work = work
         self.path = path
         descriptor = Int32(truncatingIfNeeded: try Self.check(SystemCalls.open(path, O_RDWR | O_CREAT), path))
         try locked { () throws(HARError) in

@@ -13,7 +13,10 @@ package final class OrderedWork: Sendable {
     /// Held by the thread that does the work.
     private let turn = Guarded(())
 
-    package init() {}
+    private let isOnDemand: Bool
+
+    /// - Parameter isOnDemand: whether work is done by callers of ``finish()`` alone.
+    package init(isOnDemand: Bool = false) { self.isOnDemand = isOnDemand }
 
     package func add(_ work: @escaping @Sendable () -> Void) {
         let isFirst = state.withLock { state in
@@ -21,7 +24,7 @@ package final class OrderedWork: Sendable {
             defer { state.isScheduled = true }
             return !state.isScheduled
         }
-        if isFirst { BlockingPool.shared.run { self.finish() } }
+        if isFirst, !isOnDemand { BlockingPool.shared.run { self.finish() } }
     }
 
     /// Does the work that waits, and returns when all earlier work is done. Blocks.
