@@ -7,12 +7,19 @@ extension URLSession {
     public struct Statistics: Sendable, Hashable {
         /// Whether the session is invalidated: its figures do not change any more.
         public var isInvalidated = false
+        /// The tasks, present and past.
         public var tasks = Tasks()
+        /// The requests of all loads.
         public var requests = Requests()
+        /// The connections, present and past.
         public var connections = Connections()
+        /// The bytes of all requests and responses.
         public var bytes = Bytes()
+        /// The decisions of the cache.
         public var cache = Cache()
+        /// The cookies of responses and requests.
         public var cookies = Cookies()
+        /// The authentication challenges.
         public var challenges = Challenges()
         /// The look-ups of hosts' names, each for one connection. An answer that was kept takes no time, and an address
         /// has no look-up.
@@ -23,7 +30,9 @@ extension URLSession {
         public var handshakes = Times()
         /// From the sending of a request to the first byte of its response.
         public var firstBytes = Times()
+        /// The memory that the session keeps.
         public var memory = Memory()
+        /// The figures of the whole process.
         public var process = Process()
 
         /// Figures of a session that has done nothing.
@@ -57,9 +66,11 @@ extension URLSession {
         /// Tasks of one kind that have not ended, by state. Those of a background session are performed in another
         /// process.
         public struct TaskStates: Sendable, Hashable {
+            /// Tasks that load, or wait to load.
             public var running = 0
             /// With those that were not resumed yet.
             public var suspended = 0
+            /// Tasks that are cancelled, and whose end is not reported yet.
             public var canceling = 0
         }
 
@@ -110,6 +121,7 @@ extension URLSession {
         public struct ConnectionStates: Sendable, Hashable {
             /// The connections with requests.
             public var active = 0
+            /// Connections that carry no request.
             public var idle = 0
             /// The connections that carry their last requests.
             public var closing = 0
@@ -150,6 +162,7 @@ extension URLSession {
 
         /// The cookies of responses and requests.
         public struct Cookies: Sendable, Hashable {
+            /// Cookies that were stored.
             public var stored = 0
             /// The cookies that were not stored, by reason.
             public var refused: [String: Int] = [:]
@@ -171,7 +184,9 @@ extension URLSession {
             public var count = 0
             /// Their sum.
             public var total: TimeInterval = 0
+            /// The shortest time, in seconds; 0 without any.
             public var least: TimeInterval = 0
+            /// The longest time, in seconds; 0 without any.
             public var greatest: TimeInterval = 0
 
             /// The average; 0 where nothing was measured.
