@@ -36,12 +36,12 @@ package final class Inspector: Sendable {
         let access = InspectorAccess(port: listener.address?.port ?? port)
         address = access.address
         let rules = HARRules(.network, redacts ? .standard : .none, bodyLimit: Self.bodyLimit)
-        let servers = Guarded<InspectorServer?>(nil)
-        let inbox = TrafficInbox { loop.execute { servers.withLock { $0 }?.update() } }
-        let recording = LoadRecording(rules, on: OrderedWork()) { moment, notes in inbox.add(.load(moment, notes)) }
+        let inbox = TrafficInbox()
+        let recording = LoadRecording(rules, on: OrderedWork()) { moment, notes in
+            if moment != .responded || inbox.isWatched { inbox.add(.load(LoadSnapshot(notes))) }
+        }
         let holds = allowsChanges ? HoldRecorder(rules.redactor, inbox) : nil
         server = InspectorServer(listener, access, loop, rules, redacts: redacts, inbox, holds)
-        servers.withLock { [server] in $0 = server }
         recorders = [recording] + (holds.map { [$0] } ?? [])
         self.inbox = inbox
         loop.execute { [server] in server.start() }

@@ -33,8 +33,6 @@ struct LiveTraffic {
     private var connections: [ConnectionKey: LiveConnection] = [:]
     private var connectionOrder: Deque<ConnectionKey> = []
     private(set) var held: [Int: HeldLoad] = [:]
-    /// Whether a page is open, which gets messages.
-    var isWatched = false { didSet { if !isWatched { (news, changedLoads, changedConnections) = ([], [], []) } } }
 
     // The changes since the last messages.
     private var changedLoads: Set<Int> = []
@@ -46,11 +44,11 @@ struct LiveTraffic {
     // MARK: Inputs
 
     mutating func receive(_ inputs: [TrafficInput], isMissing: Bool, _ anchor: WallClockAnchor) {
-        if isMissing, isWatched { news.append(["type": "gap"]) }
+        if isMissing { news.append(["type": "gap"]) }
         for input in inputs {
             switch input {
             case .session(let identity, let name): add(identity, name)
-            case .load(_, let notes): receive(notes)
+            case .load(let load): receive(load.notes)
             case .event(let session, let record, let detail): receive(session, record, detail, anchor)
             case .connections(let session, let states): receive(session, states)
             case .held(let load): hold(load)
@@ -60,12 +58,10 @@ struct LiveTraffic {
         forget()
     }
 
-    private mutating func loadDidChange(_ number: Int) { if isWatched { changedLoads.insert(number) } }
-
     private mutating func add(_ identity: SessionIdentity, _ name: String) {
         guard sessions[identity] == nil else { return }
         sessions[identity] = (sessions.count + 1, name)
-        if isWatched { news.append(Self.message(of: (sessions.count, name))) }
+        news.append(Self.message(of: (sessions.count, name)))
     }
 
     private func number(of session: SessionIdentity) -> Int { sessions[session]?.number ?? 0 }
@@ -79,7 +75,7 @@ struct LiveTraffic {
         }
         let key = TaskKey(session: number(of: notes.session), task: notes.task)
         current[key] = notes.number
-        loadDidChange(notes.number)
+        changedLoads.insert(notes.number)
         guard notes.result != nil, notes.size > 0 else { return }
         withBodies.append((notes.number, notes.size))
         bodyBytes += notes.size
@@ -95,14 +91,14 @@ struct LiveTraffic {
         case .requestBegan:
             guard let load = current[key] else { return }
             loads[load]?.requestBegan(on: record.connection)
-            loadDidChange(load)
+            changedLoads.insert(load)
         case .taskSucceeded, .taskFailed: current[key] = nil
         case .taskBegan, .loadBegan, .responded, .connect, .connectionOpened, .connectionClosed: break
         case .cache, .cookiesSent, .cookieStored, .cookieRefused, .queued, .retried, .redirected, .challenged,
             .challengeAnswered, .connectionFailed:
             let text = record.event.text + (detail.isEmpty ? "" : " (\(detail))")
             let decision = LiveLoad.Decision(kind: record.event.kind, text: text, time: record.time)
-            guard let load = current[key], loads[load]?.add(decision) == true, isWatched else { return }
+            guard let load = current[key], loads[load]?.add(decision) == true else { return }
             news += loads[load]?.messages(of: [decision], anchor) ?? []
         }
     }
@@ -110,7 +106,7 @@ struct LiveTraffic {
     private mutating func receive(_ record: SessionEventRecord, _ detail: String, ofConnectionIn session: Int) {
         let id = ConnectionKey(session: session, connection: record.connection)
         if connections[id] == nil { add(LiveConnection(record.connection, session: session), id) }
-        if connections[id]?.note(record.event, detail) == true, isWatched { changedConnections.insert(id) }
+        if connections[id]?.note(record.event, detail) == true { changedConnections.insert(id) }
     }
 
     private mutating func add(_ connection: LiveConnection, _ id: ConnectionKey) {
@@ -127,26 +123,26 @@ struct LiveTraffic {
                 current[TaskKey(session: number, task: task)].map { String($0) } ?? ""
             }
             guard hasChanged == true else { continue }
-            if isWatched { changedConnections.insert(id) }
+            changedConnections.insert(id)
         }
     }
 
     private mutating func hold(_ load: HeldLoad) {
         held[load.number] = load
         setHeld(load, true)
-        if isWatched { news.append(load.message(entry: entry(of: load))) }
+        news.append(load.message(entry: entry(of: load)))
     }
 
     private mutating func release(_ load: HeldLoad) {
         guard held.removeValue(forKey: load.number) != nil else { return }
         setHeld(load, false)
-        if isWatched { news.append(["type": "released", "id": .string(String(load.number))]) }
+        news.append(["type": "released", "id": .string(String(load.number))])
     }
 
     private mutating func setHeld(_ load: HeldLoad, _ isHeld: Bool) {
         guard let number = current[TaskKey(session: number(of: load.session), task: load.task)] else { return }
         loads[number]?.isHeld = isHeld
-        loadDidChange(number)
+        changedLoads.insert(number)
     }
 
     private func entry(of load: HeldLoad) -> String {
@@ -184,6 +180,8 @@ struct LiveTraffic {
         // Decisions name entries, which come first.
         return numbers.flatMap { loads[$0]?.entries(rules, anchor) ?? [] } + others + news
     }
+
+    mutating func dropNews() { (news, changedLoads, changedConnections) = ([], [], []) }
 
     /// All but the loads, for a page that has just connected.
     var stateMessages: [JSONValue] {

@@ -1,56 +1,89 @@
+import DequeModule
 import LoadingKitCore
 import LoadingKitHAR
 import LoadingKitPrimitives
-import LoadingKitTransport
+import Synchronization
 
 /// Something that the inspector is told on the event loop of a session.
 enum TrafficInput: Sendable {
     case session(SessionIdentity, name: String)
-    case load(LoadRecording.Moment, LoadNotes)
+    case load(LoadSnapshot)
     case event(SessionIdentity, SessionEventRecord, detail: String)
     case connections(SessionIdentity, [ConnectionState])
     case held(HeldLoad)
     case released(HeldLoad)
 }
 
-/// Takes what happens in sessions, on any thread, until the inspector's loop reads it.
+/// The notes of a load at a moment. One object, as inputs are moved more often than read.
+final class LoadSnapshot: Sendable {
+    let notes: LoadNotes
+    /// The bytes of the bodies of a load that has ended.
+    let size: Int
+
+    init(_ notes: LoadNotes) {
+        self.notes = notes
+        size = notes.result == nil ? 0 : notes.size
+    }
+}
+
+/// Takes what happens in sessions, on any thread. Nothing else is done with it until a page is open: then the inspector's
+/// loop takes it from time to time. The earliest inputs are dropped where there are too many.
 final class TrafficInbox: SessionEventObserver, Sendable {
     private struct State {
-        var inputs: [TrafficInput] = []
-        var isMissing = false
-        var isCalled = false
+        /// They are kept: other inputs name them.
+        var sessions: [TrafficInput] = []
+        var inputs: Deque<TrafficInput> = []
+        var bodyBytes = 0
+        var hasDropped = false
+
+        mutating func append(_ input: TrafficInput) -> [TrafficInput] {
+            inputs.append(input)
+            if case .load(let load) = input { bodyBytes += load.size }
+            var dropped: [TrafficInput] = []
+            while inputs.count > TrafficInbox.mostInputs || bodyBytes > TrafficInbox.mostBodyBytes,
+                let first = inputs.popFirst()
+            {
+                if case .load(let load) = first { bodyBytes -= load.size }
+                hasDropped = true
+                dropped.append(first)
+            }
+            return dropped
+        }
     }
 
-    /// The inputs at which the inspector is called, which otherwise reads them from time to time.
-    private static let fullCount = 4096
-    /// The inputs beyond which further ones are dropped, as the inspector cannot keep up.
-    private static let mostInputs = 262_144
+    /// A load has about eight.
+    private static let mostInputs = 131_072
+    private static let mostBodyBytes = 64 << 20
 
     private let state = Guarded(State())
-    private let call: @Sendable () -> Void
+    private let isRead = Atomic<Bool>(false)
 
-    /// - Parameter call: called when the inputs are to be read at once.
-    init(call: @escaping @Sendable () -> Void) { self.call = call }
+    /// Whether a page is open, so that inputs that the next one makes needless are wanted, too.
+    var isWatched: Bool { isRead.load(ordering: .relaxed) }
+
+    func set(isWatched: Bool) { isRead.store(isWatched, ordering: .relaxed) }
 
     func session(_ session: SessionIdentity, did event: SessionEventRecord, detail: String) {
         add(.event(session, event, detail: detail))
     }
 
     func add(_ input: TrafficInput) {
-        let isFull = state.withLock { state in
-            if state.inputs.count < Self.mostInputs { state.inputs.append(input) } else { state.isMissing = true }
-            guard state.inputs.count >= Self.fullCount, !state.isCalled else { return false }
-            state.isCalled = true
-            return true
+        // What is dropped is released when the lock is free.
+        let dropped = state.withLock { state -> [TrafficInput] in
+            guard case .session = input else { return state.append(input) }
+            state.sessions.append(input)
+            return []
         }
-        if isFull { call() }
+        withExtendedLifetime(dropped) {}
     }
 
-    /// The inputs since the last call, and whether some are missing.
-    func take() -> (inputs: [TrafficInput], isMissing: Bool) {
+    /// All sessions, and the inputs since the last call; and whether some of these were dropped.
+    func take() -> (inputs: [TrafficInput], hasDropped: Bool) {
         state.withLock { state in
-            defer { state = State() }
-            return (state.inputs, state.isMissing)
+            let inputs = state.sessions + state.inputs
+            let hasDropped = state.hasDropped
+            (state.inputs, state.bodyBytes, state.hasDropped) = ([], 0, false)
+            return (inputs, hasDropped)
         }
     }
 }

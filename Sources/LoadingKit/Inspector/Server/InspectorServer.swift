@@ -85,7 +85,8 @@ final class InspectorServer: @unchecked Sendable {  // confined to `loop`, but f
     func update() {
         let (inputs, isMissing) = inbox.take()
         traffic.receive(inputs, isMissing: isMissing, anchor)
-        guard !pages.isEmpty, traffic.hasNews else { return }
+        if pages.isEmpty { return traffic.dropNews() }
+        guard traffic.hasNews else { return }
         send(traffic.takeNews(anchor, atMost: Self.entriesAtOnce))
     }
 
@@ -148,7 +149,7 @@ extension InspectorServer: InspectorRequestHandler {
     func didOpenEvents(_ connection: InspectorConnection) {
         update()
         let isFirst = pages.isEmpty
-        traffic.isWatched = true
+        inbox.set(isWatched: true)
         holds?.set(isWatched: true)
         for message in [optionsMessage, rulesMessage] + traffic.stateMessages + traffic.heldMessages {
             connection.send(event: message.text())
@@ -164,7 +165,7 @@ extension InspectorServer: InspectorRequestHandler {
         // A connection may have waited for a descriptor.
         listener.acceptAll()
         guard pages.isEmpty else { return }
-        traffic.isWatched = false
+        inbox.set(isWatched: false)
         holds?.set(isWatched: false)
         // Nobody is there to decide. A page that is loaded again is there before this time.
         _ = loop.schedule(at: loop.now.advanced(bySeconds: Self.admissionTime)) { [weak self] in
