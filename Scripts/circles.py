@@ -21,7 +21,7 @@ LIMITS = {
     "LoadingKit/LoopbackServer": 3,
     "LoadingKit/Primitives": 2,
     "LoadingKit/Transfers": 4,
-    "LoadingKit/Transport": 7,
+    "LoadingKit/Transport": 6,
     "Plugins/Archives": 6,
     "Plugins/Events": 3,
     "Plugins/Negotiate": 6,

@@ -5,7 +5,7 @@ import Testing
 @testable import LoadingKitTransport
 
 @Suite struct TrustStoreTests {
-    /// What is read of the system's authorities is kept for the life of the process. Where a file could not be opened for
+    /// What is read of the system's authorities is kept while its files do not change. Where a file could not be opened for
     /// want of descriptors the next place would be read instead, or none.
     @Test(arguments: [EMFILE, ENFILE, ENOMEM])
     func limitsThatAreReachedAreFailures(code: Int32) throws {

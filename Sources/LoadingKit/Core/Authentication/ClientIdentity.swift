@@ -6,6 +6,9 @@ import LoadingKitTransport
 /// The equivalent of `SecIdentity` on Apple's systems. Pass it in the answer to a challenge whose method is
 /// ``NSURLAuthenticationMethodClientCertificate``, with ``URLCredential/init(identity:certificates:persistence:)``. The
 /// key stays in memory; it is never written to disk.
+///
+/// An identity is a value, and does not follow the files that it was read from. When they are renewed, make another one,
+/// and give it in the answer to the next challenge.
 public struct ClientIdentity: Sendable {
     package let identity: TLSIdentity
 

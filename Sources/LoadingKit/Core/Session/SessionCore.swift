@@ -371,6 +371,7 @@ package final class SessionCore: LiveSession, @unchecked Sendable {  // confined
 
     func resetResources() {
         namedUsers.forget()
+        SharedTrustStore.ofProcess.checkAtNextUse()
         for resource in resources { resource.reset() }
         background?.send(.reset)
     }

@@ -26,15 +26,15 @@ extension TLSOptions {
     }
 }
 
-/// The contexts of a session's connections, each made once. A failure is not remembered: there may be a descriptor for the
-/// trusted certificates' file the next time.
+/// The contexts of a session's connections. Each is made once, and again after the files of its authorities have changed.
+/// A failure is not remembered: there may be a descriptor for the trusted certificates' file the next time.
 package struct TLSContexts {
     private var contexts: [TLSOptions: TLSContext] = [:]
 
     package init() {}
 
     package mutating func context(_ options: TLSOptions) throws(TransportError) -> TLSContext {
-        if let made = contexts[options] { return made }
+        if let made = contexts[options], made.isCurrent { return made }
         let made = try TLSContext(options)
         contexts[options] = made
         return made

@@ -98,8 +98,8 @@ open class URLSession: NSObject, NSCopying, @unchecked Sendable {  // constants,
     // MARK: Tasks and storage
 
     /// Closes idle connections, and empties the session's cache, cookie storage and credential storage, in memory and
-    /// on disk. Other sessions may share these. Later requests open new connections. The handler is called on the
-    /// delegate queue.
+    /// on disk. Other sessions may share these. Later requests open new connections, and files of trusted authorities
+    /// are read again if they have changed. The handler is called on the delegate queue.
     open func reset(completionHandler: @escaping @Sendable () -> Void) {
         core.settings.credentialStorage?.removeAll()
         core.settings.urlCache?.removeAllCachedResponses()
@@ -113,8 +113,9 @@ open class URLSession: NSObject, NSCopying, @unchecked Sendable {  // constants,
         await withCheckedContinuation { continuation in reset { continuation.resume() } }
     }
 
-    /// Writes cookies, credentials and responses to disk, and makes later requests open new connections. The handler is
-    /// called on the delegate queue, when everything is written, or could not be written.
+    /// Writes cookies, credentials and responses to disk, and makes later requests open new connections; files of
+    /// trusted authorities are read again if they have changed. The handler is called on the delegate queue, when
+    /// everything is written, or could not be written.
     open func flush(completionHandler: @escaping @Sendable () -> Void) {
         core.loop.execute {
             self.core.resetResources()

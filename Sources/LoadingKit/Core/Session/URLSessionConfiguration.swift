@@ -299,6 +299,8 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
     }
 
     /// The trusted certificate authorities. Default: the system's.
+    ///
+    /// Files are read again when they have changed; see <doc:TrustAndIdentity>.
     open var tlsTrustRoots: TrustRoots {
         get { settings.trustRoots }
         set { settings.trustRoots = newValue }

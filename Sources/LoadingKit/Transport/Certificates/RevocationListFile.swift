@@ -10,10 +10,7 @@ package final class RevocationListFile: Sendable {
 
     private struct Version: Hashable {
         let path: String
-        let device: UInt
-        let number: UInt
-        let size: Int
-        let changed: [Int]
+        let file: FileVersion
     }
 
     private struct Known {
@@ -44,9 +41,7 @@ package final class RevocationListFile: Sendable {
         guard status.st_size <= maximumSize else {
             throw unreadable(path, "it has \(status.st_size) bytes, and may have \(maximumSize)")
         }
-        let version = Version(
-            path: path, device: UInt(status.st_dev), number: UInt(status.st_ino), size: Int(status.st_size),
-            changed: [status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_ctim.tv_sec, status.st_ctim.tv_nsec])
+        let version = Version(path: path, file: FileVersion(status))
         if let file = known.withLock({ $0[version]?.file }) { return file }
         let bytes = try contents(descriptor, Int(status.st_size), path)
         let file = RevocationListFile(try RevocationLists([.bytes(bytes)], of: path))

@@ -5,34 +5,30 @@ import LoadingKitPrimitives
 /// The authorities against which certificates are verified.
 enum TrustStore {
     /// The files in which the distributions store the authorities' certificates.
-    private static let usualFiles = [
+    static let usualFiles = [
         "/etc/ssl/certs/ca-certificates.crt",  // Debian, Ubuntu, Alpine, Arch
         "/etc/pki/tls/certs/ca-bundle.crt",  // Fedora, Red Hat, Amazon Linux
         "/etc/ssl/ca-bundle.pem",  // SUSE
         "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
         "/etc/ssl/cert.pem",
     ]
-    private static let usualDirectories = ["/etc/ssl/certs", "/etc/pki/tls/certs"]
+    static let usualDirectories = ["/etc/ssl/certs", "/etc/pki/tls/certs"]
 
-    static func install(_ options: TLSOptions, in context: OpaquePointer) throws(TransportError) {
-        switch options.trustRoots {
-        case .system:
-            if !options.verifiesPeer { return }
-            if options.additionalRoots.isEmpty {
-                // Reading the store takes milliseconds, and it does not change afterwards, so contexts share it.
-                SSL_CTX_set1_cert_store(context, try SharedSystemStore.anchors(options.environment).store)
-                return
-            }
-            try loadSystem(options.environment, into: try store(of: context))
-        case .file(let path):
-            guard try read(file: path, into: try store(of: context)) else {
-                throw TransportError.misconfiguredTLS(
-                    "no certificates can be read from \(path) (\(OpenSSLError.text()))")
-            }
-        case .pem(let text): try add(text, to: try store(of: context))
+    /// - Returns: The shared authorities among those that the context trusts; nil if there are none.
+    static func install(_ options: TLSOptions, in context: OpaquePointer) throws(TransportError) -> TrustAnchors? {
+        if options.trustRoots == .system, !options.verifiesPeer { return nil }
+        let source = options.trustSource
+        let shared = try source.map { source throws(TransportError) in try SharedTrustStore.ofProcess.anchors(source) }
+        if let shared, options.additionalRoots.isEmpty {
+            SSL_CTX_set1_cert_store(context, shared.store)
+            return shared
         }
-        if !options.additionalRoots.isEmpty { try add(options.additionalRoots, to: try store(of: context)) }
-        allowPartialChains(try store(of: context))
+        let store = try Self.store(of: context)
+        if let source { try source.read(into: store) }
+        if case .pem(let text) = options.trustRoots { try add(text, to: store) }
+        if !options.additionalRoots.isEmpty { try add(options.additionalRoots, to: store) }
+        allowPartialChains(store)
+        return shared
     }
 
     private static func store(of context: OpaquePointer) throws(TransportError) -> OpaquePointer {
@@ -71,28 +67,44 @@ enum TrustStore {
 
     /// Loads the files and folders that the environment names, otherwise the usual ones, otherwise OpenSSL's defaults.
     ///
-    /// The result is kept for the life of the process. A file that only temporarily cannot be read is therefore a
+    /// The result is kept while the files do not change. A file that only temporarily cannot be read is therefore a
     /// failure, and is not skipped.
+    ///
+    /// - Returns: The file and the folders that were read; none for OpenSSL's defaults.
+    @discardableResult
     static func loadSystem(
         _ environment: TLSEnvironment, into store: OpaquePointer
-    ) throws(TransportError) {
+    ) throws(TransportError) -> Set<String> {
         defer { ERR_clear_error() }
         let (file, directory) = (environment.certificateFile, environment.certificateFolders)
         if file != nil || directory != nil {
-            let readsFile = try file.map { path throws(TransportError) in try read(file: path, into: store) } ?? false
-            let readsDirectory = directory.map { X509_STORE_load_path(store, $0) == 1 } ?? false
-            guard readsFile || readsDirectory else {
+            var places: Set<String> = []
+            if let file, try read(file: file, into: store) { places.insert(file) }
+            if let directory, X509_STORE_load_path(store, directory) == 1 { places.insert(directory) }
+            guard !places.isEmpty else {
                 throw TransportError.misconfiguredTLS(
                     "no certificates can be read from SSL_CERT_FILE or SSL_CERT_DIR (\(OpenSSLError.text()))")
             }
-            return
+            return places
         }
         // From a folder whose files are named by their subjects' hashes, only the necessary files are read. Reading all
         // of them takes longer than a handshake.
-        for path in usualDirectories where try isIndexed(path) && X509_STORE_load_path(store, path) == 1 { return }
-        for path in usualFiles where try read(file: path, into: store) { return }
-        for path in usualDirectories where try canOpen(path) && X509_STORE_load_path(store, path) == 1 { return }
+        for path in usualDirectories where try isIndexed(path) && X509_STORE_load_path(store, path) == 1 {
+            return [path]
+        }
+        for path in usualFiles where try read(file: path, into: store) { return [path] }
+        for path in usualDirectories where try canOpen(path) && X509_STORE_load_path(store, path) == 1 {
+            return [path]
+        }
         _ = X509_STORE_set_default_paths(store)
+        return []
+    }
+
+    static func load(file path: String, into store: OpaquePointer) throws(TransportError) {
+        defer { ERR_clear_error() }
+        guard try read(file: path, into: store) else {
+            throw TransportError.misconfiguredTLS("no certificates can be read from \(path) (\(OpenSSLError.text()))")
+        }
     }
 
     /// Returns false if no certificates can be read. Throws if reading may succeed next time.
@@ -121,54 +133,26 @@ enum TrustStore {
         throw TransportError(.tls, path, .systemCall(.open, errno: code))
     }
 
-    /// Whether a folder contains names such as `5ed36f99.0`, which `openssl rehash` creates.
     private static func isIndexed(_ directory: String) throws(TransportError) -> Bool {
         guard try canOpen(directory) else { return false }
+        return try indexedNames(directory).contains { $0.hasSuffix(".0") }
+    }
+
+    /// The names such as `5ed36f99.0` in a folder, by which OpenSSL finds its files. `openssl rehash` creates them.
+    static func indexedNames(_ directory: String) throws(TransportError) -> [String] {
         guard let stream = opendir(directory) else {
             try check(errno, directory)
-            return false
+            return []
         }
         defer { closedir(stream) }
+        var names: [String] = []
         while let entry = readdir(stream) {
             let name = withUnsafeBytes(of: entry.pointee.d_name) { $0.prefix { $0 != 0 }.map(\.self) }
-            if name.count == 10, name[8...].elementsEqual(".0".utf8), name.prefix(8).allSatisfy(ASCII.isHexDigit) {
-                return true
+            guard name.count >= 10, name[8] == UInt8(ascii: "."), name.prefix(8).allSatisfy(ASCII.isHexDigit) else {
+                continue
             }
+            names.append(String(decoding: name, as: UTF8.self))
         }
-        return false
-    }
-}
-
-/// The system's authorities, or the ones that an environment names instead. They are read on first use.
-enum SharedSystemStore {
-    /// The number of environments. A process that performs other programs' transfers has several.
-    private static let limit = 16
-    private static let shared = Guarded<[TLSEnvironment: TrustAnchors]>([:])
-
-    static func anchors(_ environment: TLSEnvironment) throws(TransportError) -> TrustAnchors {
-        var environment = environment
-        environment.keyLogFile = nil
-        return try shared.withLock { [environment] shared -> Result<TrustAnchors, TransportError> in
-            if let known = shared[environment] { return .success(known) }
-            do throws(TransportError) {
-                let anchors = try read(environment)
-                if shared.count >= limit { shared = [:] }
-                shared[environment] = anchors
-                return .success(anchors)
-            } catch {
-                return .failure(error)
-            }
-        }.get()
-    }
-
-    private static func read(_ environment: TLSEnvironment) throws(TransportError) -> TrustAnchors {
-        guard let store = X509_STORE_new() else { throw TransportError.misconfiguredTLS(OpenSSLError.text()) }
-        defer { X509_STORE_free(store) }
-        try TrustStore.loadSystem(environment, into: store)
-        TrustStore.allowPartialChains(store)
-        guard let anchors = TrustAnchors(sharing: store) else {
-            throw TransportError.misconfiguredTLS("no trust store")
-        }
-        return anchors
+        return names
     }
 }

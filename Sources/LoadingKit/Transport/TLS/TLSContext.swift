@@ -11,6 +11,8 @@ package final class TLSContext: @unchecked Sendable {  // OpenSSL locks an SSL_C
     let keyLog: KeyLog?
     /// Lists of revoked certificates; nil if there are none.
     let lists: RevocationLists?
+    /// The authorities that were read from files; nil if there are none.
+    private var shared: TrustAnchors?
 
     package init(_ options: TLSOptions) throws(TransportError) {
         lk_openssl_start()
@@ -27,11 +29,18 @@ package final class TLSContext: @unchecked Sendable {  // OpenSSL locks an SSL_C
 
     deinit { SSL_CTX_free(context) }
 
+    /// Whether a new context with the same options would trust the same authorities. New connections use no other:
+    /// neither its authorities nor its TLS sessions apply any more.
+    package var isCurrent: Bool {
+        guard let shared, let source = options.trustSource else { return true }
+        return (try? SharedTrustStore.ofProcess.anchors(source)) === shared
+    }
+
     var anchors: TrustAnchors {
         get throws(TransportError) {
             // A context that verifies no certificates has not read the system's authorities.
             if options.trustRoots == .system, !options.verifiesPeer {
-                return try SharedSystemStore.anchors(options.environment)
+                return try SharedTrustStore.ofProcess.anchors(TrustSource(options.environment))
             }
             guard let anchors = TrustAnchors(sharing: SSL_CTX_get_cert_store(context)) else {
                 throw TransportError.misconfiguredTLS("no trust store")
@@ -63,7 +72,7 @@ package final class TLSContext: @unchecked Sendable {  // OpenSSL locks an SSL_C
         lk_SSL_CTX_set_read_ahead(context, 1)
         SSL_CTX_set_default_read_buffer_len(context, 32_768)
         try setUpALPN()
-        try TrustStore.install(options, in: context)
+        shared = try TrustStore.install(options, in: context)
         try setUpCiphers()
         if options.requiresForwardSecrecy, !ForwardSecrecy.require(in: context) {
             throw TransportError.misconfiguredTLS(
@@ -154,50 +163,6 @@ private func keepSession(_ ssl: OpaquePointer?, _ resumable: OpaquePointer?) -> 
 private func logKeys(_ ssl: OpaquePointer?, _ line: UnsafePointer<CChar>?) {
     guard let line else { return }
     session(of: ssl)?.context.keyLog?.append(String(cString: line))
-}
-
-/// The options of TLS connections.
-package struct TLSOptions: Sendable, Hashable {
-    package enum TrustRoots: Sendable, Hashable {
-        /// The system's authorities, or those that the environment names instead.
-        case system
-        /// The authorities in a PEM file, instead of the system's.
-        case file(path: String)
-        /// The authorities in PEM text, instead of the system's.
-        case pem([UInt8])
-    }
-
-    package static let tls12: UInt16 = 0x0303
-    package static let tls13: UInt16 = 0x0304
-
-    /// The oldest version that is used, as its number on the wire.
-    package var minimumVersion = tls12
-    /// The newest version that is used.
-    package var maximumVersion = tls13
-    /// Whether the peer is verified. If not, ``TLSInfo/certificateFailure`` contains the result.
-    package var verifiesPeer = true
-    package var trustRoots = TrustRoots.system
-    /// Authorities that are trusted in addition, as PEM text.
-    package var additionalRoots: [UInt8] = []
-    package var revocationLists: [RevocationListSource] = []
-    /// Public keys, one of which the peer must have; nil for any.
-    package var pins: PublicKeyPins?
-    /// The application protocols that are offered, the preferred first.
-    package var alpn: [String] = []
-    /// The cipher suites of TLS 1.2 and earlier that are offered, in OpenSSL's notation; nil: OpenSSL's own.
-    package var cipherList: String?
-    /// The cipher suites of TLS 1.3 that are offered, in OpenSSL's notation; nil: OpenSSL's own.
-    package var cipherSuites: String?
-    /// Whether only cipher suites with forward secrecy are offered: if a server's key becomes known later, recorded
-    /// connections remain secret.
-    package var requiresForwardSecrecy = true
-    /// Whether the server's certificate must have an RSA key of at least 2048 bits or an elliptic-curve key of at least
-    /// 256, and a signature with SHA-256 or better.
-    package var requiresStrongCertificates = true
-    /// The program's environment variables for trust and keys.
-    package var environment = TLSEnvironment.ofProcess
-
-    package init() {}
 }
 
 /// The cipher suites with forward secrecy of TLS 1.2 and earlier: if a server's key becomes known later, recorded
