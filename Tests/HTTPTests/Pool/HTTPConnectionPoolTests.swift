@@ -212,7 +212,7 @@ private struct RandomRun {
                 id, capacity: Int.random(in: 0...3, using: &generator), awaitsSettings: awaitsSettings,
                 retiresAfter: Double.random(in: 0...5000, using: &generator))
         } else {
-            try model.open(id, capacity: nil)
+            try model.open(id, capacity: nil, retiresAfter: Double.random(in: 0...5000, using: &generator))
         }
     }
 

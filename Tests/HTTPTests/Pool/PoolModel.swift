@@ -30,6 +30,7 @@ struct PoolModel {
     /// The last result.
     private(set) var log: [String] = []
     private var made = 0
+    private var retirements: [Pool.ConnectionID: MonotonicTime] = [:]
     /// How the connection that is given back had come to its request.
     private var wasGone: Pool.ConnectionUse?
     private var assignedFromIdle: (request: Pool.Request, connection: Pool.ConnectionID)?
@@ -105,16 +106,19 @@ struct PoolModel {
     ) throws {
         if let attempt { end(attempt) }
         let id = makeID()
+        let retiresAt = now.advanced(bySeconds: seconds)
+        retirements[id] = retiresAt
         if let capacity {
             connections[id] = .http2(capacity: capacity, open: [], awaitsSettings: awaitsSettings)
             let slots = Pool.StreamSlots(
                 available: awaitsSettings ? 0 : capacity, open: 0, awaitsSettings: awaitsSettings)
-            try run {
-                $0.connectionDidOpen(id, by: attempt, slots: slots, retiresAt: $1.advanced(bySeconds: seconds), now: $1)
-            }
+            try run { $0.connectionDidOpen(id, by: attempt, slots: slots, retiresAt: retiresAt, now: $1) }
         } else {
             connections[id] = .http1(.none, active: nil)
-            try run { $0.connectionDidOpen(id, by: attempt, until: $1.advanced(bySeconds: 55), now: $1) }
+            try run {
+                $0.connectionDidOpen(
+                    id, by: attempt, until: $1.advanced(bySeconds: 55), retiresAt: retiresAt, now: $1)
+            }
         }
     }
 
@@ -191,7 +195,7 @@ struct PoolModel {
 
     mutating func sendAhead(room: Int) throws {
         willSendAhead = false
-        let rooms = pool.pipelined.map { id in
+        let rooms = pool.pipelined(now).map { id in
             Pool.RoomAhead(connection: id, binding: .none, count: 0, room: room)
         }
         try run { pool, _ in pool.sendAhead(on: rooms) }
@@ -280,6 +284,7 @@ struct PoolModel {
     private mutating func assign(
         _ request: Pool.Request, to id: Pool.ConnectionID, _ use: Pool.ConnectionUse
     ) throws {
+        if use != .fresh, let retirement = retirements[id], retirement <= now { throw Flaw("is too old", id) }
         switch connections[id] {
         case .http1(let binding, nil):
             guard binding.suits(request.user) else { throw Flaw("another user's", request) }

@@ -19,6 +19,7 @@ extension PoolTable {
         challenge ended: - | undetermined, waiting 0, attempts 0
         connection became idle: - | undetermined, waiting 0, attempts 0
         connection became idle, spent: - | undetermined, waiting 0, attempts 0
+        connection became idle after an hour: - | undetermined, waiting 0, attempts 0
         connection closed: release | undetermined, waiting 0, attempts 0
         stream ended: - | undetermined, waiting 0, attempts 0
         server allows no streams: - | undetermined, waiting 0, attempts 0
@@ -48,6 +49,7 @@ extension PoolTable {
         challenge ended: - | undetermined, waiting 2, attempts 1
         connection became idle: - | undetermined, waiting 2, attempts 1
         connection became idle, spent: - | undetermined, waiting 2, attempts 1
+        connection became idle after an hour: - | undetermined, waiting 2, attempts 1
         connection closed: - | undetermined, waiting 2, attempts 1
         stream ended: - | undetermined, waiting 2, attempts 1
         server allows no streams: - | undetermined, waiting 2, attempts 1
@@ -77,6 +79,7 @@ extension PoolTable {
         challenge ended: - | http1 idle 0 active 0, waiting 0, attempts 0
         connection became idle: - | http1 idle 0 active 0, waiting 0, attempts 0
         connection became idle, spent: - | http1 idle 0 active 0, waiting 0, attempts 0
+        connection became idle after an hour: - | http1 idle 0 active 0, waiting 0, attempts 0
         connection closed: release | http1 idle 0 active 0, waiting 0, attempts 0
         stream ended: - | http1 idle 0 active 0, waiting 0, attempts 0
         server allows no streams: - | http1 idle 0 active 0, waiting 0, attempts 0
@@ -106,6 +109,7 @@ extension PoolTable {
         challenge ended: - | http1 idle 0 active 0, waiting 1, attempts 1
         connection became idle: - | http1 idle 0 active 0, waiting 1, attempts 1
         connection became idle, spent: - | http1 idle 0 active 0, waiting 1, attempts 1
+        connection became idle after an hour: - | http1 idle 0 active 0, waiting 1, attempts 1
         connection closed: - | http1 idle 0 active 0, waiting 1, attempts 1
         stream ended: - | http1 idle 0 active 0, waiting 1, attempts 1
         server allows no streams: - | http1 idle 0 active 0, waiting 1, attempts 1
@@ -135,6 +139,7 @@ extension PoolTable {
         challenge ended: 1 is not queued | http1 idle 0 active 0, waiting 1, attempts 1
         connection became idle: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
         connection became idle, spent: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
+        connection became idle after an hour: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
         connection closed: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
         stream ended: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
         server allows no streams: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
@@ -164,6 +169,7 @@ extension PoolTable {
         challenge ended: - | http1 idle 0 active 1, waiting 0, attempts 0
         connection became idle: keep 2 | http1 idle 1 active 0, waiting 0, attempts 0
         connection became idle, spent: close 2, release | http1 idle 0 active 0, waiting 0, attempts 0
+        connection became idle after an hour: close 2, release | http1 idle 0 active 0, waiting 0, attempts 0
         connection closed: release | http1 idle 0 active 0, waiting 0, attempts 0
         stream ended: - | http1 idle 0 active 1, waiting 0, attempts 0
         server allows no streams: - | http1 idle 0 active 1, waiting 0, attempts 0
@@ -193,6 +199,7 @@ extension PoolTable {
         challenge ended: - | http1 idle 1 active 0, waiting 0, attempts 0
         connection became idle: - | http1 idle 1 active 0, waiting 0, attempts 0
         connection became idle, spent: - | http1 idle 1 active 0, waiting 0, attempts 0
+        connection became idle after an hour: - | http1 idle 1 active 0, waiting 0, attempts 0
         connection closed: release | http1 idle 0 active 0, waiting 0, attempts 0
         stream ended: - | http1 idle 1 active 0, waiting 0, attempts 0
         server allows no streams: - | http1 idle 1 active 0, waiting 0, attempts 0
@@ -222,6 +229,7 @@ extension PoolTable {
         challenge ended: - | http1 idle 0 active 2, waiting 2, attempts 0
         connection became idle: assign 3 to 5 atOnce, send ahead later | http1 idle 0 active 2, waiting 1, attempts 0
         connection became idle, spent: close 5, start #3, 3 is not queued | http1 idle 0 active 1, waiting 2, attempts 1
+        connection became idle after an hour: close 5, start #3, 3 is not queued | http1 idle 0 active 1, waiting 2, attempts 1
         connection closed: start #3, 3 is not queued | http1 idle 0 active 1, waiting 2, attempts 1
         stream ended: - | http1 idle 0 active 2, waiting 2, attempts 0
         server allows no streams: - | http1 idle 0 active 2, waiting 2, attempts 0
@@ -251,6 +259,7 @@ extension PoolTable {
         challenge ended: - | http2 no connection, waiting 0, attempts 0
         connection became idle: - | http2 no connection, waiting 0, attempts 0
         connection became idle, spent: - | http2 no connection, waiting 0, attempts 0
+        connection became idle after an hour: - | http2 no connection, waiting 0, attempts 0
         connection closed: release | http2 no connection, waiting 0, attempts 0
         stream ended: - | http2 no connection, waiting 0, attempts 0
         server allows no streams: - | http2 no connection, waiting 0, attempts 0
@@ -280,6 +289,7 @@ extension PoolTable {
         challenge ended: - | http2 open 0 of 2, waiting 0, attempts 0
         connection became idle: - | http2 open 0 of 2, waiting 0, attempts 0
         connection became idle, spent: - | http2 open 0 of 2, waiting 0, attempts 0
+        connection became idle after an hour: - | http2 open 0 of 2, waiting 0, attempts 0
         connection closed: release | http2 no connection, waiting 0, attempts 0
         stream ended: - | http2 open 0 of 2, waiting 0, attempts 0
         server allows no streams: close 2, release | http2 no connection, waiting 0, attempts 0
@@ -309,6 +319,7 @@ extension PoolTable {
         challenge ended: - | http2 open 2 of 2, waiting 1, attempts 1
         connection became idle: - | http2 open 2 of 2, waiting 1, attempts 1
         connection became idle, spent: - | http2 open 2 of 2, waiting 1, attempts 1
+        connection became idle after an hour: - | http2 open 2 of 2, waiting 1, attempts 1
         connection closed: - | http2 no connection, waiting 1, attempts 1
         stream ended: assign 3 to 4 stream, cancel #2 | http2 open 2 of 2, waiting 0, attempts 0
         server allows no streams: - | http2 open 2 of 2, waiting 1, attempts 1
@@ -338,6 +349,7 @@ extension PoolTable {
         challenge ended: - | http2 open 0 of 0 awaits settings, waiting 1, attempts 0
         connection became idle: - | http2 open 0 of 0 awaits settings, waiting 1, attempts 0
         connection became idle, spent: - | http2 open 0 of 0 awaits settings, waiting 1, attempts 0
+        connection became idle after an hour: - | http2 open 0 of 0 awaits settings, waiting 1, attempts 0
         connection closed: start #3 offering HTTP/2 | http2 no connection, waiting 1, attempts 1
         stream ended: assign 1 to 2 stream | http2 open 1 of 2, waiting 0, attempts 0
         server allows no streams: start #3 offering HTTP/2, close 2 | http2 no connection, waiting 1, attempts 1
@@ -367,6 +379,7 @@ extension PoolTable {
         challenge ended: - | http2 no connection, waiting 1, attempts 0, pausing
         connection became idle: - | http2 no connection, waiting 1, attempts 0, pausing
         connection became idle, spent: - | http2 no connection, waiting 1, attempts 0, pausing
+        connection became idle after an hour: - | http2 no connection, waiting 1, attempts 0, pausing
         connection closed: - | http2 no connection, waiting 1, attempts 0, pausing
         stream ended: - | http2 no connection, waiting 1, attempts 0, pausing
         server allows no streams: - | http2 no connection, waiting 1, attempts 0, pausing
@@ -396,6 +409,7 @@ extension PoolTable {
         challenge ended: - | http2 open 0 of 2, waiting 1, attempts 0, pausing with streams
         connection became idle: - | http2 open 0 of 2, waiting 1, attempts 0, pausing with streams
         connection became idle, spent: - | http2 open 0 of 2, waiting 1, attempts 0, pausing with streams
+        connection became idle after an hour: - | http2 open 0 of 2, waiting 1, attempts 0, pausing with streams
         connection closed: - | http2 no connection, waiting 1, attempts 0, pausing with streams
         stream ended: - | http2 open 0 of 2, waiting 1, attempts 0, pausing with streams
         server allows no streams: close 2 | http2 no connection, waiting 1, attempts 0, pausing with streams
@@ -425,6 +439,7 @@ extension PoolTable {
         challenge ended: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
         connection became idle: close 2, release | http1 idle 0 active 0, waiting 0, attempts 0, closing
         connection became idle, spent: close 2, release | http1 idle 0 active 0, waiting 0, attempts 0, closing
+        connection became idle after an hour: close 2, release | http1 idle 0 active 0, waiting 0, attempts 0, closing
         connection closed: release | http1 idle 0 active 0, waiting 0, attempts 0, closing
         stream ended: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
         server allows no streams: - | http1 idle 0 active 1, waiting 0, attempts 0, closing

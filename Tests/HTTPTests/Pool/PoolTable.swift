@@ -154,6 +154,10 @@ enum PoolTable {
         Input(name: "connection became idle, spent") {
             if let connection = $0.actives.first { try $0.becomeIdle(connection, .spent, seconds: 50) }
         },
+        Input(name: "connection became idle after an hour") {
+            $0.now = $0.now.advanced(bySeconds: 3600)
+            if let connection = $0.actives.first { try $0.becomeIdle(connection, .none, seconds: 50) }
+        },
         Input(name: "connection closed") { model in
             let connection = (model.actives + model.idles + model.multiplexed).first
             try model.close(connection ?? model.makeID())

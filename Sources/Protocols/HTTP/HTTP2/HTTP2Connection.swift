@@ -82,8 +82,6 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     /// Whether the server lets streams switch to other protocols (RFC 8441 §3).
     var takesUpgrades: Bool { codec.peerSettings.enableConnectProtocol }
 
-    var retiresAt: MonotonicTime { ping.retiresAt }
-
     /// The connection joins the process's idle ones, some of which are closed if there are too many.
     func didBecomeIdle() {
         life.keep()

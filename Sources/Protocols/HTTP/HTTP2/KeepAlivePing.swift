@@ -13,8 +13,6 @@ struct KeepAlivePing {
     static let answerTime: UInt64 = 5_000_000_000
     /// The limit for the acknowledgement of SETTINGS (RFC 9113 §6.5.3).
     static let settingsTime: UInt64 = 30_000_000_000
-    /// The age after which a connection takes no new requests, because addresses and certificates change.
-    static let maximumAge: UInt64 = 3_600_000_000_000
 
     /// PINGs, identified by their values.
     static let livenessPing: UInt64 = 0x4C4B_4C49_5645_0000
@@ -31,12 +29,10 @@ struct KeepAlivePing {
         case sent(at: MonotonicTime)
     }
 
-    let retiresAt: MonotonicTime
     private var settings: Settings
     private var probe: Probe
 
     init(_ now: MonotonicTime) {
-        retiresAt = now.advanced(byNanoseconds: Self.maximumAge)
         settings = .sent(at: now)
         probe = .none(lastReceived: now)
     }

@@ -316,17 +316,19 @@ final class ConnectionPoolDriver: RoutePool {
         session.events.note(
             .connectionOpened(isHTTP2(stream) ? .http2 : .http1), connection: stream.info.number,
             "\(stream.info.remote)")
+        let retiresAt = loop.now.advanced(bySeconds: HTTPConnectionPool.Configuration.maximumAge)
         if isHTTP2(stream) {
             let connection = HTTP2Connection(stream, self)
             connection.id = connections.insert(.http2(connection))
             run(
                 pool.connectionDidOpen(
-                    connection.id, by: attempt, slots: connection.slots, retiresAt: connection.retiresAt, now: loop.now)
-            )
+                    connection.id, by: attempt, slots: connection.slots, retiresAt: retiresAt, now: loop.now))
         } else {
             let connection = HTTP1Connection(stream, self)
             connection.id = connections.insert(.http1(connection))
-            run(pool.connectionDidOpen(connection.id, by: attempt, until: idleUntil(), now: loop.now))
+            run(
+                pool.connectionDidOpen(
+                    connection.id, by: attempt, until: idleUntil(), retiresAt: retiresAt, now: loop.now))
         }
     }
 
@@ -395,7 +397,7 @@ final class ConnectionPoolDriver: RoutePool {
 
     private func sendAhead() {
         guard !record.server.breaksPipelines else { return run(pool.sendAhead(on: [])) }
-        let rooms = pool.pipelined.compactMap { id in
+        let rooms = pool.pipelined(loop.now).compactMap { id in
             http1(id).map {
                 HTTPConnectionPool.RoomAhead(
                     connection: id, binding: $0.binding, count: $0.aheadCount, room: $0.roomAhead)

@@ -6,8 +6,10 @@ extension HTTPConnectionPool {
     /// - Parameters:
     ///   - attempt: nil if another pool has opened the connection.
     ///   - until: the time at which the connection is closed if no request uses it.
+    ///   - retiresAt: the time after which it takes no requests.
     mutating func connectionDidOpen(
-        _ connection: ConnectionID, by attempt: AttemptID?, until: MonotonicTime, now: MonotonicTime
+        _ connection: ConnectionID, by attempt: AttemptID?, until: MonotonicTime, retiresAt: MonotonicTime,
+        now: MonotonicTime
     ) -> Actions {
         var actions = Actions()
         let attempt = attempt.flatMap { removeAttempt($0) }
@@ -17,6 +19,7 @@ extension HTTPConnectionPool {
             return actions
         }
         becomeHTTP1(&actions)
+        updateHTTP1 { $0.note(connection, retiresAt: retiresAt) }
         if let request = takeNext(for: attempt) {
             assign(request, connection, .fresh, &actions)
         } else {
@@ -63,8 +66,9 @@ extension HTTPConnectionPool {
         _ now: MonotonicTime
     ) -> Actions {
         var actions = Actions()
-        guard updateHTTP1({ $0.deactivate(connection) }) else { return actions }
-        if !waiting.isEmpty,
+        let retirement = updateHTTP1 { $0.deactivate(connection) ? $0.retirement(of: connection) : nil }
+        guard let retirement else { return actions }
+        if !waiting.isEmpty, retirement > now,
             let request = waiting.first(where: {
                 (use == .fresh || !$0.needsFreshConnection) && binding.suits($0.user)
             })
@@ -74,7 +78,7 @@ extension HTTPConnectionPool {
             endSurplusAttempts(&actions)
             serveWaiting(now, &actions)
         } else {
-            keep(connection, binding, until: until, now, &actions)
+            keep(connection, binding, until: min(until, retirement), now, &actions)
         }
         return actions
     }

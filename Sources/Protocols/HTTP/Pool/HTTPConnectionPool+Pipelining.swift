@@ -1,3 +1,5 @@
+import LoadingKitPrimitives
+
 /// Requests that are sent before the requests ahead of them are answered (RFC 9112 §9.3.2).
 extension HTTPConnectionPool {
     /// The requests that an active HTTP/1.1 connection could be sent before it has answered.
@@ -9,7 +11,11 @@ extension HTTPConnectionPool {
         var room: Int
     }
 
-    var pipelined: [ConnectionID] { http1.pipelined }
+    /// The pipelined connections that still take requests.
+    func pipelined(_ now: MonotonicTime) -> [ConnectionID] {
+        let connections = http1
+        return connections.pipelined.filter { connections.retirement(of: $0) > now }
+    }
 
     mutating func roomAheadDidChange() -> Actions {
         var actions = Actions()
@@ -27,7 +33,7 @@ extension HTTPConnectionPool {
     /// would otherwise wait are pipelined, in their order. A request that may not be sent ahead holds back those behind
     /// it.
     ///
-    /// - Parameter rooms: the rooms of the ``pipelined`` connections; empty if the server does not support pipelining.
+    /// - Parameter rooms: the rooms of the ``pipelined(_:)`` connections; empty if the server does not support pipelining.
     mutating func sendAhead(on rooms: [RoomAhead]) -> Actions {
         var actions = Actions()
         sendsAheadLater = false

@@ -32,6 +32,8 @@ struct HTTPConnectionPool: Sendable, CustomStringConvertible {
         var idleTimeout = defaultIdleTimeout
 
         static let defaultIdleTimeout = 55.0
+        /// The age after which a connection takes no new requests, in seconds, because addresses and certificates change.
+        static let maximumAge = 3600.0
     }
 
     struct Request: Sendable, Equatable {

@@ -63,6 +63,8 @@ extension HTTPConnectionPool {
         private var idle: [Idle] = []
         /// The connections that carry a request, by the index of their identifiers.
         private var active: [ConnectionID?] = []
+        /// The times after which the connections take no requests, by the index of their identifiers.
+        private var retirements: [MonotonicTime] = []
         private(set) var activeCount = 0
         private(set) var pipelined: [ConnectionID] = []
 
@@ -72,6 +74,16 @@ extension HTTPConnectionPool {
         func hasIdle(for user: RequestUser) -> Bool { idle.contains { $0.binding.suits(user) } }
 
         var description: String { "idle \(idle.count) active \(activeCount)" }
+
+        mutating func note(_ id: ConnectionID, retiresAt: MonotonicTime) {
+            while retirements.count <= id.index { retirements.append(.distantFuture) }
+            retirements[id.index] = retiresAt
+        }
+
+        /// The time after which the connection takes no requests.
+        func retirement(of id: ConnectionID) -> MonotonicTime {
+            id.index < retirements.count ? retirements[id.index] : .distantFuture
+        }
 
         func isActive(_ id: ConnectionID) -> Bool { id.index < active.count && active[id.index] == id }
 
@@ -144,7 +156,7 @@ extension HTTPConnectionPool {
         struct Entry: Sendable {
             let id: ConnectionID
             var slots: StreamSlots
-            /// Addresses and certificates change, so the connection takes no requests after this time.
+            /// The time after which the connection takes no requests.
             let retiresAt: MonotonicTime
             /// `distantFuture` while the connection is not idle.
             var idleUntil = MonotonicTime.distantFuture
