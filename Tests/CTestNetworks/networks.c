@@ -1,6 +1,7 @@
 #include "CTestNetworks.h"
 #include <errno.h>
 #include <net/if.h>
+#include <netinet/in.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -19,6 +20,18 @@ int lk_test_bring_up(const char *interface) {
     struct ifreq request = {0};
     request.ifr_flags = IFF_UP;
     return with_interface(interface, SIOCSIFFLAGS, &request);
+}
+
+int lk_test_bring_down(const char *interface) {
+    struct ifreq request = {0};
+    return with_interface(interface, SIOCSIFFLAGS, &request);
+}
+
+int lk_test_set_address(const char *interface, unsigned address) {
+    struct ifreq request = {0};
+    struct sockaddr_in value = {.sin_family = AF_INET, .sin_addr.s_addr = address};
+    memcpy(&request.ifr_addr, &value, sizeof value);
+    return with_interface(interface, SIOCSIFADDR, &request);
 }
 
 int lk_test_rename(const char *interface, const char *name) {

@@ -31,6 +31,22 @@ import Testing
         #expect(Self.name(ping.check(Self.time(20))) == "fine" && !ping.awaitsAnswer)
     }
 
+    /// Other bytes may have been on their way before the check.
+    @Test func aCheckEndsWithTheAnswerToItsOwnPing() {
+        var ping = KeepAlivePing(Self.time(1))
+        _ = ping.settingsWereAcknowledged(Self.time(1))
+        let first = ping.beginCheck(Self.time(2))
+        let second = ping.beginCheck(Self.time(3))
+        #expect(ping.isChecking && first != second)
+        ping.didReceive(Self.time(4))
+        let answers = [KeepAlivePing.livenessPing, KeepAlivePing.windowPing, first].map { ping.pingWasAnswered($0) }
+        #expect(answers == [false, false, false] && ping.isChecking && ping.awaitsAnswer)
+        // Without an answer it is asked as any other, and given up.
+        #expect(Self.name(ping.check(Self.time(9))) == "ask")
+        #expect(ping.pingWasAnswered(second) && !ping.isChecking && !ping.pingWasAnswered(second))
+        #expect(!ping.awaitsAnswer)
+    }
+
     /// RFC 9113 §6.5.3.
     @Test func settingsHaveToBeAcknowledged() {
         var ping = KeepAlivePing(Self.time(1))

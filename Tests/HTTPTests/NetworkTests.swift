@@ -31,6 +31,7 @@ import Testing
         "waits": ["waiting", "loaded hello"],
         "uploads": ["stream", "waiting", "loaded body"],
         "bound": ["stream", "written 4", "waiting", "loaded body"],
+        "roams": ["loaded 1", "loaded 1", "closed", "loaded 2"],
         "fails": ["failed \(URLError.notConnectedToInternet.rawValue)"],
         "cellular": ["loaded hello over a network that costs"],
         "restricted": ["failed \(URLError.notConnectedToInternet.rawValue) reason 0"],

@@ -6,7 +6,7 @@ import LoadingKit
 /// Loads from a server of its own, in a network namespace of its own, whose only interface is down at first. Prints what
 /// happens, a line each; run by tests.
 ///
-///     unshare --user --map-root-user --net NetworkProbe waits|fails|cellular|restricted|uploads|bound|names
+///     unshare --user --map-root-user --net NetworkProbe waits|fails|cellular|restricted|uploads|bound|names|roams
 @main enum NetworkProbe {
     static func main() async {
         let mode = CommandLine.arguments.dropFirst().first ?? ""
@@ -15,6 +15,7 @@ import LoadingKit
         guard let port = startServer() else { return print("no server") }
         if isCellular { check(lk_test_bring_up("wwan0"), "bring up") }
         if mode == "names" { return await NameProbe.run(port) }
+        if mode == "roams" { return await RoamingProbe.run() }
         let configuration = URLSessionConfiguration.ephemeral
         configuration.connectionProxyDictionary = [:]
         configuration.waitsForConnectivity = ["waits", "uploads", "bound"].contains(mode)
@@ -58,15 +59,19 @@ import LoadingKit
     }
 
     /// Listens on any address, as the loopback has none yet; the namespace has no other.
-    private static func startServer() -> UInt16? {
+    static func listen() -> (listener: Int32, port: UInt16)? {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        guard listener >= 0, listen(listener, 8) == 0 else { return nil }
+        guard listener >= 0, Glibc.listen(listener, 8) == 0 else { return nil }
         var address = sockaddr_in()
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let result = withUnsafeMutablePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(listener, $0, &length) }
         }
-        guard result == 0 else { return nil }
+        return result == 0 ? (listener, UInt16(bigEndian: address.sin_port)) : nil
+    }
+
+    private static func startServer() -> UInt16? {
+        guard let (listener, port) = listen() else { return nil }
         Thread.detachNewThread {
             while true {
                 let connection = accept(listener, nil, nil)
@@ -77,7 +82,7 @@ import LoadingKit
                 close(connection)
             }
         }
-        return UInt16(bigEndian: address.sin_port)
+        return port
     }
 
     /// What is answered to a request: the first chunk of its body where it has one.

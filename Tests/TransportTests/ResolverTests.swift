@@ -95,6 +95,25 @@ import Testing
         }
     }
 
+    @Test func answersOfAnotherNetworkAreForgotten() async {
+        let gate = Gate()
+        let table = Table(["a.test": [.v4(1)]], gate: gate)
+        let resolver = Resolver(time: .manual(ManualTime()), lookup: table.lookup)
+        await withLoop { loop in
+            async let first = resolve("a.test", resolver, loop)
+            // The lookups are under way when the network changes.
+            while table.asked.withLock({ $0.count }) < 2 { await Task.yield() }
+            resolver.forget()
+            for _ in 0..<6 { gate.open() }
+            #expect(await first == Answers(v4: [.v4(1)], v6: []))
+            for _ in 0..<2 { _ = await resolve("a.test", resolver, loop) }
+            #expect(table.asked.withLock { $0.count } == 4)
+            resolver.forget()
+            _ = await resolve("a.test", resolver, loop)
+            #expect(table.asked.withLock { $0.count } == 6)
+        }
+    }
+
     @Test func askersShareALookup() async {
         let gate = Gate()
         let table = Table(["a.test": [.v4(1)]], gate: gate)

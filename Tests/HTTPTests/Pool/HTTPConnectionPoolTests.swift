@@ -126,7 +126,7 @@ private struct RandomRun {
         ("close", 5), ("streams", 25), ("goAway", 3), ("settings", 4), ("refuse", 1), ("refuseStream", 2),
         ("endPause", 3), ("answered", 2),
         ("requireHTTP1", 1), ("noUpgrade", 1), ("expire", 4), ("closeAll", 1), ("end", 1), ("serveQueue", 15),
-        ("ahead", 4),
+        ("ahead", 4), ("networks", 2),
         ("mayChallenge", 1), ("unknown", 3), ("gone", 4),
     ]
     private static let weighted = names.flatMap { Array(repeating: $0.name, count: $0.weight) }
@@ -177,6 +177,9 @@ private struct RandomRun {
         case "serveQueue": if model.willServeQueue { try model.serveQueue() }
         case "ahead": if model.willSendAhead { try model.sendAhead(room: Int.random(in: 0...3, using: &generator)) }
         case "gone": try requestIsGone(&generator)
+        case "networks":
+            let all = model.actives + model.idles + model.multiplexed
+            try model.changeNetworks(stale: all.filter { _ in Bool.random(using: &generator) })
         case "mayChallenge": model.pool.attemptMayChallenge()
         case _: try unknown()
         }
@@ -207,9 +210,9 @@ private struct RandomRun {
         guard let (id, offersHTTP2) = model.attempts.min(by: { $0.key < $1.key }) else { return }
         let isOdd = Int.random(in: 0..<10, using: &generator) == 0
         if offersHTTP2, speaksHTTP2 != isOdd {
-            let awaitsSettings = model.pool.configuration.isForUpgrade
+            let awaitsServer = model.pool.configuration.isForUpgrade
             try model.open(
-                id, capacity: Int.random(in: 0...3, using: &generator), awaitsSettings: awaitsSettings,
+                id, capacity: Int.random(in: 0...3, using: &generator), awaitsServer: awaitsServer,
                 retiresAfter: Double.random(in: 0...5000, using: &generator))
         } else {
             try model.open(id, capacity: nil, retiresAfter: Double.random(in: 0...5000, using: &generator))
@@ -267,7 +270,7 @@ private struct RandomRun {
                 try model.open(id, capacity: model.attempts[id] == true && speaksHTTP2 ? 2 : nil)
             }
             if let id = model.actives.first { try model.becomeIdle(id, .none, seconds: 50) }
-            for id in model.multiplexed.prefix(3) { try model.change(id, ending: 2, capacity: 3) }
+            for id in model.multiplexed { try model.change(id, ending: 2, capacity: 3) }
         }
         throw PoolModel.Flaw(description: "waits for ever: \(model.pool)")
     }

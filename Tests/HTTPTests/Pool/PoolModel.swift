@@ -11,7 +11,7 @@ struct PoolModel {
 
     enum Carrier {
         case http1(Pool.Binding, active: Pool.RequestID?)
-        case http2(capacity: Int, open: Set<Pool.RequestID>, awaitsSettings: Bool)
+        case http2(capacity: Int, open: Set<Pool.RequestID>, awaitsServer: Bool)
     }
 
     var pool: Pool
@@ -73,6 +73,7 @@ struct PoolModel {
         case .keepIdle(let connection): "keep \(connection.generation)"
         case .close(let connection): "close \(connection.generation)"
         case .retire(let connection): "retire \(connection.generation)"
+        case .check(let connection): "check \(connection.generation)"
         case .startAttempt(let attempt, let offersHTTP2): "start #\(attempt)\(offersHTTP2 ? " offering HTTP/2" : "")"
         case .cancelAttempt(let attempt): "cancel #\(attempt)"
         case .fail(let request, let failure): "fail \(request.generation) \(failure)"
@@ -102,16 +103,16 @@ struct PoolModel {
     }
 
     mutating func open(
-        _ attempt: Pool.AttemptID?, capacity: Int?, awaitsSettings: Bool = false, retiresAfter seconds: Double = 3600
+        _ attempt: Pool.AttemptID?, capacity: Int?, awaitsServer: Bool = false, retiresAfter seconds: Double = 3600
     ) throws {
         if let attempt { end(attempt) }
         let id = makeID()
         let retiresAt = now.advanced(bySeconds: seconds)
         retirements[id] = retiresAt
         if let capacity {
-            connections[id] = .http2(capacity: capacity, open: [], awaitsSettings: awaitsSettings)
+            connections[id] = .http2(capacity: capacity, open: [], awaitsServer: awaitsServer)
             let slots = Pool.StreamSlots(
-                available: awaitsSettings ? 0 : capacity, open: 0, awaitsSettings: awaitsSettings)
+                available: awaitsServer ? 0 : capacity, open: 0, awaitsServer: awaitsServer)
             try run { $0.connectionDidOpen(id, by: attempt, slots: slots, retiresAt: retiresAt, now: $1) }
         } else {
             connections[id] = .http1(.none, active: nil)
@@ -173,7 +174,7 @@ struct PoolModel {
     mutating func change(_ id: Pool.ConnectionID, ending count: Int, capacity: Int) throws {
         guard case .http2(_, var open, _)? = connections[id] else { return }
         for request in open.sorted(by: { $0.generation < $1.generation }).prefix(count) { open.remove(request) }
-        connections[id] = .http2(capacity: capacity, open: open, awaitsSettings: false)
+        connections[id] = .http2(capacity: capacity, open: open, awaitsServer: false)
         let slots = Pool.StreamSlots(available: max(0, capacity - open.count), open: open.count)
         try run { $0.streamSlotsDidChange(of: id, to: slots, until: $1.advanced(bySeconds: 55), now: $1) }
     }
@@ -186,6 +187,12 @@ struct PoolModel {
         leaving[id] = open.subtracting(last)
         try run { $0.connectionWillClose(id, unprocessed: last.count, now: $1) }
         return last
+    }
+
+    /// The networks change. Some of the connections are not on the best route any more.
+    mutating func changeNetworks(stale: [Pool.ConnectionID]) throws {
+        for connection in stale { retirements[connection] = now }
+        try run { $0.networkDidChange(stale: stale, now: $1) }
     }
 
     mutating func serveQueue() throws {
@@ -247,6 +254,11 @@ struct PoolModel {
                 throw Flaw("retired", connection)
             }
             leaving[connection] = open
+        case .check(let connection):
+            guard case .http2(let capacity, let open, _)? = connections[connection] else {
+                throw Flaw("checked", connection)
+            }
+            connections[connection] = .http2(capacity: capacity, open: open, awaitsServer: true)
         case .startAttempt(let attempt, let offersHTTP2):
             guard attempts.updateValue(offersHTTP2, forKey: attempt) == nil else {
                 throw Flaw("started twice", attempt)
@@ -302,7 +314,7 @@ struct PoolModel {
                 throw Flaw("is before its turn", request)
             }
             open.insert(request.id)
-            connections[id] = .http2(capacity: capacity, open: open, awaitsSettings: false)
+            connections[id] = .http2(capacity: capacity, open: open, awaitsServer: false)
         case .http1?, .http2?: throw Flaw("has no room", id)
         case nil: throw Flaw("is no connection", id)
         }
@@ -345,12 +357,12 @@ struct PoolModel {
             case .http1, .http2: break
             }
         }
-        let isBlocked = isPausing || !attempts.isEmpty || awaitsSettings
+        let isBlocked = isPausing || !attempts.isEmpty || awaitsServer
         let isFull = connections.count - retiredByAge >= max(1, pool.configuration.limit)
         guard isBlocked || isFull else { throw Flaw("waits for nothing", "\(first) \(pool)") }
     }
 
-    private var awaitsSettings: Bool {
+    private var awaitsServer: Bool {
         connections.values.contains { if case .http2(_, _, true) = $0 { true } else { false } }
     }
 }

@@ -32,6 +32,8 @@ extension PoolTable {
         streams cannot upgrade: release | http1 idle 0 active 0, waiting 0, attempts 0
         a minute passed: release | undetermined, waiting 0, attempts 0
         close all idle: release | undetermined, waiting 0, attempts 0
+        networks changed: release | undetermined, waiting 0, attempts 0
+        networks and routes changed: release | undetermined, waiting 0, attempts 0
         session ended: release | undetermined, waiting 0, attempts 0, closing
         send ahead: - | undetermined, waiting 0, attempts 0
         ## undetermined, an attempt and two requests
@@ -62,6 +64,8 @@ extension PoolTable {
         streams cannot upgrade: start #2 | http1 idle 0 active 0, waiting 2, attempts 2
         a minute passed: - | undetermined, waiting 2, attempts 1
         close all idle: - | undetermined, waiting 2, attempts 1
+        networks changed: - | undetermined, waiting 2, attempts 1
+        networks and routes changed: - | undetermined, waiting 2, attempts 1
         session ended: - | undetermined, waiting 2, attempts 1, closing
         send ahead: - | undetermined, waiting 2, attempts 1
         ## http1, empty
@@ -92,6 +96,8 @@ extension PoolTable {
         streams cannot upgrade: release | http1 idle 0 active 0, waiting 0, attempts 0
         a minute passed: release | http1 idle 0 active 0, waiting 0, attempts 0
         close all idle: release | http1 idle 0 active 0, waiting 0, attempts 0
+        networks changed: release | http1 idle 0 active 0, waiting 0, attempts 0
+        networks and routes changed: release | http1 idle 0 active 0, waiting 0, attempts 0
         session ended: release | http1 idle 0 active 0, waiting 0, attempts 0, closing
         send ahead: - | http1 idle 0 active 0, waiting 0, attempts 0
         ## http1, an attempt
@@ -122,6 +128,8 @@ extension PoolTable {
         streams cannot upgrade: - | http1 idle 0 active 0, waiting 1, attempts 1
         a minute passed: - | http1 idle 0 active 0, waiting 1, attempts 1
         close all idle: - | http1 idle 0 active 0, waiting 1, attempts 1
+        networks changed: - | http1 idle 0 active 0, waiting 1, attempts 1
+        networks and routes changed: - | http1 idle 0 active 0, waiting 1, attempts 1
         session ended: - | http1 idle 0 active 0, waiting 1, attempts 1, closing
         send ahead: - | http1 idle 0 active 0, waiting 1, attempts 1
         ## http1, an attempt that challenges
@@ -152,6 +160,8 @@ extension PoolTable {
         streams cannot upgrade: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
         a minute passed: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
         close all idle: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
+        networks changed: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
+        networks and routes changed: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
         session ended: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1, closing
         send ahead: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
         ## http1, active
@@ -182,6 +192,8 @@ extension PoolTable {
         streams cannot upgrade: - | http1 idle 0 active 1, waiting 0, attempts 0
         a minute passed: - | http1 idle 0 active 1, waiting 0, attempts 0
         close all idle: - | http1 idle 0 active 1, waiting 0, attempts 0
+        networks changed: - | http1 idle 0 active 1, waiting 0, attempts 0
+        networks and routes changed: - | http1 idle 0 active 1, waiting 0, attempts 0
         session ended: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
         send ahead: - | http1 idle 0 active 1, waiting 0, attempts 0
         ## http1, idle
@@ -212,6 +224,8 @@ extension PoolTable {
         streams cannot upgrade: - | http1 idle 1 active 0, waiting 0, attempts 0
         a minute passed: close 2, release | http1 idle 0 active 0, waiting 0, attempts 0
         close all idle: close 2, release | http1 idle 0 active 0, waiting 0, attempts 0
+        networks changed: - | http1 idle 1 active 0, waiting 0, attempts 0
+        networks and routes changed: close 2, release | http1 idle 0 active 0, waiting 0, attempts 0
         session ended: close 2, release | http1 idle 0 active 0, waiting 0, attempts 0, closing
         send ahead: - | http1 idle 1 active 0, waiting 0, attempts 0
         ## http1, all active and two requests
@@ -242,6 +256,8 @@ extension PoolTable {
         streams cannot upgrade: - | http1 idle 0 active 2, waiting 2, attempts 0
         a minute passed: - | http1 idle 0 active 2, waiting 2, attempts 0
         close all idle: - | http1 idle 0 active 2, waiting 2, attempts 0
+        networks changed: - | http1 idle 0 active 2, waiting 2, attempts 0
+        networks and routes changed: - | http1 idle 0 active 2, waiting 2, attempts 0
         session ended: - | http1 idle 0 active 2, waiting 2, attempts 0, closing
         send ahead: - | http1 idle 0 active 2, waiting 2, attempts 0
         ## http2, no connection
@@ -272,6 +288,8 @@ extension PoolTable {
         streams cannot upgrade: release | http1 idle 0 active 0, waiting 0, attempts 0
         a minute passed: release | http2 no connection, waiting 0, attempts 0
         close all idle: release | http2 no connection, waiting 0, attempts 0
+        networks changed: release | http2 no connection, waiting 0, attempts 0
+        networks and routes changed: release | http2 no connection, waiting 0, attempts 0
         session ended: release | http2 no connection, waiting 0, attempts 0, closing
         send ahead: - | http2 no connection, waiting 0, attempts 0
         ## http2, idle
@@ -302,6 +320,8 @@ extension PoolTable {
         streams cannot upgrade: retire 2, release | http1 idle 0 active 0, waiting 0, attempts 0
         a minute passed: close 2, release | http2 no connection, waiting 0, attempts 0
         close all idle: close 2, release | http2 no connection, waiting 0, attempts 0
+        networks changed: check 2 | http2 open 0 of 2 awaits the server, waiting 0, attempts 0
+        networks and routes changed: close 2, release | http2 no connection, waiting 0, attempts 0
         session ended: close 2, release | http2 no connection, waiting 0, attempts 0, closing
         send ahead: - | http2 open 0 of 2, waiting 0, attempts 0
         ## http2, full, an attempt and a request
@@ -332,38 +352,42 @@ extension PoolTable {
         streams cannot upgrade: retire 4 | http1 idle 0 active 0, waiting 1, attempts 1
         a minute passed: - | http2 open 2 of 2, waiting 1, attempts 1
         close all idle: - | http2 open 2 of 2, waiting 1, attempts 1
+        networks changed: check 4 | http2 open 2 of 2 awaits the server, waiting 1, attempts 1
+        networks and routes changed: retire 4 | http2 no connection, waiting 1, attempts 1
         session ended: - | http2 open 2 of 2, waiting 1, attempts 1, closing
         send ahead: - | http2 open 2 of 2, waiting 1, attempts 1
-        ## http2 for an upgrade, awaits settings
-        submit: 3 is queued, serve the queue later | http2 open 0 of 0 awaits settings, waiting 2, attempts 0
-        submit, to a fresh connection: 3 is queued, serve the queue later | http2 open 0 of 0 awaits settings, waiting 2, attempts 0
-        withdraw: - | http2 open 0 of 0 awaits settings, waiting 0, attempts 0
-        serve the queue: - | http2 open 0 of 0 awaits settings, waiting 1, attempts 0
-        open HTTP/1.1: - | http2 open 0 of 0 awaits settings, waiting 1, attempts 0
-        open HTTP/2: - | http2 open 0 of 0 awaits settings, waiting 1, attempts 0
-        adopt HTTP/1.1: - | http2 open 0 of 0 awaits settings, waiting 1, attempts 0
-        attempt failed: - | http2 open 0 of 0 awaits settings, waiting 1, attempts 0
-        attempt timed out: - | http2 open 0 of 0 awaits settings, waiting 1, attempts 0
-        attempt speaks none offered: - | http2 open 0 of 0 awaits settings, waiting 1, attempts 0
-        attempt challenges: - | http2 open 0 of 0 awaits settings, waiting 1, attempts 0
-        challenge ended: - | http2 open 0 of 0 awaits settings, waiting 1, attempts 0
-        connection became idle: - | http2 open 0 of 0 awaits settings, waiting 1, attempts 0
-        connection became idle, spent: - | http2 open 0 of 0 awaits settings, waiting 1, attempts 0
-        connection became idle after an hour: - | http2 open 0 of 0 awaits settings, waiting 1, attempts 0
+        ## http2 for an upgrade, awaits the server
+        submit: 3 is queued, serve the queue later | http2 open 0 of 0 awaits the server, waiting 2, attempts 0
+        submit, to a fresh connection: 3 is queued, serve the queue later | http2 open 0 of 0 awaits the server, waiting 2, attempts 0
+        withdraw: - | http2 open 0 of 0 awaits the server, waiting 0, attempts 0
+        serve the queue: - | http2 open 0 of 0 awaits the server, waiting 1, attempts 0
+        open HTTP/1.1: - | http2 open 0 of 0 awaits the server, waiting 1, attempts 0
+        open HTTP/2: - | http2 open 0 of 0 awaits the server, waiting 1, attempts 0
+        adopt HTTP/1.1: - | http2 open 0 of 0 awaits the server, waiting 1, attempts 0
+        attempt failed: - | http2 open 0 of 0 awaits the server, waiting 1, attempts 0
+        attempt timed out: - | http2 open 0 of 0 awaits the server, waiting 1, attempts 0
+        attempt speaks none offered: - | http2 open 0 of 0 awaits the server, waiting 1, attempts 0
+        attempt challenges: - | http2 open 0 of 0 awaits the server, waiting 1, attempts 0
+        challenge ended: - | http2 open 0 of 0 awaits the server, waiting 1, attempts 0
+        connection became idle: - | http2 open 0 of 0 awaits the server, waiting 1, attempts 0
+        connection became idle, spent: - | http2 open 0 of 0 awaits the server, waiting 1, attempts 0
+        connection became idle after an hour: - | http2 open 0 of 0 awaits the server, waiting 1, attempts 0
         connection closed: start #3 offering HTTP/2 | http2 no connection, waiting 1, attempts 1
         stream ended: assign 1 to 2 stream | http2 open 1 of 2, waiting 0, attempts 0
         server allows no streams: start #3 offering HTTP/2, close 2 | http2 no connection, waiting 1, attempts 1
         GOAWAY: start #3 offering HTTP/2 | http2 no connection, waiting 1, attempts 1
-        refused: pause 0.05 s | http2 open 0 of 0 awaits settings, waiting 1, attempts 0, pausing
-        stream refused: pause 0.05 s | http2 open 0 of 0 awaits settings, waiting 1, attempts 0, pausing with streams
-        pause ended: - | http2 open 0 of 0 awaits settings, waiting 1, attempts 0
-        answered: - | http2 open 0 of 0 awaits settings, waiting 1, attempts 0
+        refused: pause 0.05 s | http2 open 0 of 0 awaits the server, waiting 1, attempts 0, pausing
+        stream refused: pause 0.05 s | http2 open 0 of 0 awaits the server, waiting 1, attempts 0, pausing with streams
+        pause ended: - | http2 open 0 of 0 awaits the server, waiting 1, attempts 0
+        answered: - | http2 open 0 of 0 awaits the server, waiting 1, attempts 0
         HTTP/1.1 required: retire 2, start #3 | http1 idle 0 active 0, waiting 1, attempts 1
         streams cannot upgrade: retire 2, fail 1 opensNoWebSocket, release | http1 idle 0 active 0, waiting 0, attempts 0
-        a minute passed: - | http2 open 0 of 0 awaits settings, waiting 1, attempts 0
-        close all idle: - | http2 open 0 of 0 awaits settings, waiting 1, attempts 0
-        session ended: - | http2 open 0 of 0 awaits settings, waiting 1, attempts 0, closing
-        send ahead: - | http2 open 0 of 0 awaits settings, waiting 1, attempts 0
+        a minute passed: - | http2 open 0 of 0 awaits the server, waiting 1, attempts 0
+        close all idle: - | http2 open 0 of 0 awaits the server, waiting 1, attempts 0
+        networks changed: check 2 | http2 open 0 of 0 awaits the server, waiting 1, attempts 0
+        networks and routes changed: close 2, start #3 offering HTTP/2 | http2 no connection, waiting 1, attempts 1
+        session ended: - | http2 open 0 of 0 awaits the server, waiting 1, attempts 0, closing
+        send ahead: - | http2 open 0 of 0 awaits the server, waiting 1, attempts 0
         ## pausing
         submit: 4 is queued, serve the queue later | http2 no connection, waiting 2, attempts 0, pausing
         submit, to a fresh connection: 4 is queued, serve the queue later | http2 no connection, waiting 2, attempts 0, pausing
@@ -392,6 +416,8 @@ extension PoolTable {
         streams cannot upgrade: - | http1 idle 0 active 0, waiting 1, attempts 0, pausing
         a minute passed: - | http2 no connection, waiting 1, attempts 0, pausing
         close all idle: - | http2 no connection, waiting 1, attempts 0, pausing
+        networks changed: - | http2 no connection, waiting 1, attempts 0, pausing
+        networks and routes changed: - | http2 no connection, waiting 1, attempts 0, pausing
         session ended: - | http2 no connection, waiting 1, attempts 0, pausing, closing
         send ahead: - | http2 no connection, waiting 1, attempts 0, pausing
         ## http2, pausing with streams, a request
@@ -422,6 +448,8 @@ extension PoolTable {
         streams cannot upgrade: retire 2 | http1 idle 0 active 0, waiting 1, attempts 0, pausing with streams
         a minute passed: close 2 | http2 no connection, waiting 1, attempts 0, pausing with streams
         close all idle: close 2 | http2 no connection, waiting 1, attempts 0, pausing with streams
+        networks changed: check 2, 3 is not queued | http2 open 0 of 2 awaits the server, waiting 1, attempts 0, pausing with streams
+        networks and routes changed: close 2 | http2 no connection, waiting 1, attempts 0, pausing with streams
         session ended: close 2 | http2 no connection, waiting 1, attempts 0, pausing with streams, closing
         send ahead: - | http2 open 0 of 2, waiting 1, attempts 0, pausing with streams
         ## closing, active
@@ -452,6 +480,8 @@ extension PoolTable {
         streams cannot upgrade: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
         a minute passed: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
         close all idle: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
+        networks changed: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
+        networks and routes changed: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
         session ended: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
         send ahead: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
         """

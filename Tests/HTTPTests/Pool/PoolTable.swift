@@ -45,9 +45,9 @@ enum PoolTable {
         if model.willServeQueue { try model.serveQueue() }
     }
 
-    private static func open(_ model: inout PoolModel, capacity: Int? = nil, awaitsSettings: Bool = false) throws {
+    private static func open(_ model: inout PoolModel, capacity: Int? = nil, awaitsServer: Bool = false) throws {
         if let attempt = model.attempts.keys.min() {
-            try model.open(attempt, capacity: capacity, awaitsSettings: awaitsSettings)
+            try model.open(attempt, capacity: capacity, awaitsServer: awaitsServer)
         }
     }
 
@@ -96,11 +96,11 @@ enum PoolTable {
                 try open(&$0, capacity: 2)
             }
         },
-        State(name: "http2 for an upgrade, awaits settings") {
+        State(name: "http2 for an upgrade, awaits the server") {
             try model(isForUpgrade: true) {
                 try submit(&$0)
                 try $0.fail(1, .speaksNoneOffered)
-                try open(&$0, capacity: 2, awaitsSettings: true)
+                try open(&$0, capacity: 2, awaitsServer: true)
             }
         },
         State(name: "pausing") {
@@ -182,6 +182,10 @@ enum PoolTable {
             try $0.run { $0.closeExpired(now: $1) }
         },
         Input(name: "close all idle") { try $0.run { $0.closeAllIdle(now: $1) } },
+        Input(name: "networks changed") { try $0.changeNetworks(stale: []) },
+        Input(name: "networks and routes changed") {
+            try $0.changeNetworks(stale: $0.actives + $0.idles + $0.multiplexed)
+        },
         Input(name: "session ended") { try $0.run { $0.sessionDidEnd(now: $1) } },
         Input(name: "send ahead") { try $0.sendAhead(room: 1) },
     ]

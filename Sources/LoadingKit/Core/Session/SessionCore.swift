@@ -64,7 +64,7 @@ package final class SessionCore: LiveSession, @unchecked Sendable {  // confined
     private(set) nonisolated(unsafe) var background: (any SessionBackground)?
     package let events: SessionEvents
     let chunks = ChunkPool()
-    package private(set) lazy var networks = NetworkMonitor(loop)
+    package private(set) lazy var networks = NetworkMonitor.of(loop)
     let namedUsers = NamedUsers()
     /// The files that the session's TLS requires, read where the session was made.
     private let revocationListFiles: [RevocationListFile]

@@ -15,6 +15,12 @@ package final class Connector {
         self.substitution = substitution
     }
 
+    /// The system's networks have changed: names are resolved anew.
+    package func networkDidChange() {
+        resolver.forget()
+        substitution?.resolver?.forget()
+    }
+
     /// Resolves the name, races the addresses, and performs the TLS handshake.
     ///
     /// - Parameters:

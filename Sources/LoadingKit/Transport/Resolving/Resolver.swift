@@ -46,6 +46,8 @@ package final class Resolver: Sendable {
 
     private struct Pending {
         let work: BlockingPool.Work
+        /// The value of ``Names/forgetCount`` when the lookup was requested.
+        let forgetCount: Int
         /// The callbacks by the requests' numbers.
         var waiting: [UInt64: @Sendable (Answer) -> Void]
     }
@@ -58,6 +60,7 @@ package final class Resolver: Sendable {
     private struct Names {
         var pending: [Key: Pending] = [:]
         var known: [Key: Known] = [:]
+        var forgetCount = 0
     }
 
     /// The time for which an answer is used, in nanoseconds: the system does not return the record's time to live.
@@ -160,8 +163,17 @@ package final class Resolver: Sendable {
             }
             let work = BlockingPool.Work(
                 { self.finish(key, self.look(up: key)) }, orElse: { self.refuse(key, $0) })
-            names.pending[key] = Pending(work: work, waiting: [number: deliver])
+            names.pending[key] = Pending(work: work, forgetCount: names.forgetCount, waiting: [number: deliver])
             return .asked(work)
+        }
+    }
+
+    /// Forgets all answers: a name may have other addresses in another network. Answers to lookups that are under way are
+    /// delivered, and not kept.
+    package func forget() {
+        names.withLock { names in
+            names.known = [:]
+            names.forgetCount &+= 1
         }
     }
 
@@ -198,11 +210,12 @@ package final class Resolver: Sendable {
 
     private func answerWaiters(_ key: Key, _ answer: Answer, _ known: Known?) {
         let pending = names.withLock { names in
-            if let known {
+            let pending = names.pending.removeValue(forKey: key)
+            if let known, pending?.forgetCount ?? names.forgetCount == names.forgetCount {
                 names.known[key] = known
                 Self.trim(&names.known)
             }
-            return names.pending.removeValue(forKey: key)
+            return pending
         }
         guard let pending else { return }
         for waiter in pending.waiting.values { waiter(answer) }

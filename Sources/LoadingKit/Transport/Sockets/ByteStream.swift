@@ -118,6 +118,13 @@ package final class ByteStream {
         return now != local
     }
 
+    /// Whether packets to the peer would be sent from another address now, or the connection's own address is gone.
+    package var hasLostRoute: Bool {
+        guard case .ip(let local, _) = info.local else { return false }
+        guard let now = NetworkInterface.source(to: info.remote) else { return NetworkInterface.having(local) == nil }
+        return now != local
+    }
+
     // MARK: Writing
 
     /// Writes as many bytes as there is room for.

@@ -24,7 +24,7 @@ struct NetworkInterface: Hashable {
         }
     }
 
-    private static func having(_ local: IPAddress) -> NetworkInterface? {
+    static func having(_ local: IPAddress) -> NetworkInterface? {
         addresses().first { $0.address == local }?.interface
     }
 

@@ -1,7 +1,8 @@
 import Glibc
 import LoadingKitPrimitives
 
-/// Observes changes of the system's networks (rtnetlink): interfaces, addresses, and routes. Confined to its loop.
+/// Observes changes of the system's networks (rtnetlink): interfaces, addresses, and routes. A loop's sessions share
+/// one. Confined to its loop.
 package final class NetworkMonitor: EventSource {
     /// One observer, which is notified until it is released or cancelled.
     package final class Observer {
@@ -18,21 +19,43 @@ package final class NetworkMonitor: EventSource {
 
     private let loop: EventLoop
     private var socket: Socket?
-    private var observers: [Observer] = []
+    private var observers: [WeakObserver] = []
 
-    package init(_ loop: EventLoop) { self.loop = loop }
+    private struct WeakObserver {
+        weak var observer: Observer?
+    }
+
+    private init(_ loop: EventLoop) { self.loop = loop }
+
+    private struct Shared: @unchecked Sendable {  // the loop's thread alone uses the monitor
+        weak var monitor: NetworkMonitor?
+    }
+
+    private static let shared = Guarded<[ObjectIdentifier: Shared]>([:])
+
+    /// The monitor that a loop's sessions share, and retain.
+    package static func of(_ loop: EventLoop) -> NetworkMonitor {
+        shared.withLock { shared in
+            if let monitor = shared[ObjectIdentifier(loop)]?.monitor { return LoopTransfer(monitor) }
+            let monitor = NetworkMonitor(loop)
+            shared = shared.filter { $0.value.monitor != nil }
+            shared[ObjectIdentifier(loop)] = Shared(monitor: monitor)
+            return LoopTransfer(monitor)
+        }.value
+    }
 
     /// Calls back after each change, on the loop. The kind of change is not reported.
     package func observe(_ changed: @escaping () -> Void) -> Observer {
         loop.preconditionCurrent()
         let observer = Observer(self, changed)
-        observers.append(observer)
+        observers.removeAll { $0.observer == nil }
+        observers.append(WeakObserver(observer: observer))
         if socket == nil { open() }
         return observer
     }
 
     private func remove(_ observer: Observer) {
-        observers.removeAll { $0 === observer }
+        observers.removeAll { $0.observer == nil || $0.observer === observer }
         if observers.isEmpty { socket = nil }
     }
 
@@ -45,7 +68,7 @@ package final class NetworkMonitor: EventSource {
             guard result > 0 || result == -Int(ENOBUFS) else { break }
             hasChanged = true
         }
-        if hasChanged { for observer in observers { observer.changed() } }
+        if hasChanged { for observer in observers.compactMap(\.observer) { observer.changed() } }
     }
 
     private func open() {

@@ -55,7 +55,16 @@ extension HTTP2Connection {
         ping.pingWasSent(loop.now)
     }
 
+    /// The networks have changed. No stream begins before the server has answered a PING.
+    func check() {
+        guard !life.isClosed else { return }
+        codec.sendPing(ping.beginCheck(loop.now), to: &output.frames)
+        schedulePingCheck()
+        flushLater()
+    }
+
     func pingWasAnswered(_ value: UInt64) {
+        if ping.pingWasAnswered(value) { return pool.streamSlotsDidChange(self) }
         guard value == KeepAlivePing.windowPing, let finding = bandwidth.pingWasAnswered(loop.now),
             let stream = find(finding.stream), !stream.isHolding, finding.onTheWay >= stream.window / 4 * 3
         else { return }

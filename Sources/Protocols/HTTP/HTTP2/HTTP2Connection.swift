@@ -71,12 +71,13 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
 
     // MARK: From the pool
 
-    /// The server's settings state whether streams may switch to another protocol.
+    /// The server's settings state whether streams may switch to another protocol. After a change of the networks the
+    /// server has to answer a PING.
     var slots: HTTPConnectionPool.StreamSlots {
         let isUsable = life.isOpen && (!pool.isForUpgrade || takesUpgrades)
         return HTTPConnectionPool.StreamSlots(
             available: isUsable ? codec.availableStreams : 0, open: streams.count,
-            awaitsSettings: pool.isForUpgrade && !life.hasSettings)
+            awaitsServer: pool.isForUpgrade && !life.hasSettings || ping.isChecking)
     }
 
     /// Whether the server lets streams switch to other protocols (RFC 8441 §3).

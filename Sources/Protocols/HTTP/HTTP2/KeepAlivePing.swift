@@ -1,7 +1,8 @@
 import LoadingKitPrimitives
 
 /// Checks whether the server of an HTTP/2 connection still answers. A connection that has been quiet is sent a PING
-/// when a request is about to use it and while a response is overdue, so that a dead connection is found in seconds.
+/// when a request is about to use it, while a response is overdue, and after a change of the networks, so that a dead
+/// connection is found in seconds.
 struct KeepAlivePing {
     enum Verdict {
         case fine, sendPing
@@ -17,6 +18,8 @@ struct KeepAlivePing {
     /// PINGs, identified by their values.
     static let livenessPing: UInt64 = 0x4C4B_4C49_5645_0000
     static let windowPing: UInt64 = 0x4C4B_5749_4E44_0000
+    /// The number of the check is added.
+    static let checkPing: UInt64 = 0x4C4B_4348_0000_0000
 
     private enum Settings {
         case sent(at: MonotonicTime)
@@ -31,6 +34,9 @@ struct KeepAlivePing {
 
     private var settings: Settings
     private var probe: Probe
+    /// Whether the server has not yet answered the PING of the last check.
+    private(set) var isChecking = false
+    private var checkCount: UInt32 = 0
 
     init(_ now: MonotonicTime) {
         settings = .sent(at: now)
@@ -40,7 +46,7 @@ struct KeepAlivePing {
     var awaitsAnswer: Bool {
         switch (probe, settings) {
         case (.sent, _), (_, .sent): true
-        case (.none, .acknowledged): false
+        case (.none, .acknowledged): isChecking
         }
     }
 
@@ -57,6 +63,21 @@ struct KeepAlivePing {
     }
 
     mutating func pingWasSent(_ now: MonotonicTime) { if case .none = probe { probe = .sent(at: now) } }
+
+    /// The networks have changed: the way to the server must be checked. Returns the value of the PING that must be sent.
+    mutating func beginCheck(_ now: MonotonicTime) -> UInt64 {
+        isChecking = true
+        checkCount &+= 1
+        pingWasSent(now)
+        return Self.checkPing | UInt64(checkCount)
+    }
+
+    /// Returns whether the answer ends the check. Bytes that were on their way before the change do not.
+    mutating func pingWasAnswered(_ value: UInt64) -> Bool {
+        guard isChecking, value == Self.checkPing | UInt64(checkCount) else { return false }
+        isChecking = false
+        return true
+    }
 
     /// Whether a PING must be sent with a request that uses the connection now.
     func isDueBeforeUse(_ now: MonotonicTime) -> Bool {

@@ -20,6 +20,13 @@ final class ConnectionPoolDriver: RoutePool {
             case .http2(let connection): connection.stream.info.number
             }
         }
+
+        var hasLostRoute: Bool {
+            switch self {
+            case .http1(let connection): connection.stream.hasLostRoute
+            case .http2(let connection): connection.stream.hasLostRoute
+            }
+        }
     }
 
     private struct ConnectFailure {
@@ -130,6 +137,7 @@ final class ConnectionPoolDriver: RoutePool {
         case .keepIdle(let connection): keepIdle(connection)
         case .close(let connection): close(connection)
         case .retire(let connection): retire(connection)
+        case .check(let connection): if case .http2(let connection)? = connections[connection] { connection.check() }
         case .startAttempt(let attempt, let offersHTTP2): start(attempt, offersHTTP2: offersHTTP2)
         case .cancelAttempt(let attempt): attempts.removeValue(forKey: attempt)?.cancel()
         case .fail(let request, let reason): fail(request, reason, failure)
@@ -316,6 +324,7 @@ final class ConnectionPoolDriver: RoutePool {
         session.events.note(
             .connectionOpened(isHTTP2(stream) ? .http2 : .http1), connection: stream.info.number,
             "\(stream.info.remote)")
+        session.watchNetworks()
         let retiresAt = loop.now.advanced(bySeconds: HTTPConnectionPool.Configuration.maximumAge)
         if isHTTP2(stream) {
             let connection = HTTP2Connection(stream, self)
@@ -472,6 +481,15 @@ final class ConnectionPoolDriver: RoutePool {
 
     func closeExpired() { run(pool.closeExpired(now: loop.now)) }
     func closeAllIdle() { run(pool.closeAllIdle(now: loop.now)) }
+
+    func networkDidChange() {
+        // The route of a connection over a given interface, or over several, is not for the system to choose.
+        let isChosen = route.use.interface == nil && !route.use.isMultipath
+        let stale = isChosen ? connections.ids.filter { connections[$0]?.hasLostRoute == true } : []
+        run(pool.networkDidChange(stale: stale, now: loop.now))
+        for connection in leaving { connection.check() }
+    }
+
     func sessionDidEnd() { run(pool.sessionDidEnd(now: loop.now)) }
 }
 

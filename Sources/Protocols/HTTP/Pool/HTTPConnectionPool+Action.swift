@@ -18,6 +18,8 @@ extension HTTPConnectionPool {
         case close(ConnectionID)
         /// The connection gets no more requests, and closes with its current ones.
         case retire(ConnectionID)
+        /// Send a PING, and report the connection's slots when the server has answered.
+        case check(ConnectionID)
         case startAttempt(AttemptID, offersHTTP2: Bool)
         case cancelAttempt(AttemptID)
         case fail(RequestID, Failure)

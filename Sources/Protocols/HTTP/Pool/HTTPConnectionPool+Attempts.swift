@@ -146,7 +146,7 @@ extension HTTPConnectionPool {
         case .undetermined:
             return min(1, waiting.count)
         case .http2(let connections, _):
-            guard !connections.awaitsSettings else { return 0 }
+            guard !connections.awaitsServer else { return 0 }
             guard let requestsPerConnection else { return min(1, waiting.count) }
             return (waiting.count + requestsPerConnection - 1) / requestsPerConnection
         }
@@ -158,7 +158,7 @@ extension HTTPConnectionPool {
         case .http1: attempts.count - challengingCount
         case .undetermined: attempts.count > challengingCount ? waiting.count : 0
         case .http2(let connections, _):
-            attempts.count > challengingCount || connections.awaitsSettings ? waiting.count : 0
+            attempts.count > challengingCount || connections.awaitsServer ? waiting.count : 0
         }
     }
 

@@ -119,7 +119,7 @@ extension HTTPConnectionPool {
         guard updateHTTP2({ $0.set(slots, of: connection) }) else { return actions }
         fill(connection, now, &actions)
         serveWaiting(now, &actions)
-        guard let entry = http2[connection], entry.isIdle, !entry.slots.awaitsSettings else { return actions }
+        guard let entry = http2[connection], entry.isIdle, !entry.slots.awaitsServer else { return actions }
         if isClosing || !entry.hasSlot(now) {
             _ = updateHTTP2 { $0.remove(connection) }
             actions += .close(connection)
@@ -138,7 +138,7 @@ extension HTTPConnectionPool {
             updateHTTP2 { $0.takeSlot(of: connection) }
             actions += .assign(request.id, connection, .stream)
         }
-        if http2[connection]?.slots.awaitsSettings == false { cancelSurplusAttempts(&actions) }
+        if http2[connection]?.slots.awaitsServer == false { cancelSurplusAttempts(&actions) }
     }
 
     /// GOAWAY. The pool is kept until the connection has ended: unprocessed requests are submitted again.
@@ -198,6 +198,34 @@ extension HTTPConnectionPool {
         serveWaiting(now, &actions)
         releaseIfUnused(&actions)
         return actions
+    }
+
+    /// The system's networks have changed. On HTTP/2 connections no stream begins before the server has answered.
+    ///
+    /// - Parameter stale: the connections on another route than new ones would take. They take no further request.
+    mutating func networkDidChange(stale: [ConnectionID], now: MonotonicTime) -> Actions {
+        var actions = Actions()
+        let retiresSome = stale.contains { http2[$0]?.isIdle == false }
+        for connection in stale { abandon(connection, now, &actions) }
+        for entry in http2.entries {
+            updateHTTP2 { $0.awaitServer(entry.id) }
+            actions += .check(entry.id)
+        }
+        serveWaiting(now, &actions)
+        // As after GOAWAY, the pool is kept until retired connections have ended.
+        if !retiresSome { releaseIfUnused(&actions) }
+        return actions
+    }
+
+    /// The connection takes no further request, and is closed when it has none.
+    mutating func abandon(_ connection: ConnectionID, _ now: MonotonicTime, _ actions: inout Actions) {
+        if let entry = updateHTTP2({ $0.remove(connection) }) {
+            actions += entry.isIdle ? .close(connection) : .retire(connection)
+        } else if updateHTTP1({ $0.removeIdle(connection) }) {
+            actions += .close(connection)
+        } else if http1.isActive(connection) {
+            updateHTTP1 { $0.note(connection, retiresAt: now) }
+        }
     }
 
     mutating func sessionDidEnd(now: MonotonicTime) -> Actions {

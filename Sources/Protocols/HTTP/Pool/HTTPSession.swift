@@ -22,6 +22,8 @@ final class HTTPSession: SessionResource {
     let requestFields: RequestFields
     let proxies: ProxyFinder
     private var sweepTimer: LoopTimer?
+    private let networks: NetworkMonitor
+    private var networkWatch: NetworkWatch?
     /// Whether the session has ended. Its pools keep no idle connection then.
     @exclusivity(unchecked) private(set) var isClosed = false
     private let makePool: (RouteRecord, OriginRecord, HTTPSession) -> any RoutePool
@@ -30,6 +32,7 @@ final class HTTPSession: SessionResource {
     init(_ core: SessionCore, makePool: @escaping (RouteRecord, OriginRecord, HTTPSession) -> any RoutePool) {
         self.makePool = makePool
         loop = core.loop
+        networks = core.networks
         authenticationTurns = AuthenticationTurns(core.loop)
         settings = core.settings
         use = NetworkUse(core.settings)
@@ -125,6 +128,19 @@ final class HTTPSession: SessionResource {
         if pools.contains(where: \.hasIdleConnection) { scheduleSweep() }
     }
 
+    // MARK: Networks
+
+    /// There is a connection that a change of the networks may concern.
+    func watchNetworks() {
+        guard networkWatch == nil, !isClosed else { return }
+        networkWatch = NetworkWatch(networks, loop) { [weak self] in self?.networkDidChange() }
+    }
+
+    func networkDidChange() {
+        connector.networkDidChange()
+        for pool in origins.pools { pool.networkDidChange() }
+    }
+
     // MARK: SessionResource
 
     func addState(to snapshot: inout SessionSnapshot) {
@@ -150,6 +166,7 @@ final class HTTPSession: SessionResource {
     func close() {
         isClosed = true
         sweepTimer?.cancel()
+        networkWatch = nil
         forget()
         proxies.end()
         var pools = origins.pools

@@ -173,6 +173,8 @@ protocol RoutePool: AnyObject {
     func addConnections(to snapshot: inout SessionSnapshot)
     func closeExpired()
     func closeAllIdle()
+    /// The system's networks have changed.
+    func networkDidChange()
     func sessionDidEnd()
 }
 

@@ -145,10 +145,11 @@ extension HTTPConnectionPool {
     struct StreamSlots: Sendable, Equatable, CustomStringConvertible {
         var available: Int
         var open: Int
-        /// Whether the server has not yet announced if streams may switch to another protocol, as the requests need.
-        var awaitsSettings = false
+        /// Whether no stream may begin before the server has announced if streams may switch to another protocol, as the
+        /// requests need, or before it has answered a PING.
+        var awaitsServer = false
 
-        var description: String { "open \(open) of \(open + available)" + (awaitsSettings ? " awaits settings" : "") }
+        var description: String { "open \(open) of \(open + available)" + (awaitsServer ? " awaits the server" : "") }
     }
 
     /// HTTP/2 connections, each of which carries many requests at a time.
@@ -165,7 +166,7 @@ extension HTTPConnectionPool {
             func takesRequests(_ now: MonotonicTime) -> Bool { retiresAt > now }
 
             func hasSlot(_ now: MonotonicTime) -> Bool {
-                slots.available > 0 && !slots.awaitsSettings && takesRequests(now)
+                slots.available > 0 && !slots.awaitsServer && takesRequests(now)
             }
 
             var isIdle: Bool { slots.open == 0 }
@@ -178,7 +179,7 @@ extension HTTPConnectionPool {
         }
 
         var isEmpty: Bool { entries.isEmpty }
-        var awaitsSettings: Bool { entries.contains { $0.slots.awaitsSettings } }
+        var awaitsServer: Bool { entries.contains { $0.slots.awaitsServer } }
         var hasIdle: Bool { entries.contains(where: \.isIdle) }
 
         func countOfThoseThatTakeRequests(_ now: MonotonicTime) -> Int { entries.count { $0.takesRequests(now) } }
@@ -206,6 +207,10 @@ extension HTTPConnectionPool {
             return true
         }
 
+        mutating func awaitServer(_ id: ConnectionID) {
+            if let index = index(of: id) { entries[index].slots.awaitsServer = true }
+        }
+
         mutating func keep(_ id: ConnectionID, until: MonotonicTime) {
             if let index = index(of: id) { entries[index].idleUntil = until }
         }
@@ -213,7 +218,7 @@ extension HTTPConnectionPool {
         /// - Parameter sparesUnsettled: whether requests wait for connections whose settings have not arrived.
         mutating func popIdle(before time: MonotonicTime, all: Bool, sparesUnsettled: Bool) -> [ConnectionID] {
             func isOld(_ entry: Entry) -> Bool {
-                if sparesUnsettled, entry.slots.awaitsSettings { return false }
+                if sparesUnsettled, entry.slots.awaitsServer { return false }
                 return entry.isIdle && (all || entry.idleUntil <= time)
             }
             let old = entries.filter(isOld)
