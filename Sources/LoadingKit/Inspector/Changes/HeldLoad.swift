@@ -2,7 +2,7 @@ import LoadingKitCore
 import LoadingKitHAR
 
 /// A load that waits for the page: before its request is sent, or before the program gets its response.
-struct HeldLoad: Sendable {
+final class HeldLoad: Sendable {
     /// The decision of the page.
     enum Decision: Sendable {
         /// The load goes on, with a request or a response in place of its own; nil where nothing was changed.
@@ -20,6 +20,14 @@ struct HeldLoad: Sendable {
     let response: ShownMessage?
     /// Tells the load, on any thread.
     let decide: @Sendable (Decision) -> Void
+
+    init(
+        number: Int, session: SessionIdentity, task: Int, request: ShownMessage, response: ShownMessage?,
+        decide: @escaping @Sendable (Decision) -> Void
+    ) {
+        (self.number, self.session, self.task) = (number, session, task)
+        (self.request, self.response, self.decide) = (request, response, decide)
+    }
 
     /// - Parameter entry: the identifier of the load's entry.
     func message(entry: String) -> JSONValue {

@@ -68,7 +68,7 @@ final class TrafficInbox: SessionEventObserver, Sendable {
     }
 
     func add(_ input: TrafficInput) {
-        // What is dropped is released when the lock is free.
+        // Dropped inputs are released when the lock is free.
         let dropped = state.withLock { state -> [TrafficInput] in
             guard case .session = input else { return state.append(input) }
             state.sessions.append(input)
