@@ -36,11 +36,11 @@ final class TrafficInbox: SessionEventObserver, Sendable {
         var bodyBytes = 0
         var hasDropped = false
 
-        mutating func append(_ input: TrafficInput) -> [TrafficInput] {
+        mutating func append(_ input: TrafficInput, _ limits: Limits) -> [TrafficInput] {
             inputs.append(input)
             if case .load(let load) = input { bodyBytes += load.size }
             var dropped: [TrafficInput] = []
-            while inputs.count > TrafficInbox.mostInputs || bodyBytes > TrafficInbox.mostBodyBytes,
+            while inputs.count > limits.count || bodyBytes > limits.bodyBytes,
                 let first = inputs.popFirst()
             {
                 if case .load(let load) = first { bodyBytes -= load.size }
@@ -51,9 +51,15 @@ final class TrafficInbox: SessionEventObserver, Sendable {
         }
     }
 
-    /// A load has about eight.
-    private static let mostInputs = 131_072
-    private static let mostBodyBytes = 64 << 20
+    private struct Limits {
+        /// A load has about eight inputs.
+        let count: Int
+        let bodyBytes: Int
+
+        static let whileRead = Limits(count: 131_072, bodyBytes: 64 << 20)
+        /// Inputs that nobody reads fit into the cache of the processor. More of them would make each load dearer.
+        static let whileUnread = Limits(count: 8_192, bodyBytes: 8 << 20)
+    }
 
     private let state = Guarded(State())
     private let isRead = Atomic<Bool>(false)
@@ -69,8 +75,9 @@ final class TrafficInbox: SessionEventObserver, Sendable {
 
     func add(_ input: TrafficInput) {
         // Dropped inputs are released when the lock is free.
+        let limits = isWatched ? Limits.whileRead : .whileUnread
         let dropped = state.withLock { state -> [TrafficInput] in
-            guard case .session = input else { return state.append(input) }
+            guard case .session = input else { return state.append(input, limits) }
             state.sessions.append(input)
             return []
         }
