@@ -92,9 +92,10 @@ import Testing
         Scenario(
             testDescription: "a refused connection", configure: plain,
             run: { session, _ in
-                let peer = try ScriptedPeer(scripts: [], further: .refuse)
-                defer { peer.stop() }
-                _ = await session.outcome(peer.request())
+                let port = try RefusingPort()
+                let url = try #require(URL(string: "http://127.0.0.1:\(port.number)/"))
+                _ = await session.outcome(URLRequest(url: url))
+                withExtendedLifetime(port) {}
             },
             expected: [
                 "tasks.begun": 1, "tasks.failed.-1004": 1, "requests.loads": 1, "requests.failedConnects": 1,
