@@ -88,7 +88,7 @@
             let observed = Observed()
             defer { observed.end() }
             let error = await #expect(throws: URLError.self) {
-                try await observed.load(peer.url()) { $0.timeoutInterval = 0.05 }
+                try await observed.load(peer.url()) { $0.timeoutInterval = 2 }
             }
             #expect(error?.code == .timedOut)
             try await check(observed, "URLError.timedOut")
