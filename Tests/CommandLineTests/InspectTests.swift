@@ -146,6 +146,23 @@ import Testing
         #expect(both.status == 2 && both.errors.contains("a file and a program"))
     }
 
+    /// The program may read from the terminal and gets Ctrl-C, as it is in the same group of processes; SIGTERM is passed
+    /// on, and a signal that ends it is told by the status.
+    @Test func theProgramsSignals() async throws {
+        let folder = try TemporaryFolder()
+        let rows: [(script: String, status: Int32, text: String)] = [
+            ("[ $(cut -d' ' -f5 /proc/$$/stat) = $(cut -d' ' -f5 /proc/$PPID/stat) ] && echo same", 0, "same\n"),
+            ("trap 'kill $!; exit 3' TERM; sleep 100 & kill -TERM $PPID; wait", 3, ""),
+            ("kill -KILL $$", 137, ""), ("kill -PIPE $$", 141, ""),
+        ]
+        for (script, status, text) in rows {
+            let run = try await ToolRun(["inspect", "--", "sh", "-c", script], folder: folder)
+            #expect(run.status == status && run.text == text && run.errors.isEmpty, "\(script): \(run)")
+        }
+        let missing = try await ToolRun(["inspect", "--", "no-such-program"], folder: folder)
+        #expect(missing.status == 2 && missing.errors.contains("no-such-program cannot be run: No such file"))
+    }
+
     /// Environments, and whether there is a program that opens the page.
     @Test func opener() throws {
         let folder = try TemporaryFolder()

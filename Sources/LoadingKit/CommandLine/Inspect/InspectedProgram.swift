@@ -34,24 +34,8 @@ struct InspectedProgram {
                 }
             }
         }
-        return try runProgram(telling: pipe)
-    }
-
-    private func runProgram(telling pipe: String) throws -> Int32 {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = arguments
-        process.environment = ProcessInfo.processInfo.environment.merging(
-            ["LOADKIT_INSPECT": pipe, "LOADKIT_INSPECT_CHANGES": allowsChanges ? "1" : "0"]) { $1 }
-        do {
-            try process.run()
-        } catch {
-            throw ToolFailure(.usage, "\(arguments[0]) cannot be run: \(error.localizedDescription)")
-        }
-        // The program decides about them.
-        for number in [SIGINT, SIGTERM, SIGQUIT] { signal(number, SIG_IGN) }
-        process.waitUntilExit()
-        return process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus
+        let environment = ["LOADKIT_INSPECT": pipe, "LOADKIT_INSPECT_CHANGES": allowsChanges ? "1" : "0"]
+        return try ForegroundProcess(arguments, environment: environment).waitUntilExit()
     }
 
     /// A new folder for this user alone (mkdtemp(3)).
