@@ -20,11 +20,7 @@ package protocol LoadRecorder: AnyObject, Sendable {
 
 extension SessionCore {
     /// Records the loads that begin from now on. Called from any thread.
-    package func add(_ recorder: any LoadRecorder) {
-        let add: @Sendable () -> Void = { self.recorders.append(recorder) }
-        // A task on the session's executor may start a load before the loop's next turn.
-        if loop.isCurrent { add() } else { loop.perform(add) }
-    }
+    package func add(_ recorder: any LoadRecorder) { change { self.recorders.append(recorder) } }
 
     /// Records no further loads. Called from any thread.
     package func remove(_ recorder: any LoadRecorder) {
@@ -32,9 +28,11 @@ extension SessionCore {
     }
 
     /// Tells an observer of the session's events from now on. Called from any thread.
-    package func follow(by observer: any SessionEventObserver) {
-        let add: @Sendable () -> Void = { self.events.add(observer) }
-        if loop.isCurrent { add() } else { loop.perform(add) }
+    package func follow(by observer: any SessionEventObserver) { change { self.events.add(observer) } }
+
+    /// Before the next load: a task on the session's executor may start one before the loop's next turn.
+    private func change(_ change: @escaping @Sendable () -> Void) {
+        if loop.isCurrent { change() } else { loop.perform(change) }
     }
 
     /// Called from any thread.
