@@ -148,6 +148,12 @@ import Testing
             "request": ["headers": [["name": "Cookie", "value": "(redacted)"]], "body": .null],
         ])
         #expect(refused.status == "422" && refused.text == "the field Cookie has redacted values")
+        for (url, words) in [("nowhere", "no scheme"), ("", "no scheme"), ("http://a/(redacted)", "redacted")] {
+            let refused = try await page.act([
+                "action": "release", "id": id, "request": ["url": .string(url), "headers": [], "body": .null],
+            ])
+            #expect(refused.status == "422" && refused.text.contains(words), "\(refused)")
+        }
         let released = try await page.act([
             "action": "release", "id": id,
             "request": [

@@ -47,7 +47,7 @@ package final class Inspector: Sendable {
         loop.execute { [server] in server.start() }
         let number = LiveSessions.follow { [recorders] session in
             guard let core = session as? SessionCore, follows(core) else { return }
-            inbox.add(.session(core.identity, name: core.kindName))
+            inbox.add(TrafficInbox.Session(identity: core.identity, name: core.kindName))
             for recorder in recorders { core.add(recorder) }
             core.follow(by: inbox)
         }

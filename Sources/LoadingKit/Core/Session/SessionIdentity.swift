@@ -7,7 +7,7 @@ public struct SessionIdentity: Sendable, Hashable {
     private static let last = Atomic<UInt64>(0)
 
     /// The sessions of the process are counted from 1.
-    let number: UInt64
+    package let number: UInt64
 
     /// A new identity.
     package init() { number = Self.last.wrappingAdd(1, ordering: .relaxed).newValue }

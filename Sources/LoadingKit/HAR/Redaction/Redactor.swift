@@ -13,7 +13,7 @@ package struct Redactor: Sendable {
     private let names: Set<String>
     private let openCookies: Set<String>
 
-    init(_ redaction: HARRedaction) {
+    package init(_ redaction: HARRedaction) {
         fields = Set(redaction.headerFields.map { $0.lowercased() })
         names = Set(redaction.names.map(Self.key))
         openCookies = redaction.openCookies

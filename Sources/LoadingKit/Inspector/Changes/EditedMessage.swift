@@ -66,6 +66,7 @@ struct ShownMessage: Sendable {
             let edited = value["url"]?.string ?? url
             let isSame = edited == redactor.url(url)
             guard isSame || !Self.hasMarker(edited) else { throw EditError("the URL has redacted values") }
+            guard URL(string: edited)?.scheme != nil else { throw EditError("the URL is none, or has no scheme") }
             return .request(method: value["method"]?.string ?? method, url: isSame ? url : edited)
         case .response(let status):
             let edited = value["status"]?.integer.map { Int(clamping: $0) } ?? status

@@ -9,13 +9,14 @@ final class HoldRecorder: LoadRecorder, LoadHolder {
     private struct State {
         var rules: [HoldRule] = []
         var isWatched = false
+        var held: [Int: HeldLoad] = [:]
         var lastNumber = 0
     }
 
     let redactor: Redactor
     private let inbox: TrafficInbox
     private let state = Guarded(State())
-    /// Whether something is held at present. Without a rule nothing else is done for a load.
+    /// Whether a rule holds loads at present. Without one nothing else is done for a load.
     private let isOn = Atomic<Bool>(false)
 
     init(_ redactor: Redactor, _ inbox: TrafficInbox) { (self.redactor, self.inbox) = (redactor, inbox) }
@@ -48,9 +49,26 @@ final class HoldRecorder: LoadRecorder, LoadHolder {
         }
     }
 
-    func didHold(_ load: HeldLoad) { inbox.add(.held(load)) }
+    /// Where the last page was closed meanwhile, the load goes on.
+    func didHold(_ load: HeldLoad) {
+        let isHeld = state.withLock { state in
+            if state.isWatched { state.held[load.number] = load }
+            return state.isWatched
+        }
+        if isHeld { inbox.add(.held(load)) } else { load.decide(.proceed(nil)) }
+    }
 
-    func didRelease(_ load: HeldLoad) { inbox.add(.released(load)) }
+    func didRelease(_ load: HeldLoad) {
+        if state.withLock({ $0.held.removeValue(forKey: load.number) }) != nil { inbox.add(.released(load)) }
+    }
+
+    /// The load with the number, if it is held.
+    func held(_ number: Int) -> HeldLoad? { state.withLock { $0.held[number] } }
+
+    /// Lets all loads go on unchanged.
+    func releaseAll() {
+        for load in state.withLock({ Array($0.held.values) }) { load.decide(.proceed(nil)) }
+    }
 
     // MARK: LoadRecorder
 
@@ -61,8 +79,9 @@ final class HoldRecorder: LoadRecorder, LoadHolder {
         return HoldingLoad(request, resources, self, make)
     }
 
-    func record(_ metrics: URLSessionTaskMetrics, _ error: (any Error)?, ofTask task: Int, in session: SessionIdentity)
-    {}
+    func record(
+        _ metrics: URLSessionTaskMetrics, _ error: (any Error)?, ofTask task: Int, in session: SessionIdentity
+    ) {}
 
     func flush(_ done: @escaping @Sendable () -> Void) { done() }
 }

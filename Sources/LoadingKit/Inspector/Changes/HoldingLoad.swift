@@ -287,6 +287,9 @@ extension HoldingLoad: ForwardingReceiver {
         return collect { $0.append(data) }
     }
 
+    /// A changed body has no coded form.
+    func receive(coded bytes: UnsafeRawBufferPointer) { if case .loading = state { receiver?.receive(coded: bytes) } }
+
     private func collect(_ append: (inout Data) -> Void) -> Flow {
         guard case .collecting(let response, var data, let timer) = state else { return .wait }
         append(&data)

@@ -9,7 +9,7 @@ struct LiveConnection {
     }
 
     let id: String
-    let session: Int
+    private let session: UInt64
     private var state = State.opening
     private var remote = ""
     private var version = ""
@@ -19,12 +19,10 @@ struct LiveConnection {
     /// The members of the message that only the session knows: the state, and the streams and windows of HTTP/2.
     private var details: [String: JSONValue] = [:]
 
-    init(_ number: UInt32, session: Int) {
+    init(_ number: UInt32, session: UInt64) {
         id = "\(session).\(number)"
         self.session = session
     }
-
-    var isClosed: Bool { state == .closed }
 
     /// Returns whether a reader sees a change.
     mutating func note(_ event: SessionEvent, _ detail: String) -> Bool {
@@ -89,7 +87,7 @@ struct LiveConnection {
             "protocol": .string(version), "tls": .string(tls), "state": .string(state.rawValue),
             "requests": .integer(Int64(requestCount)), "reason": .string(reason),
         ]
-        if !isClosed { members.merge(details) { $1 } }
+        if state != .closed { members.merge(details) { $1 } }
         return ["type": "connection", "connection": .object(members)]
     }
 }

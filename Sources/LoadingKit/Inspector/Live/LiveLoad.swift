@@ -19,22 +19,19 @@ struct LiveLoad {
     private static let mostDecisions = 100
 
     private(set) var notes: LoadNotes
-    /// The number of the session among those of the inspector.
-    let session: Int
     private(set) var connection: UInt32 = 0
     private(set) var decisions: [Decision] = []
     var isHeld = false
     private var isActive = false
 
-    init(_ notes: LoadNotes, session: Int) {
+    init(_ notes: LoadNotes) {
         self.notes = notes
-        self.session = session
         isActive = notes.response != nil
     }
 
     var id: String { String(notes.number) }
 
-    var isOver: Bool { notes.result != nil }
+    private var session: UInt64 { notes.session.number }
 
     mutating func update(_ notes: LoadNotes) {
         self.notes = notes

@@ -7,12 +7,12 @@ import LoadingKitPrimitives
 /// inspector's event loop.
 struct LiveTraffic {
     private struct TaskKey: Hashable {
-        let session: Int
+        let session: SessionIdentity
         let task: Int
     }
 
     private struct ConnectionKey: Hashable {
-        let session: Int
+        let session: SessionIdentity
         let connection: UInt32
     }
 
@@ -20,9 +20,11 @@ struct LiveTraffic {
     private static let mostLoads = 10_000
     private static let mostBodyBytes = 64 << 20
     private static let mostConnections = 1_000
+    private static let mostSessions = 1_000
 
     private let rules: HARRules
-    private var sessions: [SessionIdentity: (number: Int, name: String)] = [:]
+    private var sessions: [SessionIdentity: String] = [:]
+    private var sessionOrder: Deque<SessionIdentity> = []
     private var loads: [Int: LiveLoad] = [:]
     /// The numbers of loads, the earliest first.
     private var order: Deque<Int> = []
@@ -32,7 +34,7 @@ struct LiveTraffic {
     private var current: [TaskKey: Int] = [:]
     private var connections: [ConnectionKey: LiveConnection] = [:]
     private var connectionOrder: Deque<ConnectionKey> = []
-    private(set) var held: [Int: HeldLoad] = [:]
+    private var held: [Int: HeldLoad] = [:]
 
     // The changes since the last messages.
     private var changedLoads: Set<Int> = []
@@ -43,11 +45,21 @@ struct LiveTraffic {
 
     // MARK: Inputs
 
+    mutating func receive(_ sessions: [TrafficInbox.Session]) {
+        for session in sessions {
+            self.sessions[session.identity] = session.name
+            sessionOrder.append(session.identity)
+            news.append(Self.message(of: session.identity, session.name))
+        }
+        while sessionOrder.count > Self.mostSessions, let first = sessionOrder.popFirst() {
+            self.sessions[first] = nil
+        }
+    }
+
     mutating func receive(_ inputs: [TrafficInput], isMissing: Bool, _ anchor: WallClockAnchor) {
         if isMissing { news.append(["type": "gap"]) }
         for input in inputs {
             switch input {
-            case .session(let identity, let name): add(identity, name)
             case .load(let load): receive(load.notes)
             case .event(let session, let record, let detail): receive(session, record, detail, anchor)
             case .connections(let session, let states): receive(session, states)
@@ -58,22 +70,14 @@ struct LiveTraffic {
         forget()
     }
 
-    private mutating func add(_ identity: SessionIdentity, _ name: String) {
-        guard sessions[identity] == nil else { return }
-        sessions[identity] = (sessions.count + 1, name)
-        news.append(Self.message(of: (sessions.count, name)))
-    }
-
-    private func number(of session: SessionIdentity) -> Int { sessions[session]?.number ?? 0 }
-
     private mutating func receive(_ notes: LoadNotes) {
         if loads[notes.number] == nil {
-            loads[notes.number] = LiveLoad(notes, session: number(of: notes.session))
+            loads[notes.number] = LiveLoad(notes)
             order.append(notes.number)
         } else {
             loads[notes.number]?.update(notes)
         }
-        let key = TaskKey(session: number(of: notes.session), task: notes.task)
+        let key = TaskKey(session: notes.session, task: notes.task)
         current[key] = notes.number
         changedLoads.insert(notes.number)
         guard notes.result != nil, notes.size > 0 else { return }
@@ -84,9 +88,8 @@ struct LiveTraffic {
     private mutating func receive(
         _ session: SessionIdentity, _ record: SessionEventRecord, _ detail: String, _ anchor: WallClockAnchor
     ) {
-        let number = number(of: session)
-        if record.connection > 0 { receive(record, detail, ofConnectionIn: number) }
-        let key = TaskKey(session: number, task: Int(record.task))
+        if record.connection > 0 { receive(record, detail, ofConnectionIn: session) }
+        let key = TaskKey(session: session, task: Int(record.task))
         switch record.event {
         case .requestBegan:
             guard let load = current[key] else { return }
@@ -103,24 +106,25 @@ struct LiveTraffic {
         }
     }
 
-    private mutating func receive(_ record: SessionEventRecord, _ detail: String, ofConnectionIn session: Int) {
+    private mutating func receive(
+        _ record: SessionEventRecord, _ detail: String, ofConnectionIn session: SessionIdentity
+    ) {
         let id = ConnectionKey(session: session, connection: record.connection)
-        if connections[id] == nil { add(LiveConnection(record.connection, session: session), id) }
+        if connections[id] == nil { add(record.connection, id) }
         if connections[id]?.note(record.event, detail) == true { changedConnections.insert(id) }
     }
 
-    private mutating func add(_ connection: LiveConnection, _ id: ConnectionKey) {
-        connections[id] = connection
+    private mutating func add(_ number: UInt32, _ id: ConnectionKey) {
+        connections[id] = LiveConnection(number, session: id.session.number)
         connectionOrder.append(id)
     }
 
     private mutating func receive(_ session: SessionIdentity, _ states: [ConnectionState]) {
-        let number = number(of: session)
         for state in states {
-            let id = ConnectionKey(session: number, connection: state.number)
-            if connections[id] == nil { add(LiveConnection(state.number, session: number), id) }
+            let id = ConnectionKey(session: session, connection: state.number)
+            if connections[id] == nil { add(state.number, id) }
             let hasChanged = connections[id]?.note(state) { [current] task in
-                current[TaskKey(session: number, task: task)].map { String($0) } ?? ""
+                current[TaskKey(session: session, task: task)].map { String($0) } ?? ""
             }
             guard hasChanged == true else { continue }
             changedConnections.insert(id)
@@ -140,13 +144,13 @@ struct LiveTraffic {
     }
 
     private mutating func setHeld(_ load: HeldLoad, _ isHeld: Bool) {
-        guard let number = current[TaskKey(session: number(of: load.session), task: load.task)] else { return }
+        guard let number = current[TaskKey(session: load.session, task: load.task)] else { return }
         loads[number]?.isHeld = isHeld
         changedLoads.insert(number)
     }
 
     private func entry(of load: HeldLoad) -> String {
-        current[TaskKey(session: number(of: load.session), task: load.task)].map { String($0) } ?? ""
+        current[TaskKey(session: load.session, task: load.task)].map { String($0) } ?? ""
     }
 
     /// Releases what is beyond the limits, the earliest first.
@@ -156,7 +160,10 @@ struct LiveTraffic {
             loads[first.number]?.notes.omitBodies()
         }
         while order.count > Self.mostLoads, let first = order.popFirst() {
-            loads[first] = nil
+            if let notes = loads.removeValue(forKey: first)?.notes {
+                let key = TaskKey(session: notes.session, task: notes.task)
+                if current[key] == first { current[key] = nil }
+            }
             changedLoads.remove(first)
         }
         while connectionOrder.count > Self.mostConnections, let first = connectionOrder.popFirst() {
@@ -164,6 +171,9 @@ struct LiveTraffic {
             changedConnections.remove(first)
         }
     }
+
+    /// Whether the session is followed.
+    func knows(_ session: SessionIdentity) -> Bool { sessions[session] != nil }
 
     // MARK: Messages
 
@@ -189,11 +199,11 @@ struct LiveTraffic {
     }
 
     private var sessionMessages: [JSONValue] {
-        sessions.values.sorted { $0.number < $1.number }.map(Self.message)
+        sessionOrder.compactMap { session in sessions[session].map { Self.message(of: session, $0) } }
     }
 
-    private static func message(of session: (number: Int, name: String)) -> JSONValue {
-        ["type": "session", "id": .string(String(session.number)), "name": .string(session.name)]
+    private static func message(of session: SessionIdentity, _ name: String) -> JSONValue {
+        ["type": "session", "id": .string(String(session.number)), "name": .string("\(name) \(session.number)")]
     }
 
     var heldMessages: [JSONValue] { held.values.map { $0.message(entry: entry(of: $0)) } }

@@ -6,7 +6,6 @@ import Synchronization
 
 /// Something that the inspector is told on the event loop of a session.
 enum TrafficInput: Sendable {
-    case session(SessionIdentity, name: String)
     case load(LoadSnapshot)
     case event(SessionIdentity, SessionEventRecord, detail: String)
     case connections(SessionIdentity, [ConnectionState])
@@ -29,9 +28,14 @@ final class LoadSnapshot: Sendable {
 /// Takes what happens in sessions, on any thread. Nothing else is done with it until a page is open: then the inspector's
 /// loop takes it from time to time. The earliest inputs are dropped where there are too many.
 final class TrafficInbox: SessionEventObserver, Sendable {
+    /// The name of a session that has been made.
+    struct Session: Sendable {
+        let identity: SessionIdentity
+        let name: String
+    }
+
     private struct State {
-        /// They are kept: other inputs name them.
-        var sessions: [TrafficInput] = []
+        var sessions: Deque<Session> = []
         var inputs: Deque<TrafficInput> = []
         var bodyBytes = 0
         var hasDropped = false
@@ -61,6 +65,8 @@ final class TrafficInbox: SessionEventObserver, Sendable {
         static let whileUnread = Limits(count: 8_192, bodyBytes: 8 << 20)
     }
 
+    private static let mostSessions = 1_000
+
     private let state = Guarded(State())
     private let isRead = Atomic<Bool>(false)
 
@@ -76,21 +82,24 @@ final class TrafficInbox: SessionEventObserver, Sendable {
     func add(_ input: TrafficInput) {
         // Dropped inputs are released when the lock is free.
         let limits = isWatched ? Limits.whileRead : .whileUnread
-        let dropped = state.withLock { state -> [TrafficInput] in
-            guard case .session = input else { return state.append(input, limits) }
-            state.sessions.append(input)
-            return []
-        }
+        let dropped = state.withLock { $0.append(input, limits) }
         withExtendedLifetime(dropped) {}
     }
 
-    /// All sessions, and the inputs since the last call; and whether some of these were dropped.
-    func take() -> (inputs: [TrafficInput], hasDropped: Bool) {
+    /// Other inputs name the session, and may be kept longer: a program may make a session for each load.
+    func add(_ session: Session) {
         state.withLock { state in
-            let inputs = state.sessions + state.inputs
-            let hasDropped = state.hasDropped
-            (state.inputs, state.bodyBytes, state.hasDropped) = ([], 0, false)
-            return (inputs, hasDropped)
+            state.sessions.append(session)
+            if state.sessions.count > Self.mostSessions { state.sessions.removeFirst() }
         }
+    }
+
+    /// The sessions and the inputs since the last call, and whether some inputs were dropped.
+    func take() -> (sessions: [Session], inputs: [TrafficInput], hasDropped: Bool) {
+        let taken = state.withLock { state in
+            defer { state = State() }
+            return state
+        }
+        return (Array(taken.sessions), Array(taken.inputs), taken.hasDropped)
     }
 }

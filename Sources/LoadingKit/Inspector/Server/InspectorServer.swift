@@ -4,7 +4,7 @@ import LoadingKitHAR
 import LoadingKitTransport
 
 /// Serves the page, and sends it what happens. Confined to the inspector's event loop.
-final class InspectorServer: @unchecked Sendable {  // confined to `loop`, but for `start(_:)`
+final class InspectorServer: @unchecked Sendable {  // confined to `loop`, from `start()` on
     /// How often what has happened is sent, in seconds, and how often the connections' state is asked for.
     private static let interval = 0.1
     private static let connectionInterval = 5
@@ -57,7 +57,7 @@ final class InspectorServer: @unchecked Sendable {  // confined to `loop`, but f
         listener.close()
         timer?.cancel()
         holds?.set(isWatched: false)
-        for held in traffic.held.values { held.decide(.proceed(nil)) }
+        holds?.releaseAll()
         for connection in connections { connection.close() }
     }
 
@@ -83,7 +83,8 @@ final class InspectorServer: @unchecked Sendable {  // confined to `loop`, but f
 
     /// Reads what has happened, and tells the pages.
     func update() {
-        let (inputs, isMissing) = inbox.take()
+        let (sessions, inputs, isMissing) = inbox.take()
+        traffic.receive(sessions)
         traffic.receive(inputs, isMissing: isMissing, anchor)
         if pages.isEmpty { return traffic.dropNews() }
         guard traffic.hasNews else { return }
@@ -120,7 +121,7 @@ final class InspectorServer: @unchecked Sendable {  // confined to `loop`, but f
 
     /// Asks each session for its connections, on its own loop.
     private func askForConnections() {
-        for case let core as SessionCore in LiveSessions.all {
+        for case let core as SessionCore in LiveSessions.all where traffic.knows(core.identity) {
             core.loop.execute { [inbox] in
                 inbox.add(.connections(core.identity, core.connectionStates()))
             }
@@ -161,22 +162,17 @@ extension InspectorServer: InspectorRequestHandler {
 
     func didClose(_ connection: InspectorConnection) {
         connections.removeAll { $0 === connection }
+        let pageCount = pages.count
         pages.removeAll { $0.connection === connection }
         // A connection may have waited for a descriptor.
         listener.acceptAll()
-        guard pages.isEmpty else { return }
+        guard pages.isEmpty, pageCount > 0 else { return }
         inbox.set(isWatched: false)
         holds?.set(isWatched: false)
         // Nobody is there to decide. A page that is loaded again is there before this time.
         _ = loop.schedule(at: loop.now.advanced(bySeconds: Self.admissionTime)) { [weak self] in
-            guard let self, pages.isEmpty else { return }
-            releaseAll()
+            if let self, pages.isEmpty { holds?.releaseAll() }
         }
-    }
-
-    private func releaseAll() {
-        update()
-        for held in traffic.held.values { held.decide(.proceed(nil)) }
     }
 
     // MARK: Actions
@@ -189,8 +185,8 @@ extension InspectorServer: InspectorRequestHandler {
             case "setRules":
                 holds.set((action["rules"]?.array ?? []).compactMap { HoldRule($0) })
                 send([rulesMessage])
-            case "releaseAll": releaseAll()
-            case let name?: try decide(name, action)
+            case "releaseAll": holds.releaseAll()
+            case let name?: try decide(name, action, holds)
             case nil: return "The action has no name."
             }
             return nil
@@ -201,9 +197,8 @@ extension InspectorServer: InspectorRequestHandler {
         }
     }
 
-    private func decide(_ name: String, _ action: JSONValue) throws(EditError) {
-        update()
-        guard let number = action["id"]?.string.flatMap({ Int($0) }), let held = traffic.held[number] else {
+    private func decide(_ name: String, _ action: JSONValue, _ holds: HoldRecorder) throws(EditError) {
+        guard let number = action["id"]?.string.flatMap({ Int($0) }), let held = holds.held(number) else {
             throw EditError("the load is no longer held")
         }
         switch name {

@@ -1,0 +1,60 @@
+import LoadingKitCore
+import LoadingKitHAR
+import LoadingKitLoopbackServer
+import LoadingKitPrimitives
+import TestSupport
+import Testing
+
+@testable import LoadingKitInspector
+
+/// What the inspector keeps, and what it holds while no page is there.
+@Suite(.timeLimit(.minutes(5))) struct InboxTests {
+    private let inbox = TrafficInbox()
+
+    /// Whether a page is open, and the number of events that are kept of many.
+    @Test(arguments: [(false, 8_192), (true, 20_000)]) func events(_ isWatched: Bool, _ count: Int) {
+        inbox.set(isWatched: isWatched)
+        let session = SessionIdentity()
+        let event = SessionEventRecord(time: MonotonicTime(nanoseconds: 0), event: .loadBegan)
+        for _ in 0..<20_000 { inbox.session(session, did: event, detail: "") }
+        let taken = inbox.take()
+        #expect(taken.inputs.count == count && taken.hasDropped == (count < 20_000))
+        #expect(inbox.take().inputs.isEmpty)
+    }
+
+    /// A program may make a session for each load.
+    @Test func sessions() {
+        let sessions = (0..<3_000).map { _ in SessionIdentity() }
+        for session in sessions { inbox.add(TrafficInbox.Session(identity: session, name: "default")) }
+        let taken = inbox.take().sessions
+        #expect(taken.map(\.identity) == sessions.suffix(1_000))
+    }
+
+    private func heldLoad(_ holds: HoldRecorder, _ decisions: Recorder<String>) -> HeldLoad {
+        let shown = ShownMessage(
+            line: .request(method: "GET", url: "http://h/"), fields: [], body: [], bodyNote: "",
+            redactor: holds.redactor)
+        return HeldLoad(
+            number: holds.makeNumber(), session: SessionIdentity(), task: 1, request: shown, response: nil
+        ) { decision in
+            if case .proceed(nil) = decision { decisions.append("proceed") } else { decisions.append("other") }
+        }
+    }
+
+    /// A load that is held in the moment in which the last page is closed goes on.
+    @Test func withoutAPageNothingIsHeld() {
+        let holds = HoldRecorder(Redactor(.standard), inbox)
+        let decisions = Recorder<String>()
+        holds.didHold(heldLoad(holds, decisions))
+        #expect(decisions.snapshot == ["proceed"] && inbox.take().inputs.isEmpty)
+        holds.set(isWatched: true)
+        let held = heldLoad(holds, decisions)
+        holds.didHold(held)
+        #expect(decisions.count == 1 && holds.held(held.number) === held)
+        holds.releaseAll()
+        #expect(decisions.snapshot == ["proceed", "proceed"])
+        holds.didRelease(held)
+        holds.didRelease(held)
+        #expect(holds.held(held.number) == nil && inbox.take().inputs.count == 2)
+    }
+}
