@@ -54,7 +54,7 @@ package final class Inspector: Sendable {
         follower.withLock { $0 = number }
     }
 
-    /// Lets go of the sessions, and of the loads that are held. The page gets nothing more.
+    /// Stops to follow the sessions, and lets held loads go on. The page gets no further messages.
     package func stop() {
         guard let number = follower.withLock({ $0.take() }) else { return }
         LiveSessions.unfollow(number)

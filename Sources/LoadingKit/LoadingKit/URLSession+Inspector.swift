@@ -44,7 +44,7 @@ public final class URLSessionInspector: Sendable {
 
     fileprivate init(_ inspector: Inspector) { self.inspector = inspector }
 
-    /// The page's address. Whoever has it sees the program's traffic.
+    /// The page's address. A browser that has it shows the program's traffic.
     public var page: URL { URL(string: inspector.address) ?? URL(fileURLWithPath: "/") }
 
     /// Ends the page. Loads that it holds go on unchanged.

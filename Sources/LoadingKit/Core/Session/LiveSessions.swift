@@ -17,7 +17,8 @@ final class SessionEntry: Sendable {
     deinit { LiveSessions.remove(session.identity) }
 }
 
-/// The sessions of the process that have not been released, and those who are told of new ones. Used from any thread.
+/// The sessions of the process that have not been released, and the followers that are told of new ones. Used from any
+/// thread.
 package enum LiveSessions {
     private struct WeakEntry: Sendable {
         weak let entry: SessionEntry?

@@ -25,8 +25,8 @@ final class LoadSnapshot: Sendable {
     }
 }
 
-/// Takes what happens in sessions, on any thread. Nothing else is done with it until a page is open: then the inspector's
-/// loop takes it from time to time. The earliest inputs are dropped where there are too many.
+/// Keeps the inputs of all sessions, from any thread, until the inspector's loop takes them: ten times a second while a
+/// page is open, and not at all otherwise. The earliest inputs are dropped where there are too many.
 final class TrafficInbox: SessionEventObserver, Sendable {
     /// The name of a session that has been made.
     struct Session: Sendable {
@@ -70,7 +70,7 @@ final class TrafficInbox: SessionEventObserver, Sendable {
     private let state = Guarded(State())
     private let isRead = Atomic<Bool>(false)
 
-    /// Whether a page is open, so that inputs that the next one makes needless are wanted, too.
+    /// Whether a page is open. Then inputs about the middle of a load are wanted, too.
     var isWatched: Bool { isRead.load(ordering: .relaxed) }
 
     func set(isWatched: Bool) { isRead.store(isWatched, ordering: .relaxed) }

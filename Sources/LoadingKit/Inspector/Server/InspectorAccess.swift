@@ -1,8 +1,8 @@
 import LoadingKitHTTP1
 import LoadingKitPrimitives
 
-/// Who gets something from the inspector's server: the browser of the user who has the address with the token, and
-/// nobody else. Other users of the machine can connect to the port, and so can each page in the user's browser.
+/// The rules for access to the inspector's server: a browser that has the address with the token is let in. Other users
+/// of the machine can connect to the port, and so can each page in the user's browser.
 struct InspectorAccess {
     /// The secret in the address of the page.
     let token: String

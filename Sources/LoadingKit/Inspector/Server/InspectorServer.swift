@@ -3,9 +3,10 @@ import LoadingKitCore
 import LoadingKitHAR
 import LoadingKitTransport
 
-/// Serves the page, and sends it what happens. Confined to the inspector's event loop.
+/// Serves the page, and sends messages about the sessions to it. Confined to the inspector's event loop.
 final class InspectorServer: @unchecked Sendable {  // confined to `loop`, from `start()` on
-    /// How often what has happened is sent, in seconds, and how often the connections' state is asked for.
+    /// The time between two updates of the pages, in seconds, and the updates between two requests for the state of the
+    /// connections.
     private static let interval = 0.1
     private static let connectionInterval = 5
     /// The most entries that are made at once. The loop serves other pages and the program's sessions in between.
@@ -81,7 +82,7 @@ final class InspectorServer: @unchecked Sendable {  // confined to `loop`, from 
 
     // MARK: Messages
 
-    /// Reads what has happened, and tells the pages.
+    /// Takes the inputs of the sessions, and sends the pages what has changed.
     func update() {
         let (sessions, inputs, isMissing) = inbox.take()
         traffic.receive(sessions)
@@ -169,7 +170,7 @@ extension InspectorServer: InspectorRequestHandler {
         guard pages.isEmpty, pageCount > 0 else { return }
         inbox.set(isWatched: false)
         holds?.set(isWatched: false)
-        // Nobody is there to decide. A page that is loaded again is there before this time.
+        // No page can decide about the held loads. A page that is loaded again connects before this time.
         _ = loop.schedule(at: loop.now.advanced(bySeconds: Self.admissionTime)) { [weak self] in
             if let self, pages.isEmpty { holds?.releaseAll() }
         }
