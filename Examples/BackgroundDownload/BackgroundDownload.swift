@@ -20,6 +20,8 @@ enum BackgroundDownload {
         let configuration = URLSessionConfiguration.background(withIdentifier: "org.loadingkit.example.downloads")
         let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
         for task in await session.allTasks { print("goes on: \(task.originalRequest?.url?.lastPathComponent ?? "")") }
+        // A pipe gets the lines at once.
+        fflush(nil)
         for url in arguments.dropFirst().compactMap({ URL(string: $0) }) {
             session.downloadTask(with: url).resume()
             // From here on the program may be killed.
