@@ -156,6 +156,28 @@ import Testing
         }
     }
 
+    /// A POST on a connection that has served before is sent again if the server may have closed it as idle: not if the server
+    /// has sent anything since.
+    @Test(arguments: [false, true])
+    func aPOSTIsNotSentAgainToAServerThatWasAwake(wasAwake: Bool) async throws {
+        let update = Self.frames { HTTP2FrameEncoder.windowUpdate(0, increment: 1000, to: &$0) }
+        let peer = try ScriptedPeer(scripts: [
+            [
+                .expectAnything, .send(Self.settings + Self.answer(1, "a")), .expectThrough(Array("posted".utf8)),
+                .send(wasAwake ? update : []), .close,
+            ],
+            [.expectAnything, .send(Self.settings + Self.answer(1, "again")), .hold],
+        ])
+        defer { peer.stop() }
+        try await withTimeout {
+            let session = session()
+            #expect(await session.outcome(peer.request()) == .ok("a"))
+            var request = peer.request(method: "POST")
+            request.httpBody = Data("posted".utf8)
+            #expect(await session.outcome(request) == (wasAwake ? Self.lost : .ok("again")))
+        }
+    }
+
     /// Nor is one that has begun to answer, whatever it says of the stream afterwards: the body would begin twice.
     @Test(arguments: [reset(1, .refusedStream), reset(1, .http11Required), goAway(0)])
     private func whatIsBeingAnsweredIsNotSentAgain(refusal: [UInt8]) async throws {
@@ -246,7 +268,9 @@ import Testing
         }
     }
 
-    @Test func aConnectionThatDiesInSilenceIsFound() async throws {
+    /// Who is silent may have acted: a POST is not sent again.
+    @Test(arguments: [("GET", Outcome.ok("b")), ("POST", lost)])
+    private func aConnectionThatDiesInSilenceIsFound(method: String, outcome: Outcome) async throws {
         let peer = try ScriptedPeer(scripts: [
             [.expectAnything, .send(Self.settings + Self.answer(1, "a")), .readUntilClose],
             [.expectAnything, .send(Self.settings + Self.answer(1, "b")), .hold],
@@ -263,13 +287,13 @@ import Testing
             // Quiet for a while: the next request takes a PING along, and nothing answers either.
             time.advance(by: .seconds(6))
             _ = await session.allTasks
-            async let second = session.outcome(peer.request())
+            async let second = session.outcome(peer.request(method: method))
             while await session.allTasks.isEmpty { await Task.yield() }
             for _ in 0..<4 {
                 time.advance(by: .seconds(3))
                 _ = await session.allTasks
             }
-            #expect(await second == .ok("b"))
+            #expect(await second == outcome)
         }
     }
 }

@@ -153,7 +153,9 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
     ///
     /// This applies only to requests whose body can be sent again, and only where the connection has carried another
     /// request before. Most likely the server has closed such a connection as idle, while the request was in transit.
-    /// Requests with idempotent methods, and those with an `Idempotency-Key` field, are always sent again.
+    /// An HTTP/2 server that has sent anything since the request, or that no longer answers PINGs, has not: the request
+    /// fails with `networkConnectionLost`. Requests with idempotent methods, and those with an `Idempotency-Key` field,
+    /// are always sent again.
     open var retriesUnansweredRequests: Bool {
         get { settings.retriesUnansweredRequests }
         set { settings.retriesUnansweredRequests = newValue }

@@ -51,8 +51,8 @@ struct StreamFailure: Error {
         /// A reused connection was lost before any byte of the response. The server may have closed it as idle, before
         /// or after the request arrived.
         case unknown
-        /// The server has reported that it may process the request (RFC 9113 §6.8), and has closed the connection
-        /// without a response.
+        /// The server may have processed the request, and has closed the connection without a response: it has said so
+        /// (RFC 9113 §6.8), was awake since the request, or is silent.
         case possible
         /// The server had begun to respond, or the connection was new.
         case begun

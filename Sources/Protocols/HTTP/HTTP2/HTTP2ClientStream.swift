@@ -14,6 +14,9 @@ final class HTTP2ClientStream: HTTPStream {
 
     let number: HTTP2StreamID
     private let connection: HTTP2Connection
+    private let arrivalsBefore: Int
+    /// Whether the server has sent anything since the request, for any stream.
+    var hasHeardSince: Bool { connection.arrivalCount != arrivalsBefore }
     /// Nil once the exchange has the end or is over.
     @exclusivity(unchecked) private(set) var exchange: HTTPExchange?  // read and replaced, never changed in place
     @exclusivity(unchecked) var body: HTTP2BodySender?  // calls no other object while it changes in place
@@ -39,6 +42,7 @@ final class HTTP2ClientStream: HTTPStream {
         self.number = number
         self.exchange = exchange
         self.connection = connection
+        arrivalsBefore = connection.arrivalCount
     }
 
     // MARK: The window

@@ -24,7 +24,8 @@ extension HTTP2Connection {
         streams.sorted { ($0.exchange?.number ?? 0) < ($1.exchange?.number ?? 0) }
     }
 
-    func connectionLost(_ error: any Error) {
+    /// - Parameter isSilent: whether the server still has the connection, as far as is known, and does not answer.
+    func connectionLost(_ error: any Error, isSilent: Bool = false) {
         guard let closing = life.close() else { return }
         releaseResources()
         stream.close()
@@ -39,10 +40,12 @@ extension HTTP2Connection {
         pool.connectionWillClose(self, .lost)
         for stream in lost {
             // The connection may have been lost before the request arrived (RFC 9110 §9.2.2). If it never carried more
-            // than this request, the request itself may be the cause.
-            let isUnknown = !stream.hasResponse && (stream.number > 1 || lost.count > 1)
+            // than this request, the request itself may be the cause. A server that has sent something since the
+            // request, or that no longer answers, has not closed an idle connection.
+            let isUnanswered = !stream.hasResponse && (stream.number > 1 || lost.count > 1)
+            let mayBeProcessed = closing == .afterGoAway || isFault || isSilent || stream.hasHeardSince
             let processing: StreamFailure.Processing =
-                isUnknown ? (closing == .afterGoAway || isFault ? .possible : .unknown) : .begun
+                isUnanswered ? (mayBeProcessed ? .possible : .unknown) : .begun
             stream.failed(StreamFailure(error: error, processing: processing))
         }
         pool.connectionDidClose(id, .lost)
@@ -88,7 +91,7 @@ extension HTTP2Connection {
             sendPing()
             flushLater()
         case .dead(let words):
-            return connectionLost(LoadFailure(.networkConnectionLost, words))
+            return connectionLost(LoadFailure(.networkConnectionLost, words), isSilent: true)
         }
         schedulePingCheck()
     }

@@ -14,6 +14,7 @@ extension HTTP2Connection {
             switch stream.read(into: loop.scratch) {
             case .bytes(let count):
                 ping.didReceive(loop.now)
+                arrivalCount &+= 1
                 let bytes = UnsafeRawBufferPointer(rebasing: loop.scratch[..<count])
                 if log != nil { trace(log?.describe(received: bytes)) }
                 take(bytes)

@@ -32,6 +32,8 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     @exclusivity(unchecked) var ping: KeepAlivePing
     @exclusivity(unchecked) var timers = Timers()
     @exclusivity(unchecked) var uncounted = 0
+    /// How often bytes have arrived.
+    @exclusivity(unchecked) var arrivalCount = 0
     @exclusivity(unchecked) var use = ConnectionUse()
     /// Nil until the connection has been idle, and after it is closed.
     @exclusivity(unchecked) private var membership: IdleConnections.Membership?
