@@ -26,7 +26,7 @@ final class HTTP1Tunnel: HTTPStream, ByteStreamHandler, @unchecked Sendable {  /
     private var output: [UInt8] = []
     private var written = 0
     private var willWrite = false
-    private var cannotWrite = false
+    private var writeError: TransportError?
 
     /// - Parameter rest: the bytes that were received behind the response.
     init(_ stream: ByteStream, _ exchange: HTTPExchange, _ upgrade: any HTTPUpgrade, rest: [UInt8]) {
@@ -93,7 +93,7 @@ final class HTTP1Tunnel: HTTPStream, ByteStreamHandler, @unchecked Sendable {  /
 
     private func write() {
         if case .closed = state { return }
-        if cannotWrite { return }
+        if writeError != nil { return }
         while written < output.count || refill() {
             let result = output.withUnsafeBytes { stream.write(UnsafeRawBufferPointer(rebasing: $0[written...])) }
             switch result {
@@ -104,10 +104,11 @@ final class HTTP1Tunnel: HTTPStream, ByteStreamHandler, @unchecked Sendable {  /
         }
     }
 
-    /// The server's last bytes are still read if the exchange has room for them.
+    /// The server's last bytes are still read if the exchange has room for them. They are there already: what arrives
+    /// after a connection has failed is dropped.
     private func writeDidFail(_ error: TransportError) {
         guard case .open = state, held == nil else { return fail(error) }
-        cannotWrite = true
+        writeError = error
         // Not at once: the caller may be inside another connection's reading, which uses `loop.scratch`.
         loop.execute { [self] in readMore() }
     }
@@ -136,7 +137,9 @@ final class HTTP1Tunnel: HTTPStream, ByteStreamHandler, @unchecked Sendable {  /
             case .bytes(let count):
                 guard case .open(let exchange) = state else { continue }
                 give(UnsafeRawBufferPointer(rebasing: loop.scratch[..<count]), to: exchange)
-            case .wouldBlock: return
+            case .wouldBlock:
+                if let writeError { fail(writeError) }
+                return
             case .end: return end()
             case .failed(let error): return fail(error)
             }
