@@ -55,4 +55,5 @@ static const uint64_t lk_SSL_OP_NO_RENEGOTIATION = SSL_OP_NO_RENEGOTIATION;
 static const int lk_ERR_R_UNSUPPORTED = ERR_R_UNSUPPORTED;
 static inline int lk_ERR_GET_LIB(unsigned long code) { return ERR_GET_LIB(code); }
 static inline int lk_ERR_GET_REASON(unsigned long code) { return ERR_GET_REASON(code); }
+static const int lk_ERR_R_MALLOC_FAILURE = ERR_R_MALLOC_FAILURE;
 #endif

@@ -52,7 +52,7 @@ enum TrustStore {
     private static func add(_ bio: OpaquePointer?, to store: OpaquePointer) throws(TransportError) {
         guard let bio else { throw TransportError.misconfiguredTLS("the trusted certificates are none, or too long") }
         var added = 0
-        while let certificate = PEM_read_bio_X509_AUX(bio, nil, nil, nil) {
+        while let certificate = PEM_read_bio_X509_AUX(bio, nil, nil, nil).map({ readingExtensions($0) }) {
             defer { X509_free(certificate) }
             guard X509_STORE_add_cert(store, certificate) == 1 else {
                 throw TransportError.misconfiguredTLS("a trusted certificate cannot be used (\(OpenSSLError.text()))")
@@ -63,6 +63,15 @@ enum TrustStore {
             throw TransportError.misconfiguredTLS("the trusted certificates are not PEM text (\(OpenSSLError.text()))")
         }
         ERR_clear_error()
+    }
+
+    /// OpenSSL reads a certificate's extensions once. If it lacks memory then, the certificate is invalid for as long as
+    /// it is there: a copy is read anew.
+    private static func readingExtensions(_ certificate: OpaquePointer) -> OpaquePointer {
+        guard X509_check_purpose(certificate, -1, 0) != 1, let copy = X509_dup(certificate) else { return certificate }
+        X509_free(certificate)
+        _ = X509_check_purpose(copy, -1, 0)
+        return copy
     }
 
     /// Loads the files and folders that the environment names, otherwise the usual ones, otherwise OpenSSL's defaults.

@@ -8,6 +8,11 @@ enum OpenSSLError {
         return lk_ERR_GET_LIB(last) == ERR_LIB_PEM && lk_ERR_GET_REASON(last) == PEM_R_NO_START_LINE
     }
 
+    /// Whether there was no memory. OpenSSL may have gone on without what it could not allocate.
+    static var isLackOfMemory: Bool {
+        [ERR_peek_error(), ERR_peek_last_error()].contains { lk_ERR_GET_REASON($0) == lk_ERR_R_MALLOC_FAILURE }
+    }
+
     /// The text of the first error in the queue, which is the cause of the later ones. Empties the queue.
     static func text() -> String {
         defer { ERR_clear_error() }

@@ -20,6 +20,11 @@ package final class TLSContext: @unchecked Sendable {  // OpenSSL locks an SSL_C
         guard let context = SSL_CTX_new(TLS_client_method()) else {
             throw TransportError.misconfiguredTLS(OpenSSLError.text())
         }
+        // Such a context lacks algorithms, for all its connections.
+        guard !OpenSSLError.isLackOfMemory else {
+            SSL_CTX_free(context)
+            throw TransportError.misconfiguredTLS(OpenSSLError.text())
+        }
         self.context = context
         self.options = options
         keyLog = KeyLog.open(options.environment.keyLogFile)
