@@ -5,9 +5,10 @@
 # ThreadSanitizer and AddressSanitizer, each in a build of its own. `make races` counts the requests that LoadingKit and
 # libcurl lose when servers close connections: idle ones, at a reload, after ten requests. `make chaos` measures the memory
 # that is held after tens of thousands of failed loads, and of plain ones. `make traits` builds combinations of package traits.
-# `make docs` makes the documentation's site. `make deb` makes a Debian package of loadkit and loadkitd, and `make deb-check` installs it
+# `make simulate` runs sessions in a simulated system for two minutes (`SECONDS=3600`; `SEEDS=582`, `SEEDS=1-100`: these), and `make
+# faults` lets each call of each scenario of a table fail. `make docs` makes the documentation's site. `make deb` makes a Debian package of loadkit and loadkitd, and `make deb-check` installs it
 # in a clean root and runs it there. `make static` builds a program for an empty root.
-.PHONY: demo test test-peers docs deb deb-check traits static stress races chaos bench bench-results bench-against lint format build install-build-packages install-plugin-packages install-test-packages install-race-packages install-comparison-packages
+.PHONY: demo test test-peers docs deb deb-check traits static simulate faults stress races chaos bench bench-results bench-against lint format build install-build-packages install-plugin-packages install-test-packages install-race-packages install-comparison-packages
 
 # Where pipx puts what it installs.
 export PATH := $(HOME)/.local/bin:$(PATH)
@@ -27,6 +28,7 @@ COMPUTING := ^(ContentCoding|HPACK|HTTP1|HTTP2|Persistence|Primitives|WebSocket)
 TRAIT_SETS := none default default,CommandLineTool
 LOADS ?= 50000
 FILTER ?= .*
+SECONDS ?= 120
 SOURCES := Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Benchmarks Benchmarks/Sources
 
 demo: install-build-packages
@@ -84,6 +86,14 @@ stress: install-build-packages
 		-Xswiftc -DTHREAD_SANITIZER --filter StressTests
 	LSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/leaks.txt LOADINGKIT_STRESS_LOADS=$(LOADS) \
 		swift test --enable-all-traits --sanitize=address --scratch-path .build-address --filter StressTests
+
+simulate: install-build-packages
+	swift build --product SimulatedWorld
+	"$$(swift build --show-bin-path)/SimulatedWorld" $(if $(SEEDS),--seeds $(SEEDS),--seconds $(SECONDS)) $(if $(TRACE),--trace)
+
+faults: install-build-packages
+	swift build --product SimulatedWorld
+	"$$(swift build --show-bin-path)/SimulatedWorld" --faults $(SCENARIO)
 
 races: install-build-packages install-race-packages
 	$(RACE_BUILD) --product RacingLoadingKit

@@ -358,6 +358,18 @@ let package = Package(
         .executableTarget(
             name: "NetworkProbe", dependencies: ["LoadingKit", "CTestNetworks"], path: "Tests/NetworkProbe",
             swiftSettings: settings),
+        // A system that one seed decides, and whole sessions in it.
+        .target(name: "CSimulatedSystem", path: "Tests/Simulation/CSimulatedSystem"),
+        .executableTarget(
+            name: "SimulatedWorld",
+            dependencies: [
+                "LoadingKit", "LoadingKitLoopbackServer", "LoadingKitPrimitives", "TestSupport", "CSimulatedSystem",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Tests/Simulation/SimulatedWorld", swiftSettings: settings),
+        .testTarget(
+            name: "SimulationTests", dependencies: ["TestSupport", "SimulatedWorld"],
+            path: "Tests/Simulation/SimulationTests", swiftSettings: settings),
         // Reaches the limits of its process.
         .executableTarget(
             name: "ExhaustionProbe", dependencies: ["LoadingKit", "LoadingKitLoopbackServer"],
@@ -498,7 +510,8 @@ let package = Package(
     ] + readersPackage("SampleScheme", at: "GeneratedPackage")
         + readersPackage("MemScheme", at: "Tutorials/MemScheme")
         + readersPackage("Interceptors", at: "Tutorials/Interceptors"),
-    swiftLanguageModes: [.v6]
+    swiftLanguageModes: [.v6],
+    cxxLanguageStandard: .cxx17
 )
 
 // On Apple's platforms the module LoadingKit is Foundation's `URLSession` under this name, and the products of the plugins are there but

@@ -1,20 +1,24 @@
 import Foundation
 import LoadingKitLoopbackServer
-import TestSupport
 
 /// An FTP server in the test's process that does all well, but for its faults.
 ///
 /// Each fault happens once, on the first connection that comes to it: what comes later finds a server without faults.
-final class FaultyFTPServer: Sendable {
+package final class FaultyFTPServer: Sendable {
     /// The server's fault.
-    struct Fault: Sendable, Hashable {
+    package struct Fault: Sendable, Hashable {
         /// The step at which it is done: a command's name, `greeting`, or `end` for the reply after the data.
-        var step: String
-        var act: Act
+        package var step: String
+        package var act: Act
+
+        package init(step: String, act: Act) {
+            self.step = step
+            self.act = act
+        }
     }
 
     /// The wrong behaviour.
-    enum Act: Sendable, Hashable {
+    package enum Act: Sendable, Hashable {
         /// Sends this, without an end of line of its own. A port is opened for `{port}`, or for `{high},{low}`.
         case reply(String)
         /// Sends this, and then what is right.
@@ -45,15 +49,15 @@ final class FaultyFTPServer: Sendable {
     }
 
     /// The answer to a request for the file.
-    static let file = Array(String(repeating: "0123456789abcdef", count: 4096).utf8)
+    package static let file = Array(String(repeating: "0123456789abcdef", count: 4096).utf8)
 
-    let stopping = Signal()
+    package let stopping = Signal()
     private let faults: Box<[Fault]>
     private let recorder = Recorder<String>()
     private let lines = Recorder<String>()
     private let acceptor: ConnectionAcceptor
 
-    init(_ faults: [Fault] = []) throws {
+    package init(_ faults: [Fault] = []) throws {
         let remaining = Box(faults)
         self.faults = remaining
         acceptor = try ConnectionAcceptor(.ipv4(), stopping: stopping) { [stopping, recorder, lines] socket, _ in
@@ -69,24 +73,24 @@ final class FaultyFTPServer: Sendable {
 
     deinit { stop() }
 
-    func stop() { acceptor.stop() }
+    package func stop() { acceptor.stop() }
 
     /// The steps of all connections up to now.
-    var steps: [String] { recorder.snapshot }
+    package var steps: [String] { recorder.snapshot }
 
     /// The commands of all connections up to now, whole.
-    var commands: [String] { lines.snapshot }
+    package var commands: [String] { lines.snapshot }
 
     /// Suspends until a step begins.
-    func step(_ name: String) async { _ = await recorder.contents { $0.contains(name) } }
+    package func step(_ name: String) async { _ = await recorder.contents { $0.contains(name) } }
 
     /// Has further faults happen.
-    func add(_ more: [Fault]) { faults.update { $0 += more } }
+    package func add(_ more: [Fault]) { faults.update { $0 += more } }
 
     /// Whether all faults have happened.
-    var hasFailed: Bool { faults.value.isEmpty }
+    package var hasFailed: Bool { faults.value.isEmpty }
 
-    func url(_ path: String = "/file.txt") -> String { "ftp://127.0.0.1:\(acceptor.address.port ?? 0)\(path)" }
+    package func url(_ path: String = "/file.txt") -> String { "ftp://127.0.0.1:\(acceptor.address.port ?? 0)\(path)" }
 }
 
 /// A control connection, on its thread.

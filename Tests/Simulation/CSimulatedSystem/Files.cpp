@@ -1,0 +1,189 @@
+// Files of the real system that fail, and descriptors that are read and written.
+#include "World.h"
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+using namespace sim;
+
+extern "C" {
+
+// MARK: Opening and closing
+
+/// Random bytes, as a file.
+struct RandomFile : Object {
+    uint32_t events() override { return 1; }
+    ssize_t read(void *buffer, size_t count, int) override {
+        fillRandom(buffer, count);
+        return ssize_t(count);
+    }
+};
+
+/// What the system says of a thread, by which Dispatch counts those that run.
+struct ThreadFile : Object {
+    std::string text;
+
+    explicit ThreadFile(const char *path) {
+        int number = atoi(path + 6);
+        text = std::to_string(number) + " (thread) " + (isRunning(number) ? "R" : "S") + " 1 1 1 0 -1";
+    }
+
+    uint32_t events() override { return 1; }
+
+    ssize_t read(void *buffer, size_t count, int) override {
+        count = std::min(count, text.size());
+        memcpy(buffer, text.data(), count);
+        text.erase(0, count);
+        return ssize_t(count);
+    }
+};
+
+static int openFile(int folder, const char *path, int flags, mode_t mode) {
+    if (isSimulated() && path) {
+        if (strcmp(path, "/dev/urandom") == 0 || strcmp(path, "/dev/random") == 0) return result(add(new RandomFile, false));
+        if (strncmp(path, "/proc/", 6) == 0 && isdigit(path[6]) && strstr(path, "/stat")) return result(add(new ThreadFile(path), false));
+    }
+    if (int error = fault("open", true)) return result(-error);
+    return result(int(realCall(SYS_openat, folder, long(path), flags, mode)));
+}
+
+#define OPEN_MODE(flags)                                                                                                           \
+    mode_t mode = 0;                                                                                                               \
+    if ((flags) & (O_CREAT | O_TMPFILE)) {                                                                                         \
+        va_list list;                                                                                                              \
+        va_start(list, flags);                                                                                                     \
+        mode = va_arg(list, mode_t);                                                                                               \
+        va_end(list);                                                                                                              \
+    }
+
+int open(const char *path, int flags, ...) {
+    CALLED;
+    OPEN_MODE(flags)
+    return openFile(AT_FDCWD, path, flags, mode);
+}
+
+int open64(const char *path, int flags, ...) {
+    CALLED;
+    OPEN_MODE(flags)
+    return openFile(AT_FDCWD, path, flags, mode);
+}
+
+int openat(int folder, const char *path, int flags, ...) {
+    CALLED;
+    OPEN_MODE(flags)
+    return openFile(folder, path, flags, mode);
+}
+
+int close(int descriptor) {
+    CALLED;
+    if (object(descriptor)) {
+        int error = fault("close");
+        int code = closeDescriptor(descriptor);
+        return result(error ? -error : code);
+    }
+    return result(int(realCall(SYS_close, descriptor)));
+}
+
+// MARK: Bytes
+
+ssize_t read(int descriptor, void *buffer, size_t count) {
+    CALLED;
+    if (auto found = object(descriptor)) {
+        return result(blocking(found, false, never, [&] { return found->read(buffer, count, 0); }));
+    }
+    if (int error = fault("read", true)) return result(-error);
+    return result(realCall(SYS_read, descriptor, long(buffer), long(count)));
+}
+
+ssize_t write(int descriptor, const void *buffer, size_t count) {
+    CALLED;
+    if (auto found = object(descriptor)) {
+        return result(blocking(found, false, never, [&] { return found->write(buffer, count, 0); }));
+    }
+    if (int error = fault("write", true)) return result(-error);
+    return result(realCall(SYS_write, descriptor, long(buffer), long(count)));
+}
+
+static ssize_t readAt(int descriptor, void *buffer, size_t count, off_t offset) {
+    if (int error = fault("pread", true)) return result(-error);
+    return result(realCall(SYS_pread64, descriptor, long(buffer), long(count), offset));
+}
+
+static ssize_t writeAt(int descriptor, const void *buffer, size_t count, off_t offset) {
+    if (int error = fault("pwrite", true)) return result(-error);
+    return result(realCall(SYS_pwrite64, descriptor, long(buffer), long(count), offset));
+}
+
+ssize_t pread(int descriptor, void *buffer, size_t count, off_t offset) {
+    CALLED;
+    return readAt(descriptor, buffer, count, offset);
+}
+ssize_t pread64(int descriptor, void *buffer, size_t count, off64_t offset) {
+    CALLED;
+    return readAt(descriptor, buffer, count, offset);
+}
+ssize_t pwrite(int descriptor, const void *buffer, size_t count, off_t offset) {
+    CALLED;
+    return writeAt(descriptor, buffer, count, offset);
+}
+ssize_t pwrite64(int descriptor, const void *buffer, size_t count, off64_t offset) {
+    CALLED;
+    return writeAt(descriptor, buffer, count, offset);
+}
+
+ssize_t readv(int descriptor, const iovec *list, int count) {
+    if (!object(descriptor)) return result(realCall(SYS_readv, descriptor, long(list), count));
+    return count > 0 ? read(descriptor, list[0].iov_base, list[0].iov_len) : 0;
+}
+
+ssize_t writev(int descriptor, const iovec *list, int count) {
+    if (!object(descriptor)) return result(realCall(SYS_writev, descriptor, long(list), count));
+    return count > 0 ? write(descriptor, list[0].iov_base, list[0].iov_len) : 0;
+}
+
+// MARK: Devices
+
+static int synchronize(long call, const char *name, int descriptor) {
+    if (int error = fault(name, true)) return result(-error);
+    return result(int(realCall(call, descriptor)));
+}
+
+int fsync(int descriptor) {
+    CALLED;
+    return synchronize(SYS_fsync, "fsync", descriptor);
+}
+int fdatasync(int descriptor) {
+    CALLED;
+    return synchronize(SYS_fdatasync, "fsync", descriptor);
+}
+
+static int truncate(int descriptor, off_t length) {
+    if (int error = fault("ftruncate", true)) return result(-error);
+    return result(int(realCall(SYS_ftruncate, descriptor, length)));
+}
+
+int ftruncate(int descriptor, off_t length) {
+    CALLED;
+    return truncate(descriptor, length);
+}
+int ftruncate64(int descriptor, off64_t length) {
+    CALLED;
+    return truncate(descriptor, length);
+}
+
+int rename(const char *old, const char *name) {
+    CALLED;
+    if (int error = fault("rename", true)) return result(-error);
+    return result(int(realCall(SYS_renameat2, AT_FDCWD, long(old), AT_FDCWD, long(name), 0)));
+}
+
+int mkdir(const char *path, mode_t mode) {
+    CALLED;
+    if (int error = fault("mkdir", true)) return result(-error);
+    return result(int(realCall(SYS_mkdirat, AT_FDCWD, long(path), mode)));
+}
+
+} // extern "C"

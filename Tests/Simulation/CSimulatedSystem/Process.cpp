@@ -1,0 +1,48 @@
+// The process of a seed.
+#include "World.h"
+#include <csignal>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/// Where things are in memory decides the order of some tables: it must not depend on the machine, nor on who runs the program.
+static void execute(const char *mode, uint64_t seed, bool prints, const char *temporaryFolder) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    personality(ADDR_NO_RANDOMIZE);
+    rlimit stack{8 << 20, RLIM_INFINITY};
+    setrlimit(RLIMIT_STACK, &stack);
+    char number[32], folder[300];
+    snprintf(number, sizeof number, "%020llu", (unsigned long long)seed);
+    snprintf(folder, sizeof folder, "TMPDIR=%s", temporaryFolder);
+    const char *arguments[] = {"simulate", mode, number, prints ? "--trace" : "--quiet", nullptr};
+    const char *environment[] = {
+        "PATH=/usr/bin:/bin", "HOME=/nonexistent", "SWIFT_DETERMINISTIC_HASHING=1", "SWIFT_BACKTRACE=enable=no",
+        // OpenSSL does not mix the processor's clock into its random numbers.
+        "OPENSSL_ia32cap=~0x40000010", folder, nullptr};
+    execve("/proc/self/exe", const_cast<char **>(arguments), const_cast<char **>(environment));
+    _exit(72);
+}
+
+extern "C" bool sim_has_fixed_addresses(void) {
+    int before = personality(0xFFFFFFFF);
+    bool can = personality(unsigned(before) | ADDR_NO_RANDOMIZE) != -1;
+    personality(unsigned(before));
+    return can;
+}
+
+extern "C" int sim_run(const char *mode, uint64_t seed, bool prints, const char *temporaryFolder, int seconds) {
+    pid_t child = fork();
+    if (child == 0) execute(mode, seed, prints, temporaryFolder);
+    for (int left = seconds * 200; left > 0 && child > 0; left--) {
+        int status = 0;
+        if (waitpid(child, &status, WNOHANG) == child)
+            return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+        usleep(5000);
+    }
+    if (child < 0) return -1;
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    return -1;
+}

@@ -1,0 +1,148 @@
+import CSimulatedSystem
+import Foundation
+import LoadingKit
+import LoadingKitLoopbackServer
+
+/// A scenario whose calls fail one after another: each call that it makes, with each error that this can have. After each a load
+/// has ended in a proper way, and the next load of the session succeeds.
+struct FaultRun: Sendable {
+    struct Scenario: Sendable {
+        enum Server: CaseIterable, Sendable { case plain, secure, http2 }
+        enum Way: CaseIterable, Sendable {
+            case data, bytes, download, completion, delegate, upload, resumption, messages
+        }
+
+        let server: Server
+        let way: Way
+        let kind: Resource.Kind
+        var hasDiskCache = false
+        var name: String { "\(server) \(way) \(kind)\(hasDiskCache ? " on disk" : "")" }
+    }
+
+    static let scenarios: [Scenario] = Scenario.Server.allCases.flatMap { server in
+        [
+            Scenario(server: server, way: .data, kind: .plain), Scenario(server: server, way: .data, kind: .chunks),
+            Scenario(server: server, way: .data, kind: .gzip), Scenario(server: server, way: .data, kind: .close),
+            Scenario(server: server, way: .data, kind: .slow), Scenario(server: server, way: .data, kind: .moved302),
+            Scenario(server: server, way: .data, kind: .login), Scenario(server: server, way: .data, kind: .cached),
+            Scenario(server: server, way: .data, kind: .cached, hasDiskCache: true),
+            Scenario(server: server, way: .bytes, kind: .plain), Scenario(server: server, way: .bytes, kind: .gzip),
+            Scenario(server: server, way: .download, kind: .plain),
+            Scenario(server: server, way: .download, kind: .chunks),
+            Scenario(server: server, way: .completion, kind: .plain),
+            Scenario(server: server, way: .delegate, kind: .plain),
+            Scenario(server: server, way: .delegate, kind: .slow), Scenario(server: server, way: .upload, kind: .echo),
+            Scenario(server: server, way: .upload, kind: .moved307),
+            Scenario(server: server, way: .resumption, kind: .parts),
+            Scenario(server: server, way: .messages, kind: .plain),
+        ]
+    }
+
+    /// The errors that calls can have (their manual pages), as far as a program can meet them.
+    private static let errors: [(name: String, errors: [Int32])] = [
+        ("socket", [EMFILE, ENOBUFS, EAFNOSUPPORT]),
+        ("connect", [ECONNREFUSED, ENETUNREACH, ETIMEDOUT, EADDRNOTAVAIL, EINTR]),
+        ("recv", [ECONNRESET, ETIMEDOUT, EINTR, ENOMEM]), ("send", [EPIPE, ECONNRESET, EINTR, ENOBUFS]),
+        ("sendmsg", [EPIPE, ECONNRESET, EINTR]), ("shutdown", [ENOTCONN]), ("close", [EINTR, EIO]),
+        ("getsockopt", [ENOBUFS]), ("setsockopt", [ENOPROTOOPT, ENOMEM]), ("getsockname", [ENOBUFS]),
+        ("epoll_create1", [EMFILE]), ("epoll_ctl", [ENOMEM, ENOSPC]), ("epoll_wait", [EINTR]), ("eventfd", [EMFILE]),
+        ("open", [EMFILE, ENOSPC, EACCES, EINTR]), ("read", [EIO, EINTR]), ("write", [ENOSPC, EIO, EINTR, EDQUOT]),
+        ("pread", [EIO]), ("pwrite", [ENOSPC, EIO]), ("fsync", [EIO]), ("ftruncate", [EIO, ENOSPC]),
+        ("rename", [EXDEV, ENOSPC, EACCES]), ("mkdir", [ENOSPC, EACCES]), ("getaddrinfo", [EMFILE]),
+        ("pthread_create", [EAGAIN]), ("libcrypto", [ENOMEM]), ("libssl", [ENOMEM]), ("libz", [ENOMEM]),
+        ("libsqlite3", [ENOMEM]),
+    ]
+    /// A handshake allocates thousands of times. Of more calls than this, some are chosen.
+    private static let mostCalls: UInt64 = 150
+
+    let scenario: Scenario
+    let ledger: Ledger
+
+    static func run(scenario number: Int, isTraced: Bool) -> Never {
+        World.prepare(isTraced)
+        sim_begin(UInt64(number) + 1)
+        let run = FaultRun(scenario: scenarios[number], ledger: Ledger())
+        World.waitFor { await run.failEachCall() }
+        for violation in run.ledger.violations { print("\(run.scenario.name): \(violation)") }
+        print("\(run.scenario.name): \(run.ledger.summary)")
+        fflush(nil)
+        _exit(run.ledger.violations.isEmpty ? 0 : 1)
+    }
+
+    private func failEachCall() async {
+        do {
+            let servers = try await Servers.make(ledger)
+            Network.clean.begin()
+            await load(servers, .clean, (name: "", number: 0, error: 0))
+            for (name, errors) in Self.errors {
+                let count = await load(servers, .clean, (name: name, number: 0, error: 0))
+                if count > 0 { sim_trace("\(name) is called \(count) times") }
+                for number in Self.chosen(count) {
+                    for error in errors { await load(servers, .faulty, (name, number, error)) }
+                }
+            }
+            await servers.stop()
+        } catch {
+            ledger.violation("the servers could not be made: \(error)")
+        }
+    }
+
+    private static func chosen(_ count: UInt64) -> [UInt64] {
+        guard count > mostCalls else { return count == 0 ? [] : Array(1...count) }
+        let step = count / mostCalls + 1
+        return stride(from: 1 + sim_random(step), through: count, by: Int(step)).map { $0 }
+    }
+
+    /// A session that loads, while a call fails, and loads once more. Returns how many such calls there were in the first load.
+    @discardableResult
+    private func load(
+        _ servers: Servers, _ network: Network, _ failing: (name: String, number: UInt64, error: Int32)
+    ) async -> UInt64 {
+        if failing.number > 0 {
+            ledger.context = "\(failing.name) \(failing.number) fails with \(failing.error)"
+            ledger.note("calls failed")
+        }
+        let delegate = SessionDelegate(0, ledger)
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "cache-\(UInt64.random(in: .min ... .max))")
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.tlsTrustRoots = .pem(servers.certificate)
+        configuration.timeoutIntervalForRequest = 20
+        configuration.retriesUnansweredRequests = false
+        if scenario.hasDiskCache {
+            configuration.urlCache = URLCache(memoryCapacity: 0, diskCapacity: 1 << 20, directory: folder)
+        }
+        let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+        sim_fail_call(failing.name, failing.number, failing.error)
+        await once(session, servers, network)
+        let count = sim_call_count(failing.name)
+        sim_fail_call("", 0, 0)
+        await once(session, servers, .clean)
+        session.finishTasksAndInvalidate()
+        await delegate.invalidated.wait()
+        try? FileManager.default.removeItem(at: folder)
+        ledger.context = ""
+        return count
+    }
+
+    private func once(_ session: URLSession, _ servers: Servers, _ network: Network) async {
+        let resource = Resource(scenario.kind, client: 0, number: sim_random(.max / 2), length: 3000)
+        let server =
+            switch scenario.server {
+            case .plain: servers.plain
+            case .secure: servers.secure
+            case .http2: servers.http2
+            }
+        let load = Load(resource, servers.url(resource, at: server), network, ledger, disturbs: false)
+        switch scenario.way {
+        case .data: await load.data(session)
+        case .bytes: await load.bytes(session)
+        case .download: await load.download(session)
+        case .completion: await load.withCompletionHandler(session)
+        case .delegate: await load.withDelegate(session)
+        case .upload: await load.upload(session)
+        case .resumption: await load.downloadWithResumption(session)
+        case .messages: await load.messages(session)
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import CSimulatedSystem
+import Foundation
+import LoadingKitPrimitives
+
+/// What happened in a world, and what of it must not have.
+final class Ledger: Sendable {
+    private struct Living: Sendable {
+        let name: String
+        weak var object: (any AnyObject & Sendable)?
+    }
+
+    private struct State {
+        var violations: [String] = []
+        /// The requests that servers have acted upon, which must not be sent twice.
+        var actedUpon: [UInt64: Int] = [:]
+        var outcomes: [String: Int] = [:]
+        var living: [Living] = []
+        var context = ""
+    }
+
+    private let state = Guarded(State())
+
+    var violations: [String] { state.withLock { $0.violations } }
+
+    var summary: String {
+        state.withLock {
+            $0.outcomes.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
+        }
+    }
+
+    /// What is being done, for the texts of violations.
+    var context: String {
+        get { state.withLock { $0.context } }
+        set {
+            sim_trace(newValue)
+            state.withLock { $0.context = newValue }
+        }
+    }
+
+    func violation(_ text: String) {
+        sim_trace("VIOLATION \(text)")
+        let time = sim_time() / 1000
+        state.withLock { $0.violations.append("\($0.context) at \(time) µs: \(text)") }
+    }
+
+    func note(_ outcome: String) {
+        sim_trace(outcome)
+        state.withLock { $0.outcomes[outcome, default: 0] += 1 }
+    }
+
+    /// A server has acted upon a request that may not be sent twice, but for the one time that a connection which was idle is
+    /// lost (`retriesUnansweredRequests`).
+    func actsUpon(_ request: UInt64, mayRepeat: Bool) {
+        let count = state.withLock { state in
+            state.actedUpon[request, default: 0] += 1
+            return state.actedUpon[request] ?? 0
+        }
+        if count > (mayRepeat ? 2 : 1) { violation("the request \(request) was sent \(count) times") }
+    }
+
+    /// The object must be gone in the end.
+    func mustEnd(_ object: any AnyObject & Sendable, _ name: String) {
+        state.withLock { state in
+            if state.living.count > 1000 { state.living.removeAll { $0.object == nil } }
+            state.living.append(Living(name: name, object: object))
+        }
+    }
+
+    var living: [String] { state.withLock { $0.living.filter { $0.object != nil }.map(\.name) } }
+}

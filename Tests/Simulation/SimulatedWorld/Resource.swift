@@ -1,0 +1,55 @@
+import Foundation
+import TestSupport
+
+/// What a server has at a path. Both sides compute it from the path.
+struct Resource: Sendable, CustomStringConvertible {
+    enum Kind: String, CaseIterable, Sendable {
+        /// A body with its length, in chunks, up to the connection's end, compressed, in pieces with pauses.
+        case plain, chunks, close, gzip, slow
+        /// Redirects to the same resource of kind `plain`, with this status.
+        case moved302, moved307
+        /// Wants the client's user and password.
+        case login
+        /// May be used again for some seconds. The body depends on when it was made.
+        case cached
+        /// Has an entity tag, and parts.
+        case parts
+        /// Answers with what was sent.
+        case echo
+        /// Of a server that does not answer as it must.
+        case hostile
+    }
+
+    let kind: Kind
+    let client: Int
+    let number: UInt64
+    let length: Int
+
+    init(_ kind: Kind, client: Int, number: UInt64, length: Int) {
+        (self.kind, self.client, self.number, self.length) = (kind, client, number, length)
+    }
+
+    init?(path: some StringProtocol) {
+        let parts = path.split(separator: "/")
+        guard parts.count == 4, let kind = Kind(rawValue: String(parts[0])), let client = Int(parts[1]),
+            let number = UInt64(parts[2]), let length = Int(parts[3])
+        else { return nil }
+        self.init(kind, client: client, number: number, length: length)
+    }
+
+    var path: String { "/\(kind.rawValue)/\(client)/\(number)/\(length)" }
+    var description: String { path }
+    var entityTag: String { "\"\(number)-\(length)\"" }
+
+    /// The body, which no other resource has.
+    func body(version: UInt64 = 0) -> [UInt8] {
+        var generator = SeededGenerator(seed: number &* 1_000_003 &+ version &+ UInt64(client) << 48)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(length + 8)
+        while bytes.count < length { withUnsafeBytes(of: generator.next()) { bytes.append(contentsOf: $0) } }
+        bytes.removeLast(bytes.count - length)
+        return bytes
+    }
+
+    func of(_ kind: Kind) -> Resource { Resource(kind, client: client, number: number, length: length) }
+}

@@ -1,0 +1,32 @@
+import Foundation
+import LoadingKit
+import LoadingKitLoopbackServer
+
+/// Answers a session's challenges, with the client's own credential alone.
+final class SessionDelegate: NSObject, URLSessionTaskDelegate {
+    /// Fires when the session has ended.
+    let invalidated = Signal()
+    private let number: Int
+    private let ledger: Ledger
+
+    init(_ number: Int, _ ledger: Ledger) { (self.number, self.ledger) = (number, ledger) }
+
+    func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
+        if invalidated.hasFired { ledger.violation("a session became invalid twice") }
+        invalidated.fire()
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        guard challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodHTTPBasic,
+            challenge.previousFailureCount == 0
+        else { return completionHandler(.performDefaultHandling, nil) }
+        if challenge.protectionSpace.realm != "\(number)" {
+            ledger.violation("client \(number) is asked for \(challenge.protectionSpace.realm ?? "")")
+        }
+        completionHandler(
+            .useCredential, URLCredential(user: "client\(number)", password: "secret", persistence: .forSession))
+    }
+}

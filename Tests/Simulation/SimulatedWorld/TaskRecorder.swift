@@ -1,0 +1,90 @@
+import CSimulatedSystem
+import Foundation
+import LoadingKit
+import LoadingKitLoopbackServer
+import LoadingKitPrimitives
+
+/// A task's delegate, which checks the order of its calls, and does what delegates do: it blocks, cancels, suspends, loads more.
+final class TaskRecorder: NSObject, URLSessionDataDelegate {
+    private enum Stage: String {
+        case beginning, responded, measured, ended
+    }
+
+    private struct State {
+        var stage = Stage.beginning
+        var body: [UInt8] = []
+        var response: URLResponse?
+        var isInCall = false
+        var error: (any Error)?
+    }
+
+    private let resource: Resource
+    private let ledger: Ledger
+    private let state = Guarded(State())
+    private let ended = Signal()
+    /// Whether it may cancel the task by itself.
+    let mayCancel: Bool
+    private let blocks: Bool
+    private let suspends: Bool
+
+    init(_ resource: Resource, _ ledger: Ledger, disturbs: Bool) {
+        (self.resource, self.ledger) = (resource, ledger)
+        mayCancel = disturbs && sim_random(8) == 0
+        blocks = disturbs && sim_random(5) == 0
+        suspends = disturbs && sim_random(5) == 0
+    }
+
+    func outcome() async -> Load.Outcome {
+        await ended.wait()
+        return state.withLock { state in
+            if let error = state.error { return .failure(error) }
+            guard let response = state.response else { return .failure(Load.Lost()) }
+            return .success((state.body, response))
+        }
+    }
+
+    /// A call of the session's: one at a time, in an order that Apple documents.
+    private func call(
+        _ name: String, from allowed: [Stage], to stage: Stage, _ task: URLSessionTask,
+        _ body: (inout State) -> Void = { _ in }
+    ) {
+        let problem = state.withLock { state -> String? in
+            defer {
+                state.stage = stage
+                body(&state)
+            }
+            if state.isInCall { return "\(name) during another call" }
+            state.isInCall = true
+            return allowed.contains(state.stage) ? nil : "\(name) after \(state.stage.rawValue)"
+        }
+        if let problem { ledger.violation("\(resource): \(problem)") }
+        if blocks { usleep(useconds_t(sim_random(50_000))) }
+        if suspends, sim_random(3) == 0 {
+            task.suspend()
+            task.resume()
+        }
+        if mayCancel, sim_random(3) == 0 { task.cancel() }
+        state.withLock { $0.isInCall = false }
+    }
+
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        call("a response", from: [.beginning], to: .responded, dataTask) { $0.response = response }
+        completionHandler(.allow)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        call("data", from: [.responded], to: .responded, dataTask) { $0.body += data }
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
+        call("metrics", from: [.beginning, .responded], to: .measured, task)
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        call("the end", from: [.measured], to: .ended, task) { $0.error = error }
+        ended.fire()
+    }
+}

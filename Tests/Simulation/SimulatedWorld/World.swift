@@ -1,0 +1,94 @@
+import CSimulatedSystem
+import Dispatch
+import Foundation
+import LoadingKit
+
+/// What one seed decides: how the networks are, which servers there are, and who loads what from them.
+struct World: Sendable {
+    let seed: UInt64
+    let network: Network
+    let ledger = Ledger()
+
+    /// How long everything may take until nothing is left, on the simulated clock.
+    private static let timeToSettle = 3600.0
+
+    /// Lives through a seed, and ends the process.
+    static func run(seed: UInt64, isTraced: Bool) -> Never {
+        prepare(isTraced)
+        sim_begin(seed)
+        let world = World(seed: seed, network: Network())
+        waitFor { await world.live() }
+        let violations = world.ledger.violations
+        for violation in violations { print("seed \(seed): \(violation)") }
+        if !violations.isEmpty || isTraced {
+            print("seed \(seed): \(world.network), \(world.ledger.summary), \(sim_time() / 1_000_000) ms")
+            print("seed \(seed): trace \(String(sim_trace_hash(), radix: 16))")
+        }
+        fflush(nil)
+        _exit(violations.isEmpty ? 0 : 1)
+    }
+
+    static func prepare(_ isTraced: Bool) {
+        sim_print_trace(isTraced)
+        sim_on_standstill { threads in
+            print("standstill:\n\(threads.map { String(cString: $0) } ?? "")")
+            fflush(nil)
+            _exit(70)
+        }
+    }
+
+    static func waitFor(_ body: @escaping @Sendable () async -> Void) {
+        let done = DispatchSemaphore(value: 0)
+        Task.detached {
+            await body()
+            done.signal()
+        }
+        done.wait()
+    }
+
+    private func live() async {
+        do {
+            // What the process makes once, it has made then.
+            try await visit(clients: 1, operations: 2, .clean)
+            let before = await settledUsage()
+            try await visit(clients: 1 + Int(sim_random(3)), operations: 4 + Int(sim_random(30)), network)
+            compare(before, await settledUsage())
+        } catch {
+            ledger.violation("the world could not be made: \(error)")
+        }
+    }
+
+    /// Servers, and clients that load from them; all are gone in the end.
+    private func visit(clients: Int, operations: Int, _ network: Network) async throws {
+        let servers = try await Servers.make(ledger)
+        network.begin()
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<clients {
+                group.addTask {
+                    await Client(number, servers, ledger, network).live(operations)
+                }
+            }
+        }
+        Network.clean.begin()
+        await servers.stop()
+    }
+
+    private func settledUsage() async -> sim_usage {
+        try? await Task.sleep(for: .seconds(Self.timeToSettle))
+        return sim_current_usage()
+    }
+
+    private func compare(_ before: sim_usage, _ after: sim_usage) {
+        if after.connections > before.connections {
+            ledger.violation("\(after.connections) ends of connections are left")
+        }
+        if after.descriptors > before.descriptors {
+            ledger.violation("\(after.descriptors) descriptors are open, \(before.descriptors) were")
+        }
+        if after.threads > before.threads + 1 {
+            ledger.violation("\(after.threads) threads are there, \(before.threads) were")
+        }
+        let left = ledger.living
+        if !left.isEmpty { ledger.violation("these are still alive: \(left.joined(separator: ", "))") }
+    }
+}

@@ -1,0 +1,46 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Whole sessions in a simulated system (`make simulate` runs many more seeds, and `make faults` all scenarios).
+@Suite struct SimulationTests {
+    /// How many seconds the seeds have, on the system's clock.
+    private static let seconds =
+        ProcessInfo.processInfo.environment["LOADINGKIT_SIMULATION_SECONDS"].flatMap { Int($0) } ?? 60
+
+    private static func simulate(_ arguments: String...) async throws -> ProgramRun {
+        try await ProgramRun("SimulatedWorld", arguments)
+    }
+
+    @Test func nothingIsWrongInAnySeed() async throws {
+        try await withTimeout(seconds: 1000) {
+            let run = try await Self.simulate("--seeds", "1-1000000", "--seconds", "\(Self.seconds)")
+            #expect(run.status == 0, "\(run.text)\(run.errors)")
+            #expect(run.text.contains(" seeds, 0 failed"))
+        }
+    }
+
+    /// The trace has each turn of a thread, each transfer, and what the sessions log. The addresses of memory decide the order
+    /// of some tables; where the system does not let a process fix them, traces may differ.
+    @Test func aSeedGivesTheSameTraceAgain() async throws {
+        try await withTimeout(seconds: 600) {
+            let runs = [
+                try await Self.simulate("--seeds", "5", "--trace"), try await Self.simulate("--seeds", "5-6", "--trace"),
+            ]
+            let hashes = runs.map { run in
+                run.text.split(separator: "\n").first { $0.hasPrefix("seed 5: trace ") }.map(String.init)
+            }
+            #expect(hashes[0] != nil)
+            #expect(hashes[0] == hashes[1] || runs[0].text.contains("addresses differ"))
+        }
+    }
+
+    /// Scenarios in which each call fails once, with each error.
+    @Test(arguments: [0, 8, 19, 20, 56]) func eachCallMayFail(scenario: Int) async throws {
+        try await withTimeout(seconds: 1000) {
+            let run = try await Self.simulate("--faults", "\(scenario)")
+            #expect(run.status == 0, "\(run.text)\(run.errors)")
+            #expect(run.text.contains("calls failed"))
+        }
+    }
+}
