@@ -345,8 +345,12 @@ import Testing
         #expect(throws: HTTP2Error(.connectionClosing, .call)) {
             try client.machine.sendDataHeader(0, on: stream, endStream: true, to: &client.output)
         }
-        #expect(client.takeOutput().isEmpty)
+        client.machine.setReceiveWindow(1 << 20, of: stream)
+        client.machine.setConnectionReceiveWindow(1 << 20)
+        client.machine.updateSettings(HTTP2Settings(), to: &client.output)
         #expect(client.machine.openStreams == [stream])
+        client.machine.sendReset(stream, to: &client.output)
+        #expect(client.takeOutput().isEmpty)
     }
 
     @Test func errorsSayWhatHappened() {

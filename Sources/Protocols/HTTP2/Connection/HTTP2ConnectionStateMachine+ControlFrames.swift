@@ -15,6 +15,7 @@ extension HTTP2ConnectionStateMachine {
     /// Appends a SETTINGS frame with the changed values. They are in effect after the peer has acknowledged them.
     public mutating func updateSettings(_ settings: HTTP2Settings, to output: inout [UInt8]) {
         drainControlBytes(into: &output)
+        if isFailed { return }
         let before = localSettings
         let settings = Self.allowed(settings, role)
         let difference = Int(settings.initialWindowSize) - Int(before.initialWindowSize)
@@ -86,10 +87,7 @@ extension HTTP2ConnectionStateMachine {
     }
 
     /// Whether no further streams are opened, because of either side's GOAWAY or an error.
-    public var isClosing: Bool {
-        if case .failed = state { return true }
-        return goAwaySent != nil || goAwayReceived != nil
-    }
+    public var isClosing: Bool { isFailed || goAwaySent != nil || goAwayReceived != nil }
 
     /// Appends a GOAWAY frame that names the last stream received from the peer. Later streams are ignored.
     public mutating func sendGoAway(
@@ -109,7 +107,7 @@ extension HTTP2ConnectionStateMachine {
         _ lastStream: HTTP2StreamID, _ code: HTTP2ErrorCode, _ debugData: [UInt8], to output: inout [UInt8]
     ) {
         drainControlBytes(into: &output)
-        if case .failed = state { return }
+        if isFailed { return }
         goAwaySent = lastStream
         HTTP2FrameEncoder.goAway(
             lastStream: lastStream, code, debugData: Array(debugData.prefix(1024)), to: &output)
@@ -118,7 +116,7 @@ extension HTTP2ConnectionStateMachine {
     /// Appends a PING frame. ``HTTP2Event/pingAcknowledged(_:)`` returns the number.
     public mutating func sendPing(_ opaque: UInt64, to output: inout [UInt8]) {
         drainControlBytes(into: &output)
-        if case .failed = state { return }
+        if isFailed { return }
         unansweredPings += 1
         HTTP2FrameEncoder.ping(opaque, to: &output)
     }

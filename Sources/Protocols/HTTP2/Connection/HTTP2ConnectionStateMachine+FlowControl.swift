@@ -85,13 +85,13 @@ extension HTTP2ConnectionStateMachine {
     }
 
     private mutating func updateConnectionWindow() {
-        guard let increment = receiveWindow.takeIncrement() else { return }
+        guard !isFailed, let increment = receiveWindow.takeIncrement() else { return }
         HTTP2FrameEncoder.windowUpdate(.connection, increment: UInt32(increment), to: &control)
     }
 
     private mutating func updateWindow(of stream: HTTP2StreamID, at place: Int) {
         // A stream whose last byte has arrived needs no window.
-        guard streams[place].state.receiving != nil else { return }
+        guard !isFailed, streams[place].state.receiving != nil else { return }
         guard let increment = streams[place].receiveWindow.takeIncrement(pending: pendingWindowChange) else { return }
         HTTP2FrameEncoder.windowUpdate(stream, increment: UInt32(increment), to: &control)
     }

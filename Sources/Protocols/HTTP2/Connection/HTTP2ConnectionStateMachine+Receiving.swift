@@ -16,7 +16,7 @@ extension HTTP2ConnectionStateMachine {
     }
 
     private mutating func fail(_ error: HTTP2Error) {
-        if case .failed = state { return }
+        if isFailed { return }
         state = .failed(error)
         HTTP2FrameEncoder.goAway(lastStream: highestPeerStream, error.code, to: &control)
     }
@@ -171,7 +171,7 @@ extension HTTP2ConnectionStateMachine {
     /// Answers a frame on a stream that is not in the table with RST_STREAM.
     mutating func refuse(_ stream: HTTP2StreamID, _ code: HTTP2ErrorCode) {
         resets.add(stream, .local)
-        HTTP2FrameEncoder.resetStream(stream, code, to: &control)
+        if !isFailed { HTTP2FrameEncoder.resetStream(stream, code, to: &control) }
     }
 
     /// A frame that requires an open stream has arrived on a stream that was never opened. A server drops the frame if

@@ -106,7 +106,7 @@ extension HTTP2ConnectionStateMachine {
     }
 
     private func sendingPlace(_ stream: HTTP2StreamID) throws(HTTP2Error) -> Int {
-        if case .failed = state { throw HTTP2Error(.connectionClosing, .call) }
+        if isFailed { throw HTTP2Error(.connectionClosing, .call) }
         guard let place = streams.find(stream) else { throw HTTP2Error(.unknownStream, .call) }
         return place
     }

@@ -87,6 +87,11 @@ public struct HTTP2ConnectionStateMachine: Sendable {
         nextStream = role == .client ? 1 : 2
     }
 
+    /// Whether a connection error has ended the connection. Its GOAWAY is the last frame.
+    var isFailed: Bool {
+        if case .failed = state { true } else { false }
+    }
+
     /// The streams that are open or half closed, in order of their numbers.
     public var openStreams: [HTTP2StreamID] { streams.ids }
 
