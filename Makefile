@@ -5,10 +5,11 @@
 # ThreadSanitizer and AddressSanitizer, each in a build of its own. `make races` counts the requests that LoadingKit and
 # libcurl lose when servers close connections: idle ones, at a reload, after ten requests. `make chaos` measures the memory
 # that is held after tens of thousands of failed loads, and of plain ones. `make traits` builds combinations of package traits.
+# `make fuzz` runs all fuzz targets, FUZZ_SECONDS each (`make fuzz FUZZ_TARGET=zip FUZZ_SECONDS=600`: one).
 # `make simulate` runs sessions in a simulated system for two minutes (`SECONDS=3600`; `SEEDS=582`, `SEEDS=1-100`: these), and `make
 # faults` lets each call of each scenario of a table fail. `make docs` makes the documentation's site. `make deb` makes a Debian package of loadkit and loadkitd, and `make deb-check` installs it
 # in a clean root and runs it there. `make static` builds a program for an empty root.
-.PHONY: demo test test-peers docs deb deb-check traits static simulate faults stress races chaos bench bench-results bench-against lint format build install-build-packages install-plugin-packages install-test-packages install-race-packages install-comparison-packages
+.PHONY: demo test test-peers docs deb deb-check traits static simulate faults stress races chaos bench bench-results bench-against lint format build install-build-packages install-plugin-packages install-test-packages install-race-packages install-comparison-packages fuzz fuzz-merge install-fuzz-packages
 
 # Where pipx puts what it installs.
 export PATH := $(HOME)/.local/bin:$(PATH)
@@ -20,16 +21,22 @@ PEER_PACKAGES := curl nghttp2-server apache2-bin python3-h2 python3-websockets t
 # Packages for plugins. A program that uses none of these plugins does not need them.
 PLUGIN_PACKAGES := libkrb5-dev
 BENCH_PACKAGES := libh2o-evloop-dev node-llhttp libnghttp2-dev libcurl4-openssl-dev nginx-light wrk nghttp2-client openssl python3
+FUZZ_PACKAGES := node-llhttp libnghttp2-dev python3
 COMPARISON_PACKAGES := nginx-light openssl python3
 RACE_PACKAGES := libcurl4-openssl-dev nginx-light apache2-bin openssl python3
 RACE_BUILD := cd Benchmarks && swift build -c release --static-swift-stdlib --scratch-path .build/clients
-COMPUTING := ^(ContentCoding|HPACK|HTTP1|HTTP2|Persistence|Primitives|WebSocket)Tests\.
+# The flags are for all modules: their branches are counted, and targets see what is internal.
+FUZZ_BUILD := cd Fuzzing && swift build -c release --disable-index-store -debug-info-format none \
+	-Xswiftc -sanitize=fuzzer -Xswiftc -enable-testing -Xcc -fsanitize=fuzzer-no-link
+COMPUTING := ^(ContentCoding|Fuzz|HPACK|HTTP1|HTTP2|Persistence|Primitives|WebSocket)Tests\.
 # Combinations of package traits that `make traits` builds; `make test` builds all of them together.
 TRAIT_SETS := none default default,CommandLineTool
 LOADS ?= 50000
+FUZZ_SECONDS ?= 60
+FUZZ_TARGET ?=
 FILTER ?= .*
 SECONDS ?= 120
-SOURCES := Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Benchmarks Benchmarks/Sources
+SOURCES := Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Benchmarks Benchmarks/Sources Fuzzing/Package.swift Fuzzing/Sources
 
 demo: install-build-packages
 	swift build --product loadkit --traits default,CommandLineTool
@@ -95,6 +102,15 @@ faults: install-build-packages
 	swift build --product SimulatedWorld
 	"$$(swift build --show-bin-path)/SimulatedWorld" --faults $(SCENARIO)
 
+fuzz: install-build-packages install-fuzz-packages
+	$(FUZZ_BUILD)
+	@Scripts/fuzz.py "$$($(FUZZ_BUILD) --show-bin-path)/Fuzz" $(FUZZ_SECONDS) $(FUZZ_TARGET)
+
+# Takes the inputs that `make fuzz` has found into the corpora, where they cover more.
+fuzz-merge: install-build-packages install-fuzz-packages
+	$(FUZZ_BUILD)
+	@Scripts/fuzz.py --merge "$$($(FUZZ_BUILD) --show-bin-path)/Fuzz" 0 $(FUZZ_TARGET)
+
 races: install-build-packages install-race-packages
 	$(RACE_BUILD) --product RacingLoadingKit
 	$(RACE_BUILD) --product RacingCurl
@@ -149,6 +165,9 @@ install-race-packages:
 
 install-comparison-packages:
 	@Scripts/install-packages.sh $(COMPARISON_PACKAGES)
+
+install-fuzz-packages:
+	@Scripts/install-packages.sh $(FUZZ_PACKAGES)
 
 install-bench-packages:
 	@Scripts/install-packages.sh $(BENCH_PACKAGES)

@@ -477,6 +477,16 @@ let package = Package(
         tests(
             "LoadingKitTestingTests",
             ["LoadingKit", "LoadingKitTesting", "LoadingKitHAR", "LoadingKitCore", "LoadingKitTransport"]),
+        // Its targets are those of the package in Fuzzing, too.
+        tests(
+            "FuzzTests",
+            [
+                "LoadingKitHTTP1", "LoadingKitHPACK", "LoadingKitHTTP2", "LoadingKitContentCoding",
+                "LoadingKitWebSocket", "LoadingKitFTP", "LoadingKitPrimitives", "LoadingKitTransport", "LoadingKitCore",
+                "LoadingKitHTTP", "LoadingKitProxies", "LoadingKitDataURL", "LoadingKitHAR", "LoadingKitPersistence",
+                "LoadingKitTransfers", "LoadingKitArchives", "LoadingKitEvents", "LoadingKitForms",
+                "LoadingKitResilience", "LoadingKitS3", "LoadingKitSystemProxies", "LoadingKitUnixSockets",
+            ]),
         tests("LoadingKitFormsTests", ["LoadingKit", "LoadingKitForms"]),
         tests("LoadingKitEventsTests", ["LoadingKit", "LoadingKitEvents"]),
         tests("LoadingKitResilienceTests", ["LoadingKit", "LoadingKitResilience", "LoadingKitTesting"]),
