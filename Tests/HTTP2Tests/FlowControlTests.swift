@@ -230,6 +230,22 @@ import Testing
         #expect(client.events.last == .streamFailed(stream: 1, HTTP2Error(.windowExceeded, .stream(1))))
     }
 
+    /// Settings do not enlarge a window that is the largest already, which the peer would take for an error.
+    @Test(arguments: [0, 1000] as [UInt32]) func settingsDoNotOverflowWindows(_ first: UInt32) throws {
+        var client = Peer.connected(.client)
+        var server = Peer.connected(.server)
+        let stream = try client.request("POST", endStream: false)
+        client.machine.setReceiveWindow(.max, of: stream)
+        for size in [first, 1 << 20, 0x7fff_ffff] {
+            var settings = client.machine.localSettings
+            settings.initialWindowSize = size
+            client.machine.updateSettings(settings, to: &client.output)
+        }
+        Peer.exchange(&client, &server)
+        #expect(server.error == nil && client.error == nil)
+        #expect(server.machine.sendWindow(for: stream) == 0x7fff_ffff)
+    }
+
     /// Bytes that were on their way to a stream that this side has reset are not a flood, however many there are.
     @Test func lateDataIsNoFlood() throws {
         var client = Peer.connected(.client)

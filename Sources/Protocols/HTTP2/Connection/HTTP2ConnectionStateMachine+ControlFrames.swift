@@ -13,12 +13,16 @@ extension HTTP2ConnectionStateMachine {
     }
 
     /// Appends a SETTINGS frame with the changed values. They are in effect after the peer has acknowledged them.
+    ///
+    /// If a larger `initialWindowSize` would enlarge the window of an open stream beyond 2³¹ - 1, a smaller one is sent,
+    /// because the peer would end the connection (§6.9.2).
     public mutating func updateSettings(_ settings: HTTP2Settings, to output: inout [UInt8]) {
         drainControlBytes(into: &output)
         if isFailed { return }
         let before = localSettings
-        let settings = Self.allowed(settings, role)
-        let difference = Int(settings.initialWindowSize) - Int(before.initialWindowSize)
+        var settings = Self.allowed(settings, role)
+        let difference = min(Int(settings.initialWindowSize) - Int(before.initialWindowSize), largestWindowGrowth())
+        settings.initialWindowSize = UInt32(clamping: Int(before.initialWindowSize) + difference)
         streams.forEach { (stream) throws(Never) in
             stream.receiveWindow.target = min(max(0, stream.receiveWindow.target + difference), SendWindow.largest)
         }

@@ -101,6 +101,16 @@ extension HTTP2ConnectionStateMachine {
         Int(localSettings.initialWindowSize) - Int(acknowledgedSettings.initialWindowSize)
     }
 
+    /// The number by which settings may enlarge the windows of all open streams.
+    mutating func largestWindowGrowth() -> Int {
+        let pending = pendingWindowChange
+        var growth = SendWindow.largest
+        streams.forEach { (stream) throws(Never) in
+            growth = min(growth, SendWindow.largest - stream.receiveWindow.available - pending)
+        }
+        return growth
+    }
+
     /// Returns `count` bytes of ``HTTP2Event/data(stream:_:flowControlled:endStream:)`` to the windows after they were
     /// consumed, so that the peer may send the same number again. If the stream has ended, the bytes still count for
     /// the connection's window.

@@ -115,6 +115,7 @@ struct HTTP2Endpoint {
     /// What is true after each input.
     func check() throws {
         try require(machine.openStreamCount == machine.openStreams.count, "the number of streams is wrong")
+        if failure != nil { return try checkFrames() }
         let windows = machine.openStreams + [.connection]
         for stream in windows {
             try require(machine.sendWindow(for: stream) <= 0x7fff_ffff, "the window of \(stream) is too large")
