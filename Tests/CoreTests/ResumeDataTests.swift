@@ -132,4 +132,21 @@ import Testing
         let damaged = try PropertyListSerialization.data(fromPropertyList: list, format: .xml, options: 0)
         #expect(throws: LoadFailure.self) { try ResumeData(damaged) }
     }
+
+    /// Foundation ends the process for a set in a binary property list.
+    @Test(
+        arguments: [
+            [[0xC1, 1], [0x51, 0x61]], [[0xD1, 1, 2], [0x51, 0x61], [0xC1, 1]],
+            [[0xD1, 1, 2], [0x51, 0x61], [0x80, 1]],
+        ] as [[[UInt8]]]) func otherObjectsAreRefused(_ objects: [[UInt8]])
+    {
+        let offsets = objects.indices.map { UInt8(8 + objects[..<$0].joined().count) }
+        let start = UInt8(8 + objects.joined().count)
+        let counts: [UInt8] = [1, 1] + [0, 0, 0, 0, 0, 0, 0, UInt8(objects.count)] + [UInt8](repeating: 0, count: 8)
+        let trailer = [UInt8](repeating: 0, count: 6) + counts + [0, 0, 0, 0, 0, 0, 0, start]
+        let data = Data(Array("bplist00".utf8) + objects.joined() + offsets + trailer)
+        #expect(throws: LoadFailure.self) { try ResumeData(data) }
+        #expect(throws: LoadFailure.self) { try UploadResumeData(data) }
+        #expect(PlainPropertyList.dictionary(data) == nil)
+    }
 }

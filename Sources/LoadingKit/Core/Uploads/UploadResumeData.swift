@@ -67,7 +67,7 @@ struct UploadResumeData: Equatable {
 
     /// Decodes ``encoded``. Throws for any other data.
     init(_ data: Data) throws {
-        guard let list = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any] else {
+        guard let list = PlainPropertyList.dictionary(data) else {
             throw Self.invalid("it is not a property list")
         }
         guard let version = list[Key.version] as? Int else {

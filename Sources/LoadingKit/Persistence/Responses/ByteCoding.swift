@@ -1,4 +1,5 @@
 import Foundation
+import LoadingKitCore
 
 /// Encodes values as bytes: numbers in little-endian order, strings and data preceded by their lengths.
 struct ByteWriter {
@@ -85,7 +86,7 @@ enum PropertyList {
     }
 
     static func dictionary(_ bytes: Data) -> [AnyHashable: Any]? {
-        try? PropertyListSerialization.propertyList(from: bytes, format: nil) as? [String: Any]
+        PlainPropertyList.dictionary(bytes)
     }
 
     /// Foundation terminates the process for some values that it cannot write, so they are excluded here.
