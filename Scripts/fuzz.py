@@ -3,9 +3,9 @@
 
 Usage: fuzz.py [--merge] PROGRAM SECONDS [TARGET ...]
 
-An input that fails is in Fuzzing/.build/fuzzing/TARGET; `FUZZ_TARGET=TARGET PROGRAM FILE` runs it again. Inputs that are found stay in
-Fuzzing/.build/fuzzing/TARGET/corpus. `--merge` reduces them, with the corpus in the repository, to the smallest corpus with the same
-coverage, and writes that to Fuzzing/Corpora.
+An input that fails is in Fuzzing/.build/fuzzing/TARGET; `FUZZ_TARGET=TARGET PROGRAM FILE` runs it again. Inputs that are found
+stay in Fuzzing/.build/fuzzing/TARGET/corpus. `--merge` reduces them, with the corpus in the repository, to the smallest corpus
+with the same coverage, and writes that to Fuzzing/Corpora.
 """
 
 import os
@@ -29,7 +29,8 @@ SHARED = {
 
 
 def run(program, target, *arguments):
-    environment = dict(os.environ, FUZZ_TARGET=target)
+    # Without the handler of the runtime, which would end the program before libFuzzer writes the input.
+    environment = dict(os.environ, FUZZ_TARGET=target, SWIFT_BACKTRACE="enable=no")
     result = subprocess.run(
         [program, *arguments, *LIMITS], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     return result.returncode, result.stdout.decode(errors="replace")
@@ -58,7 +59,8 @@ def fuzz(program, target, seconds):
     print(f"{target:22} {int(executions[-1]):>10,} {processor:>9.1f} s {int(features[-1]):>7,} {'' if status == 0 else 'FAILED'}",
           flush=True)
     if status != 0:
-        print("\n".join(output.splitlines()[-30:]), file=sys.stderr, flush=True)
+        lines = output.splitlines()
+        print("\n".join([line for line in lines if "Fatal error" in line] + lines[-30:]), file=sys.stderr, flush=True)
     return status == 0
 
 

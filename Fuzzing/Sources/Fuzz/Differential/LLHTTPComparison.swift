@@ -102,12 +102,12 @@ enum LLHTTPComparison {
         }
     }
 
-    /// llhttp's names and values, each of which ends with LF. It leaves white space behind values.
+    /// llhttp's names and values, each of which ends with LF. It leaves white space behind values, and in responses behind
+    /// names, which LoadingKit removes (RFC 9112 §5.1).
     private static func texts(_ bytes: [UInt8]) -> [[UInt8]] {
         bytes.split(separator: 0x0A, omittingEmptySubsequences: false).dropLast().enumerated().map { index, text in
-            if index.isMultiple(of: 2) { return lowercased(Array(text)) }
             let end = text.lastIndex { $0 != 0x20 && $0 != 0x09 }.map { $0 + 1 } ?? text.startIndex
-            return Array(text[..<end])
+            return index.isMultiple(of: 2) ? lowercased(Array(text[..<end])) : Array(text[..<end])
         }
     }
 
