@@ -4,12 +4,14 @@
 # cost of loads with that of another commit (`make bench-against 7eb8d3d FILTER=h2`: in part). `make stress` runs random loads under
 # ThreadSanitizer and AddressSanitizer, each in a build of its own. `make races` counts the requests that LoadingKit and
 # libcurl lose when servers close connections: idle ones, at a reload, after ten requests. `make chaos` measures the memory
-# that is held after tens of thousands of failed loads, and of plain ones. `make traits` builds combinations of package traits.
-# `make fuzz` runs all fuzz targets, FUZZ_SECONDS each (`make fuzz FUZZ_TARGET=zip FUZZ_SECONDS=600`: one).
-# `make simulate` runs sessions in a simulated system for two minutes (`SECONDS=3600`; `SEEDS=582`, `SEEDS=1-100`: these), and `make
-# faults` lets each call of each scenario of a table fail. `make docs` makes the documentation's site. `make deb` makes a Debian package of loadkit and loadkitd, and `make deb-check` installs it
-# in a clean root and runs it there. `make static` builds a program for an empty root.
-.PHONY: demo test test-peers docs deb deb-check traits static simulate faults stress races chaos bench bench-results bench-against lint format build install-build-packages install-plugin-packages install-test-packages install-race-packages install-comparison-packages fuzz fuzz-merge install-fuzz-packages
+# that is held after tens of thousands of failed loads, and of plain ones. `make soak` makes random loads of every kind against
+# real servers for six hours (`SOAK_MINUTES`, `SOAK_SEED`), and fails where one ends wrong, or memory, descriptors or threads
+# grow. `make fuzz` runs all fuzz targets, FUZZ_SECONDS each (`make fuzz FUZZ_TARGET=zip FUZZ_SECONDS=600`: one). `make simulate`
+# runs sessions in a simulated system for two minutes (`SECONDS=3600`; `SEEDS=582`, `SEEDS=1-100`: these), and `make faults` lets
+# each call of each scenario of a table fail. `make traits` builds combinations of package traits. `make docs` makes the
+# documentation's site. `make deb` makes a Debian package of loadkit and loadkitd, and `make deb-check` installs it in a clean root
+# and runs it there. `make static` builds a program for an empty root.
+.PHONY: demo test test-peers docs deb deb-check traits static simulate faults stress races chaos bench bench-results bench-against lint format build install-build-packages install-plugin-packages install-test-packages install-race-packages install-comparison-packages fuzz fuzz-merge install-fuzz-packages soak
 
 # Where pipx puts what it installs.
 export PATH := $(HOME)/.local/bin:$(PATH)
@@ -34,6 +36,9 @@ TRAIT_SETS := none default default,CommandLineTool
 LOADS ?= 50000
 FUZZ_SECONDS ?= 60
 FUZZ_TARGET ?=
+
+SOAK_MINUTES ?= 360
+SOAK_SEED ?= 1
 FILTER ?= .*
 SECONDS ?= 120
 SOURCES := Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Benchmarks Benchmarks/Sources Fuzzing/Package.swift Fuzzing/Sources
@@ -119,6 +124,12 @@ races: install-build-packages install-race-packages
 chaos: install-build-packages install-race-packages
 	$(RACE_BUILD) --product ChaosLoadingKit
 	@Scripts/chaos.py "$$($(RACE_BUILD) --show-bin-path)"
+
+soak: install-build-packages install-race-packages
+	@Scripts/install-packages.sh squid
+	@Scripts/install-ftp-servers.sh
+	$(RACE_BUILD) --product ChaosLoadingKit
+	@nice Scripts/chaos.py "$$($(RACE_BUILD) --show-bin-path)" soak '$(SOAK_MINUTES)' '$(SOAK_SEED)'
 
 bench: install-build-packages install-bench-packages
 	@Scripts/bench.sh show '$(FILTER)'

@@ -21,11 +21,12 @@ import tempfile
 import threading
 import time
 
+from servers import APACHE_MODULES, Server, make_certificate
+
 DELAY = 0.010
 KEEP_ALIVE = 1
 PAUSES = (0.90, 0.95, 0.98, 0.99, 1.0, 1.01, 1.02)
 CLIENTS = ("RacingLoadingKit", "RacingCurl")
-APACHE_MODULES = "/usr/lib/apache2/modules"
 
 
 class Relay:
@@ -81,44 +82,6 @@ class Relay:
         if not writer.is_closing():
             writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             writer.transport.abort()
-
-
-class Server:
-    """A server with a folder of its own, which ends with `stop`."""
-
-    reload_signal = signal.SIGHUP
-
-    def __init__(self, folder, certificate):
-        self.folder, self.certificate = folder, certificate
-        folder.mkdir()
-        (folder / "files").mkdir()
-        (folder / "files" / "post").write_text("ok")
-        self.port, self.tls_port = free_ports(2)
-        (folder / "configuration").write_text(self.configuration())
-        with open(folder / "output", "w") as output:
-            self.process = subprocess.Popen(self.command(), stdout=output, stderr=output, cwd=folder)
-        for port in (self.port, self.tls_port):
-            self.wait_for(port)
-
-    def wait_for(self, port):
-        for _ in range(500):
-            with contextlib.suppress(OSError):
-                return socket.create_connection(("127.0.0.1", port)).close()
-            if self.process.poll() is not None:
-                break
-            time.sleep(0.01)
-        sys.exit(f"{self.name} does not start:\n{(self.folder / 'output').read_text()}")
-
-    def reload(self):
-        self.process.send_signal(self.reload_signal)
-
-    def stop(self):
-        self.process.terminate()
-        try:
-            self.process.wait(10)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
 
 
 class Nginx(Server):
@@ -185,21 +148,6 @@ class Apache(Server):
             SSLCertificateKeyFile {self.certificate}/key.pem
             </VirtualHost>
             """
-
-
-def free_ports(count):
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
-
-
-def make_certificate(folder):
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
-         "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", folder / "key.pem",
-         "-out", folder / "certificate.pem"], check=True, capture_output=True)
 
 
 class Race:

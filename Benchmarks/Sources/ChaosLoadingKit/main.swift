@@ -9,8 +9,12 @@ func residentMemory() -> Int {
 }
 
 let arguments = CommandLine.arguments
+if arguments.count == 3, arguments[1] == "soak" {
+    await Soak(try SoakPlan(file: arguments[2])).run()
+    exit(0)
+}
 guard arguments.count == 4, let base = URL(string: arguments[1]), let count = Int(arguments[3]) else {
-    print("arguments: URL plain|chaos COUNT")
+    print("arguments: URL plain|chaos COUNT, or soak PLAN")
     exit(2)
 }
 await Chaos(base: base, count: count, isPlain: arguments[2] == "plain").run()

@@ -1,0 +1,1 @@
+"""Soaks LoadingKit: `chaos.py FOLDER soak MINUTES SEED`."""
