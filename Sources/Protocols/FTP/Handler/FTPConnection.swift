@@ -25,6 +25,9 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
         }
     }
     private(set) var use = ConnectionUse()
+    /// Whether packets to the server are sent from another address since a change of the networks. No further transfer
+    /// begins on the connection.
+    private(set) var hasLostRoute = false
     private(set) var control = FTPLink.none
     var data = FTPLink.none
     /// The TLS parameters, whose decisions also apply to the data connections. Nil without TLS.
@@ -51,7 +54,9 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
     var isReady: Bool { machine.isReady }
 
     /// Whether an idle connection can be used: the server has not closed it, and has sent nothing without a command.
-    var isUsable: Bool { isReady && parser.isBetweenReplies && control.stream?.isDead == false }
+    var isUsable: Bool {
+        isReady && parser.isBetweenReplies && !hasLostRoute && control.stream?.isDead == false
+    }
 
     // MARK: Connecting
 
@@ -107,6 +112,7 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
     /// The user is logged in.
     func didOpen() {
         isOpen = true
+        session.watchNetworks()
         session.events.note(
             .connectionOpened(.ftp), connection: number, control.stream?.info.remote.description ?? "")
     }
@@ -117,6 +123,13 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
         membership?.connectionDidBecomeIdle()
         let time = session.loop.now.advanced(bySeconds: Self.idleTimeout)
         idleTimer = session.loop.schedule(at: time) { [weak self] in self?.close(.idle) }
+    }
+
+    func networkDidChange() {
+        // The route of a connection over a given interface, or over several, is not for the system to choose.
+        guard key.use.interface == nil, !key.use.isMultipath, control.stream?.hasLostRoute == true else { return }
+        hasLostRoute = true
+        if load == nil { close(.lost) }
     }
 
     // MARK: The machine

@@ -38,9 +38,12 @@ final class FTPSession: SessionResource {
     /// The number of loads so far, which is the number of the latest load.
     var loadCount: FTPConnectionPool.LoadID = 0
     private var isClosed = false
+    private let networks: NetworkMonitor
+    private var networkWatch: NetworkWatch?
 
     init(_ core: SessionCore) {
         loop = core.loop
+        networks = core.networks
         settings = core.settings
         proxies = ProxyFinder(core)
         use = NetworkUse(core.settings)
@@ -78,6 +81,7 @@ final class FTPSession: SessionResource {
     /// Makes a connection that its load no longer needs available to other loads.
     func release(_ connection: FTPConnection) {
         guard !isClosed else { return connection.close(.sessionEnded) }
+        guard !connection.hasLostRoute else { return connection.close(.unusable) }
         connection.becomeIdle()
         run(connection.key.server) { $0.connectionDidBecomeIdle(connection.id) }
     }
@@ -123,6 +127,19 @@ final class FTPSession: SessionResource {
         if let load = loads.removeValue(forKey: load) { load.use(connection) } else { connection.close() }
     }
 
+    // MARK: Networks
+
+    /// There is a connection that a change of the networks may concern.
+    func watchNetworks() {
+        guard networkWatch == nil, !isClosed else { return }
+        networkWatch = NetworkWatch(networks, loop) { [weak self] in self?.networkDidChange() }
+    }
+
+    func networkDidChange() {
+        connector.networkDidChange()
+        for connection in Array(connections.values) { connection.networkDidChange() }
+    }
+
     // MARK: SessionResource
 
     func addState(to snapshot: inout SessionSnapshot) {
@@ -138,6 +155,7 @@ final class FTPSession: SessionResource {
 
     func close() {
         isClosed = true
+        networkWatch = nil
         reset()
         proxies.end()
     }

@@ -1,8 +1,7 @@
 import LoadingKitPrimitives
-import LoadingKitTransport
 
 /// Reports changes of the networks to a session, a burst of changes once. Confined to its loop.
-final class NetworkWatch {
+package final class NetworkWatch {
     /// The delay after a change, in seconds: an address appears before its route.
     private static let settlingTime = 0.1
     /// The shortest time between two reports, in seconds. On some machines, as those with many containers, the networks
@@ -15,7 +14,7 @@ final class NetworkWatch {
     private var timer: LoopTimer?
     private var lastReport: MonotonicTime?
 
-    init(_ networks: NetworkMonitor, _ loop: EventLoop, _ report: @escaping () -> Void) {
+    package init(_ networks: NetworkMonitor, _ loop: EventLoop, _ report: @escaping () -> Void) {
         self.loop = loop
         self.report = report
         observer = networks.observe { [weak self] in self?.networksDidChange() }
