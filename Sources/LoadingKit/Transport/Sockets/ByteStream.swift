@@ -118,11 +118,14 @@ package final class ByteStream {
         return now != local
     }
 
-    /// Whether packets to the peer would be sent from another address now, or the connection's own address is gone.
+    /// Whether packets to the peer would be sent from another address now, or would not be sent at all.
     package var hasLostRoute: Bool {
         guard case .ip(let local, _) = info.local else { return false }
-        guard let now = NetworkInterface.source(to: info.remote) else { return NetworkInterface.having(local) == nil }
-        return now != local
+        return switch NetworkInterface.route(to: info.remote) {
+        case .from(let now): now != local
+        case .none: true
+        case .unknown: NetworkInterface.having(local) == nil
+        }
     }
 
     // MARK: Writing

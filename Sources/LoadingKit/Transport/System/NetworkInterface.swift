@@ -30,19 +30,32 @@ struct NetworkInterface: Hashable {
 
     /// The address from which packets to an address are sent now; nil if they cannot be sent. Sends no packets.
     static func source(to address: SocketAddress) -> IPAddress? {
-        guard case .ip = address else { return nil }
+        if case .from(let local) = route(to: address) { local } else { nil }
+    }
+
+    /// The way of packets to an address.
+    enum Route {
+        case from(IPAddress)
+        /// The system would not send them.
+        case none
+        /// The system did not say, as it has no descriptor left.
+        case unknown
+    }
+
+    /// Sends no packets.
+    static func route(to address: SocketAddress) -> Route {
+        guard case .ip = address else { return .unknown }
         let descriptor = SystemCalls.datagramSocket(address.family)
-        guard descriptor >= 0 else { return nil }
+        guard descriptor >= 0 else { return .unknown }
         let socket = Int32(descriptor)
         defer { SystemCalls.close(socket) }
-        guard let result = address.withSystemAddress({ SystemCalls.connect(socket, $0, $1) }), result == 0 else {
-            return nil
-        }
+        guard let result = address.withSystemAddress({ SystemCalls.connect(socket, $0, $1) }) else { return .unknown }
+        guard result == 0 else { return [-ENETUNREACH, -EHOSTUNREACH].contains(Int32(result)) ? .none : .unknown }
         var storage = sockaddr_storage()
         guard SystemCalls.localAddress(socket, &storage) == 0, case .ip(let local, _)? = SocketAddress(storage) else {
-            return nil
+            return .unknown
         }
-        return local
+        return .from(local)
     }
 
     fileprivate struct Assignment {
