@@ -18,14 +18,14 @@ import Testing
             folder = try TemporaryFolder()
             one = try TestCertificate("One", isAuthority: true)
             other = try TestCertificate("Other", isAuthority: true)
-            store = SharedTrustStore(time: .manual(time))
+            store = SharedTrustStore(time: .manual(time), patience: .never)
         }
 
         var path: String { folder.file("roots.pem").path }
 
         /// The authorities that the store trusts after the next check, in short.
         func trusted(_ source: TrustSource) throws -> String {
-            time.advance(byNanoseconds: SharedTrustStore.checkInterval)
+            time.advance(byNanoseconds: FileChecks.interval)
             return try trustedNow(source)
         }
 
@@ -98,10 +98,10 @@ import Testing
         let site = try Site()
         try site.write(site.one)
         let time = ManualTime()
-        let store = SharedTrustStore(time: .manual(time))
+        let store = SharedTrustStore(time: .manual(time), patience: .never)
         let first = try store.anchors(.file(path: site.path))
         for _ in 0..<3 {
-            time.advance(byNanoseconds: SharedTrustStore.checkInterval)
+            time.advance(byNanoseconds: FileChecks.interval)
             #expect(try store.anchors(.file(path: site.path)) === first)
         }
     }

@@ -372,6 +372,7 @@ package final class SessionCore: LiveSession, @unchecked Sendable {  // confined
     func resetResources() {
         namedUsers.forget()
         SharedTrustStore.ofProcess.checkAtNextUse()
+        for file in revocationListFiles { file.checkAtNextUse() }
         for resource in resources { resource.reset() }
         background?.send(.reset)
     }

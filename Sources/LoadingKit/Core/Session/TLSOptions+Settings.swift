@@ -26,7 +26,8 @@ extension TLSOptions {
     }
 }
 
-/// The contexts of a session's connections. Each is made once, and again after the files of its authorities have changed.
+/// The contexts of a session's connections. Each is made once, and again after its files have changed: those of authorities,
+/// and those of lists of revoked certificates.
 /// A failure is not remembered: there may be a descriptor for the trusted certificates' file the next time.
 package struct TLSContexts {
     private var contexts: [TLSOptions: TLSContext] = [:]

@@ -99,7 +99,7 @@ open class URLSession: NSObject, NSCopying, @unchecked Sendable {  // constants,
 
     /// Closes idle connections, and empties the session's cache, cookie storage and credential storage, in memory and
     /// on disk. Other sessions may share these. Later requests open new connections, and files of trusted authorities
-    /// are read again if they have changed. The handler is called on the delegate queue.
+    /// and revocation lists are read again if they have changed. The handler is called on the delegate queue.
     open func reset(completionHandler: @escaping @Sendable () -> Void) {
         core.settings.credentialStorage?.removeAll()
         core.settings.urlCache?.removeAllCachedResponses()
@@ -114,7 +114,7 @@ open class URLSession: NSObject, NSCopying, @unchecked Sendable {  // constants,
     }
 
     /// Writes cookies, credentials and responses to disk, and makes later requests open new connections; files of
-    /// trusted authorities are read again if they have changed. The handler is called on the delegate queue, when
+    /// trusted authorities and revocation lists are read again if they have changed. The handler is called on the delegate queue, when
     /// everything is written, or could not be written.
     open func flush(completionHandler: @escaping @Sendable () -> Void) {
         core.loop.execute {

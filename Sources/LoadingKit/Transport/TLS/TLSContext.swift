@@ -11,6 +11,8 @@ package final class TLSContext: @unchecked Sendable {  // OpenSSL locks an SSL_C
     let keyLog: KeyLog?
     /// Lists of revoked certificates; nil if there are none.
     let lists: RevocationLists?
+    /// The files of the lists, with the lists that were read from each.
+    private let listFiles: [(file: RevocationListFile, lists: RevocationLists)]
     /// The authorities that were read from files; nil if there are none.
     private var shared: TrustAnchors?
 
@@ -28,15 +30,22 @@ package final class TLSContext: @unchecked Sendable {  // OpenSSL locks an SSL_C
         self.context = context
         self.options = options
         keyLog = KeyLog.open(options.environment.keyLogFile)
+        var listFiles: [(file: RevocationListFile, lists: RevocationLists)] = []
+        for case .file(let path) in options.revocationLists {
+            let file = try RevocationListFile.read(path)
+            listFiles.append((file, file.lists))
+        }
+        self.listFiles = listFiles
         lists = options.revocationLists.isEmpty ? nil : try RevocationLists(options.revocationLists)
         try setUp()
     }
 
     deinit { SSL_CTX_free(context) }
 
-    /// Whether a new context with the same options would trust the same authorities. New connections use no other:
-    /// neither its authorities nor its TLS sessions apply any more.
+    /// Whether a new context with the same options would trust the same authorities, and have the same lists of revoked
+    /// certificates. New connections use no other: neither its authorities nor its TLS sessions apply any more.
     package var isCurrent: Bool {
+        guard listFiles.allSatisfy({ $0.file.lists === $0.lists }) else { return false }
         guard let shared, let source = options.trustSource else { return true }
         return (try? SharedTrustStore.ofProcess.anchors(source)) === shared
     }
