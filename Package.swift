@@ -356,8 +356,8 @@ let package = Package(
         // The tests run it in a network namespace of its own.
         .target(name: "CTestNetworks", path: "Tests/CTestNetworks"),
         .executableTarget(
-            name: "NetworkProbe", dependencies: ["LoadingKit", "CTestNetworks"], path: "Tests/NetworkProbe",
-            swiftSettings: settings),
+            name: "NetworkProbe", dependencies: ["LoadingKit", "LoadingKitLoopbackServer", "CTestNetworks"],
+            path: "Tests/NetworkProbe", swiftSettings: settings),
         // A system that one seed decides, and whole sessions in it.
         .target(name: "CSimulatedSystem", path: "Tests/Simulation/CSimulatedSystem"),
         .executableTarget(

@@ -45,6 +45,60 @@ import Testing
         }
     }
 
+    /// A load's result and its time, over a wire with a fault.
+    struct WireCase: Sendable, CustomStringConvertible {
+        let scenario: String
+        let versions: [String]
+        let expected: [String]
+        var description: String { scenario }
+
+        init(_ scenario: String, _ expected: [String], _ versions: [String] = ["http", "https", "h2", "ftp"]) {
+            (self.scenario, self.versions, self.expected) = (scenario, versions, expected)
+        }
+    }
+
+    private static let timedOut = "failed \(URLError.timedOut.rawValue)"
+    private static let offline = "failed \(URLError.notConnectedToInternet.rawValue)"
+
+    static let wireCases = [
+        WireCase("shortOutage", ["loaded file"]),
+        WireCase("longOutage", ["\(timedOut) in time", "resumed", "waiting", "loaded file"]),
+        WireCase("address", ["loaded 0", "loaded 0", "closed", "loaded 1", "loaded 1"]),
+        WireCase("addressInTransfer", ["ended in time", "loaded file"]),
+        WireCase("route", ["loaded 0", "\(offline) in time", "loaded file"]),
+        WireCase("largePackets", ["loaded 0", "\(timedOut) in time"], ["http", "ftp"]),
+        // A certificate does not fit into such a packet.
+        WireCase("largePackets", [timedOut, "\(timedOut) in time"], ["https", "h2"]),
+        WireCase("far", Array(repeating: "loaded file", count: 4)),
+        WireCase("farther", Array(repeating: "loaded file", count: 4)),
+        WireCase("ipv6", ["loaded in time"]),
+        WireCase("silentNames", ["loaded 0", "loaded 0", "loaded 0", "\(timedOut) in time"]),
+        WireCase("silentConnection", ["loaded 0", "loaded 1 in time"], ["h2"]),
+    ]
+
+    @Test(
+        .enabled(if: access("/dev/net/tun", R_OK | W_OK) == 0, "/dev/net/tun cannot be opened, which joins two hosts"),
+        arguments: wireCases)
+    func twoHosts(_ test: WireCase) async throws {
+        let folder = try TemporaryFolder()
+        try folder.write("nameserver 10.9.0.53\n", to: "resolv.conf")
+        try folder.write("127.0.0.1 localhost\nfd09::2 both.example\n10.9.0.2 both.example\n", to: "hosts")
+        let script = """
+            for name in resolv.conf hosts; do mount --bind "$1/$name" /etc/$name || exit; done
+            TMPDIR="$1" exec "$2" hosts "$3" "$4"
+            """
+        let probe = try ProgramRun.executable("NetworkProbe")
+        try await withTimeout(seconds: 240) {
+            for version in test.versions {
+                let lines = try await Self.run(
+                    Namespaces.ofMounts + [
+                        "--net", "/bin/sh", "-c", script, "sh", folder.file("").path, probe, test.scenario, version,
+                    ])
+                #expect(lines == test.expected, "\(version)")
+            }
+        }
+    }
+
     /// The probe's output with a name server of its own.
     private static func names(_ settings: String) async throws -> [String] {
         let folder = try TemporaryFolder()

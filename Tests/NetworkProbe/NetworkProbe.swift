@@ -7,9 +7,13 @@ import LoadingKit
 /// happens, a line each; run by tests.
 ///
 ///     unshare --user --map-root-user --net NetworkProbe waits|fails|cellular|restricted|uploads|bound|names|roams
+///     unshare --user --map-root-user --net NetworkProbe hosts SCENARIO http|https|h2|ftp
 @main enum NetworkProbe {
     static func main() async {
         let mode = CommandLine.arguments.dropFirst().first ?? ""
+        if mode == "hosts", CommandLine.arguments.count == 4 {
+            return await TwoHostsProbe.run(CommandLine.arguments[2], CommandLine.arguments[3])
+        }
         let isCellular = mode == "cellular" || mode == "restricted"
         if isCellular { check(lk_test_rename("lo", "wwan0"), "rename") }
         guard let port = startServer() else { return print("no server") }
@@ -58,16 +62,30 @@ import LoadingKit
         if code != 0 { print("\(what): \(String(cString: strerror(code)))") }
     }
 
-    /// Listens on any address, as the loopback has none yet; the namespace has no other.
-    static func listen() -> (listener: Int32, port: UInt16)? {
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        guard listener >= 0, Glibc.listen(listener, 8) == 0 else { return nil }
-        var address = sockaddr_in()
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    /// An address in network byte order.
+    static func address(_ parts: UInt32...) -> UInt32 { parts.reduce(0) { $0 << 8 | $1 }.bigEndian }
+
+    /// Listens on any address, of both families with `AF_INET6`.
+    static func listen(family: Int32 = AF_INET) -> (listener: Int32, port: UInt16)? {
+        let listener = socket(family, Int32(SOCK_STREAM.rawValue), 0)
+        guard listener >= 0, Glibc.listen(listener, 64) == 0 else { return nil }
+        // The port is at the same place in addresses of both families.
+        var address = sockaddr_in6()
+        var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
         let result = withUnsafeMutablePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(listener, $0, &length) }
         }
-        return result == 0 ? (listener, UInt16(bigEndian: address.sin_port)) : nil
+        return result == 0 ? (listener, UInt16(bigEndian: address.sin6_port)) : nil
+    }
+
+    static func sendAll(_ descriptor: Int32, _ bytes: ArraySlice<UInt8>) -> Bool {
+        var left = bytes
+        while !left.isEmpty {
+            let count = left.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            guard count > 0 else { return false }
+            left = left.dropFirst(count)
+        }
+        return true
     }
 
     private static func startServer() -> UInt16? {
