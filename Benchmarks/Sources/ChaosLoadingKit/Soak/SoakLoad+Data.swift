@@ -9,21 +9,22 @@ extension SoakLoad {
         try SoakContent.check(data, size)
     }
 
-    func checkStatus(_ response: URLResponse?, _ expected: Int = 200) throws {
-        guard let response = response as? HTTPURLResponse else { return }
-        try SoakContent.check(response.statusCode == expected, "the status is \(response.statusCode)")
+    func checkStatus(_ response: URLResponse?, _ expected: [Int] = [200]) throws {
+        guard let status = (response as? HTTPURLResponse)?.statusCode, !expected.contains(status) else { return }
+        throw SoakFault("the status is \(status)", status: status)
     }
 
     func expectPrivateFile(at url: URL) async throws { try await expectFile(at: url, delegate: SoakUser()) }
 
     func withCompletion() async throws {
         let (isOver, ledger) = (Once(), ledger)
-        let data: Data = try await withCheckedThrowingContinuation { continuation in
-            session.dataTask(with: file) { data, _, error in
+        let (data, response): (Data, URLResponse?) = try await withCheckedThrowingContinuation { continuation in
+            session.dataTask(with: file) { data, response, error in
                 guard isOver.isFirst else { return ledger.note(fault: "a completion handler is called twice") }
-                continuation.resume(with: error.map { .failure($0) } ?? .success(data ?? Data()))
+                continuation.resume(with: error.map { .failure($0) } ?? .success((data ?? Data(), response)))
             }.resume()
         }
+        try checkStatus(response)
         try SoakContent.check(data, size)
     }
 
@@ -36,6 +37,7 @@ extension SoakLoad {
             task.resume()
         }
         let data = try await receiver.run(task)
+        try checkStatus(task.response)
         try SoakContent.check(data, size)
     }
 

@@ -51,8 +51,7 @@ extension SoakLoad {
             return
         }
         let (place, response) = try await session.download(resumeFrom: data)
-        let status = (response as? HTTPURLResponse)?.statusCode ?? 0
-        try SoakContent.check(status == 206 || status == 200, "the status is \(status)")
+        try checkStatus(response, [200, 206])
         try takeFile(at: place)
     }
 

@@ -35,6 +35,9 @@ struct SoakLoads: Sendable {
         do {
             try await kind.run(load)
             ledger.end(number)
+        } catch let fault as SoakFault where soakSession.usesProxy && fault.status == 502 {
+            // The proxy's connection to a server that was being reloaded.
+            ledger.end(number, expected: "\(fault)")
         } catch let fault as SoakFault {
             ledger.end(number, fault: "\(kind) \(version): \(fault)")
         } catch {

@@ -47,5 +47,8 @@ enum SoakContent {
 /// A result that is not the expected one.
 struct SoakFault: Error, CustomStringConvertible {
     let description: String
-    init(_ description: String) { self.description = description }
+    /// The response's status, if it is the fault.
+    let status: Int?
+
+    init(_ description: String, status: Int? = nil) { (self.description, self.status) = (description, status) }
 }

@@ -4,6 +4,9 @@ import Synchronization
 
 /// A session, and whether it has been invalidated: its loads may end with an error then.
 final class SoakSession: NSObject, URLSessionDelegate, Sendable {
+    /// In bytes: so little that the caches are full in the first minutes.
+    private static let cacheSize = 512 << 10
+
     let number: Int
     let usesProxy: Bool
     let hasCache: Bool
@@ -20,7 +23,7 @@ final class SoakSession: NSObject, URLSessionDelegate, Sendable {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.tlsTrustRoots = .file(path: plan.certificate)
         configuration.connectionProxyDictionary = usesProxy ? Self.proxy(plan.squidPort) : [:]
-        configuration.urlCache = hasCache ? URLCache(memoryCapacity: 4 << 20, diskCapacity: 0) : nil
+        configuration.urlCache = hasCache ? URLCache(memoryCapacity: Self.cacheSize, diskCapacity: 0) : nil
         configuration.timeoutIntervalForRequest = 60
         configuration.timeoutIntervalForResource = 120
         configuration.httpMaximumConnectionsPerHost = 1 + number % 6
