@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKit
+import TestSupport
 
 /// A fault of a server, and what a program sees of it.
 struct HostileCase: Sendable, CustomStringConvertible {

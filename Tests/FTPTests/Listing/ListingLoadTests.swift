@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKit
+import TestSupport
 import Testing
 
 /// A load of a folder reports lines that could not be read.
