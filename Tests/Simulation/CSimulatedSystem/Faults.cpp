@@ -1,6 +1,7 @@
 // Calls and allocations that fail on purpose.
 #include "World.h"
 #include <dlfcn.h>
+#include <execinfo.h>
 #include <link.h>
 
 extern "C" {
@@ -62,6 +63,10 @@ int count(const std::string &name) {
     auto number = ++counts[name];
     if (failingName != name || number != failingNumber) return 0;
     trace("%s fails: %d", name.c_str(), failingError);
+    if (isTracing()) {
+        void *frames[30];
+        backtrace_symbols_fd(frames, backtrace(frames, 30), 2);
+    }
     return failingError;
 }
 
