@@ -55,6 +55,30 @@ import Testing
         }
     }
 
+    /// Both with the system's time, in which the loop's thread pauses, and with a manual one, in which it does not; and
+    /// in the turn of another thread.
+    @Test(arguments: [false, true], [false, true])
+    func whatWaitsForAPauseComesAtTheEndOfTheNextTurn(isManual: Bool, isElsewhere: Bool) async {
+        await withLoop(isManual ? .manual(ManualTime()) : .system) { loop in
+            let log = OnLoop<[Int]>([])
+            await withCheckedContinuation { continuation in
+                let work: @Sendable () -> Void = {
+                    log.value.append(1)
+                    loop.executeAtEndOfTurn {
+                        loop.executeAfterPause {
+                            log.value.append(4)
+                            loop.executeAfterPause { continuation.resume() }
+                        }
+                        log.value.append(2)
+                        loop.executeLater { log.value.append(3) }
+                    }
+                }
+                if isElsewhere { Self.performHere(loop, work) } else { loop.execute(work) }
+            }
+            #expect(await loop.run { log.value } == [1, 2, 3, 4])
+        }
+    }
+
     /// A task may be anybody's: it never runs in a thread that only came by.
     @Test func tasksRunOnTheLoopsThread() async {
         await withLoop { loop in

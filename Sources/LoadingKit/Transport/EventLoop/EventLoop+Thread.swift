@@ -49,7 +49,7 @@ extension EventLoop {
         hasHandledEvents = count >= 0 && count < Self.maximumEvents && epollDescriptor >= 0
         runTimers(upTo: now)
         runReady()
-        outbox.endTurn(now: now, canPause: isRealTime)
+        outbox.endTurn(now: now, canPause: isRealTime && ready.isEmpty)
     }
 
     private var isRealTime: Bool { if case .system = time { true } else { false } }

@@ -165,6 +165,10 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     /// and each thread finds more than one thing to do. On the loop only.
     package func executeAtEndOfTurn(_ work: @escaping () -> Void) { outbox.append(work) }
 
+    /// Runs `work` at the end of the next turn, before which the loop's thread pauses, so that the turn finds more bytes
+    /// to read. Called at the end of a turn.
+    package func executeAfterPause(_ work: @escaping () -> Void) { outbox.append(afterPause: work) }
+
     /// The number of results that tasks on other threads still await. If more results are about to arrive, the loop
     /// delivers several together (``ResultPacing``). On the loop only.
     package var awaitedResults: Int {

@@ -12,6 +12,8 @@ final class Outbox {
     // Exclusive access is not checked for a property that is read and replaced, or changed by a function that calls no
     // other object: the check costs more than the access.
     @exclusivity(unchecked) private var calls: [Call] = []
+    /// Calls for the end of the next turn.
+    @exclusivity(unchecked) private var postponed: [Call] = []
     /// Tasks that continue on other threads.
     @exclusivity(unchecked) private var resumptions: [ResumptionPool.Resumption] = []
     /// Whether more than one task was resumed last time. Several tasks that wake the loop once give it more work at a
@@ -23,9 +25,12 @@ final class Outbox {
     /// Whether the loop's thread pauses before it checks for further events.
     @exclusivity(unchecked) private(set) var isPausing = false
 
-    var isEmpty: Bool { calls.isEmpty && resumptions.isEmpty }
+    var isEmpty: Bool { calls.isEmpty && postponed.isEmpty && resumptions.isEmpty }
 
     func append(_ call: @escaping () -> Void) { calls.append(Call(run: call)) }
+
+    /// Makes `call` at the end of the next turn, after a pause.
+    func append(afterPause call: @escaping () -> Void) { postponed.append(Call(run: call)) }
 
     func append(resumption: @escaping @Sendable () -> Void) {
         resumptions.append(ResumptionPool.Resumption(run: resumption))
@@ -35,8 +40,16 @@ final class Outbox {
     ///
     /// - Parameter canPause: whether the loop uses the system's time.
     func endTurn(now: MonotonicTime, canPause: Bool) {
+        takePostponed()
         isPausing = canPause && pacing.pauses(before: resumptions.count, awaited: awaitedResults, now: now)
         if isPausing { makeCalls() } else { flush() }
+        if canPause, !postponed.isEmpty { isPausing = true }
+    }
+
+    private func takePostponed() {
+        guard !postponed.isEmpty else { return }
+        calls.append(contentsOf: postponed)
+        postponed.removeAll(keepingCapacity: true)
     }
 
     func flush() {

@@ -230,6 +230,7 @@ final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // conf
         case .proceed: break
         case .hold(let reason): if !isOver { hold(for: reason) }
         case .flushLater: loop.executeAtEndOfTurn { [weak self] in self?.turnDidEnd() }
+        case .flushAfterPause: loop.executeAfterPause { [weak self] in self?.turnDidEnd() }
         case .reload(let request): reload(request)
         case .fail(let error): end(with: error)
         }

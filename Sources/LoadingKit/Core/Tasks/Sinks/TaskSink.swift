@@ -105,6 +105,8 @@ enum SinkAction {
     case hold(TaskStage.Hold)
     /// Calls ``TaskSink/turnDidEnd(for:)`` at the end of the loop's turn.
     case flushLater
+    /// Calls ``TaskSink/turnDidEnd(for:)`` at the end of the next turn, after a pause in which more bytes may arrive.
+    case flushAfterPause
     /// Loads this request instead.
     case reload(URLRequest)
     case fail(any Error)
