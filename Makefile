@@ -1,7 +1,8 @@
 # Two commands from a fresh clone on Debian or Ubuntu with a Swift toolchain: `make demo` and `make test`.
 # `make bench` measures the codecs, and loads end to end, against others and prints one table (`make bench FILTER=hpack`:
 # in part); `make bench-results` also writes Benchmarks/RESULTS.md and its chart. `make bench-against COMMIT` compares the
-# cost of loads with that of another commit (`make bench-against 7eb8d3d FILTER=h2`: in part). `make stress` runs random loads under
+# cost of loads with that of another commit (`make bench-against 7eb8d3d FILTER=h2`: in part). `make bench-thresholds` compares the
+# instructions and thread switches of a load with Benchmarks/thresholds.json (`WRITE=1`: writes it). `make stress` runs random loads under
 # ThreadSanitizer and AddressSanitizer, each in a build of its own. `make races` counts the requests that LoadingKit and
 # libcurl lose when servers close connections: idle ones, at a reload, after ten requests. `make chaos` measures the memory
 # that is held after tens of thousands of failed loads, and of plain ones. `make soak` makes random loads of every kind against
@@ -11,7 +12,7 @@
 # each call of each scenario of a table fail. `make traits` builds combinations of package traits. `make docs` makes the
 # documentation's site. `make deb` makes a Debian package of loadkit and loadkitd, and `make deb-check` installs it in a clean root
 # and runs it there. `make static` builds a program for an empty root.
-.PHONY: demo test test-peers docs deb deb-check traits static simulate faults stress races chaos bench bench-results bench-against lint format build install-build-packages install-plugin-packages install-test-packages install-race-packages install-comparison-packages fuzz fuzz-merge install-fuzz-packages soak
+.PHONY: demo test test-peers docs deb deb-check traits static simulate faults stress races chaos bench bench-results bench-against lint format build install-build-packages install-plugin-packages install-test-packages install-race-packages install-comparison-packages fuzz fuzz-merge install-fuzz-packages soak bench-thresholds install-threshold-packages
 
 # Where pipx puts what it installs.
 export PATH := $(HOME)/.local/bin:$(PATH)
@@ -25,6 +26,7 @@ PLUGIN_PACKAGES := libkrb5-dev
 BENCH_PACKAGES := libh2o-evloop-dev node-llhttp libnghttp2-dev libcurl4-openssl-dev nginx-light wrk nghttp2-client openssl python3
 FUZZ_PACKAGES := node-llhttp libnghttp2-dev python3
 COMPARISON_PACKAGES := nginx-light openssl python3
+THRESHOLD_PACKAGES := $(COMPARISON_PACKAGES) valgrind binutils
 RACE_PACKAGES := libcurl4-openssl-dev nginx-light apache2-bin openssl python3
 RACE_BUILD := cd Benchmarks && swift build -c release --static-swift-stdlib --scratch-path .build/clients
 # The flags are for all modules: their branches are counted, and targets see what is internal.
@@ -147,6 +149,9 @@ endif
 bench-against: install-build-packages install-comparison-packages
 	@Scripts/bench-against.py '$(COMMIT)' --filter '$(FILTER)'
 
+bench-thresholds: install-build-packages install-threshold-packages
+	@Scripts/bench-thresholds.py --filter '$(FILTER)' $(if $(WRITE),--write)
+
 # Names that read as questions give Bool and change nothing (`Scripts/names.py --comments` lists comments to look at, too).
 lint:
 	swift format lint --strict --recursive --parallel --configuration .swift-format $(SOURCES)
@@ -179,6 +184,9 @@ install-comparison-packages:
 
 install-fuzz-packages:
 	@Scripts/install-packages.sh $(FUZZ_PACKAGES)
+
+install-threshold-packages:
+	@Scripts/install-packages.sh $(THRESHOLD_PACKAGES)
 
 install-bench-packages:
 	@Scripts/install-packages.sh $(BENCH_PACKAGES)

@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+"""Compares the instructions and thread switches of a load with Benchmarks/thresholds.json, and fails when one is exceeded.
+
+bench-thresholds.py [--filter REGEX] [--write] [--client PROGRAM]
+
+A scenario runs with two numbers of loads. The difference of its instructions, as Valgrind counts them, is divided by the
+difference of the loads, so that the program's start does not count. Switches of threads are those of runs without
+Valgrind, pinned to one core. The thresholds hold for the toolchain and the system's libraries that the file names;
+`--write` measures them anew.
+"""
+
+import argparse
+import base64
+import contextlib
+import hashlib
+import json
+import os
+import platform
+import re
+import resource
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+
+from benchclient import KILOBYTE, TOP, Nginx, Scenario, build
+
+FILE = TOP / "Benchmarks" / "thresholds.json"
+# By what factor the instructions may exceed their threshold. Where two threads hand loads to each other, a load's way
+# depends on which of them is first.
+ONE_THREAD, TWO_THREADS, DELEGATE = 1.02, 1.05, 1.1
+# By what factor, and by how many beyond that, the switches of threads may exceed theirs.
+SWITCHES = (1.25, 0.3)
+# A scenario that exceeds a threshold is measured again, and the least counts: other programs make a load dearer.
+ATTEMPTS = 3
+
+
+def scenarios():
+    """The scenarios, the smaller number of loads of each (the larger one is three times as many), and the tolerance."""
+    for scheme in ("http", "https", "h2"):
+        for count, loads in ((1, 1_000), (64, 2_000)):
+            name = f"{scheme}, 1 KB, {count} at a time"
+            yield Scenario(name, "memory", scheme, KILOBYTE, count, loads), TWO_THREADS
+            yield Scenario(f"{name}, session.executor", "executor", scheme, KILOBYTE, count, loads), ONE_THREAD
+    yield Scenario("http, 1 KB to a delegate", "delegate", "http", KILOBYTE, 1, 1_000), DELEGATE
+    yield Scenario("http, 1 KB to a file", "file", "http", KILOBYTE, 1, 1_000), DELEGATE
+    yield Scenario("http, upload of 1 KB", "upload", "upload", KILOBYTE, 1, 1_000), TWO_THREADS
+    yield Scenario("cache hit in memory, 1 KB", "memoryCache", "cached/1k", KILOBYTE, 1, 2_000), ONE_THREAD
+    yield Scenario("cache hit on disk, 1 KB", "diskCache", "cached/1k", KILOBYTE, 1, 1_000), TWO_THREADS
+    yield Scenario("WebSocket echo, 1 KB", "echo", "echo", KILOBYTE, 1, 1_000), TWO_THREADS
+    yield Scenario("data:", "memory", "data", 5, 1, 2_000), ONE_THREAD
+    yield Scenario("a handler's load(_:), 1 KB", "memory", "kilobyte", KILOBYTE, 1, 2_000), ONE_THREAD
+
+
+class Server(Nginx):
+    """nginx, and a server that sends WebSocket messages back."""
+
+    def __init__(self, folder, core):
+        super().__init__(folder, core)
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def url(self, scheme, length):
+        if scheme == "echo": return f"ws://127.0.0.1:{self.listener.getsockname()[1]}/"
+        return super().url(scheme, length)
+
+    def accept(self):
+        while True:
+            connection, _ = self.listener.accept()
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            threading.Thread(target=self.echo, args=(connection,), daemon=True).start()
+
+    def echo(self, connection):
+        """Answers binary messages of 126 to 65,535 bytes (RFC 6455 §5.2), until the client sends another frame."""
+        with connection, connection.makefile("rb") as reader, contextlib.suppress(OSError):
+            head = b"".join(iter(reader.readline, b"\r\n")).decode()
+            key = re.search(r"(?i)sec-websocket-key: *(\S+)", head)[1] + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+            accept = base64.b64encode(hashlib.sha1(key.encode()).digest()).decode()
+            connection.sendall(f"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                               f"Sec-WebSocket-Accept: {accept}\r\n\r\n".encode())
+            while (frame := reader.read(2)) == b"\x82\xfe":
+                length = reader.read(2)
+                count = int.from_bytes(length, "big")
+                mask = (reader.read(4) * (count // 4 + 1))[:count]
+                masked = reader.read(count)
+                message = int.from_bytes(masked, "big") ^ int.from_bytes(mask, "big")
+                connection.sendall(b"\x82\x7e" + length + message.to_bytes(count, "big"))
+
+
+def toolchain():
+    """The versions on which the numbers of instructions depend."""
+    swift = re.search(r"version ([\d.]+)", output_of("swift", "--version"))[1]
+    openssl = re.match(r"OpenSSL \d+\.\d+", output_of("openssl", "version"))[0]
+    return f"Swift {swift}, {' '.join(platform.libc_ver())}, {openssl}, {platform.machine()}"
+
+
+def output_of(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def instructions(client, arguments):
+    # Hashing with a random seed would differ from run to run.
+    environment = os.environ | {"SWIFT_DETERMINISTIC_HASHING": "1"}
+    process = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", client, *arguments],
+                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment)
+    collected = re.search(r"Collected : (\d+)", process.stderr)
+    if process.returncode or not collected: sys.exit(f"{' '.join(arguments)}: {process.stderr[-500:]}")
+    return int(collected[1])
+
+
+def switches(client, arguments, core):
+    process = subprocess.Popen([client, *arguments], stdout=subprocess.DEVNULL,
+                               preexec_fn=lambda: os.sched_setaffinity(0, {core}))
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode: sys.exit(f"{' '.join(arguments)}: ended with {process.returncode}")
+    # Only those that the program makes itself: the others depend on what else the machine does.
+    return usage.ru_nvcsw
+
+
+def measure(client, scenario, server, core):
+    few, many = scenario.requests, scenario.requests * 3
+
+    def a_load(count):
+        counts = [count(client, scenario.arguments(server, loads)) for loads in (few, many)]
+        return (counts[1] - counts[0]) / (many - few)
+
+    return {"instructions": round(a_load(instructions)),
+            "switches": max(0, round(a_load(lambda *run: switches(*run, core)), 2))}
+
+
+def least(client, scenario, server, core, is_enough):
+    """The least of each figure in a few attempts, of which the last is the first that is enough."""
+    figures = measure(client, scenario, server, core)
+    for _ in range(ATTEMPTS - 1):
+        if is_enough(figures): break
+        again = measure(client, scenario, server, core)
+        figures = {key: min(value, again[key]) for key, value in figures.items()}
+    return figures
+
+
+def verdicts(figures, thresholds, tolerance):
+    """What there is to say about each figure, and whether it exceeds its threshold."""
+    for key, (factor, more) in (("instructions", (tolerance, 0)), ("switches", SWITCHES)):
+        threshold = thresholds.get(key)
+        if threshold is None: yield key, "no threshold: --write", True
+        elif figures[key] > threshold * factor + more: yield key, f"EXCEEDS {threshold:,}", True
+        elif figures[key] < threshold / factor - more: yield key, f"below {threshold:,}: can be lowered, --write", False
+        else: yield key, f"as {threshold:,}", False
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--filter", default="", help="scenarios whose names match")
+    parser.add_argument("--write", action="store_true", help="write what is measured as the thresholds")
+    parser.add_argument("--client", help="a program that was built before")
+    options = parser.parse_args()
+    resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+    stored = json.loads(FILE.read_text()) if FILE.exists() else {}
+    made_with = toolchain()
+    if not options.write and stored.get("made with") != made_with:
+        sys.exit(f"The thresholds were made with {stored.get('made with')}, and this is {made_with}: measure a commit that "
+                 "is known to be good with --write first.")
+    client = options.client or build(TOP / "Benchmarks")
+    cores = sorted(os.sched_getaffinity(0))
+    thresholds, is_met = stored.get("a load", {}), True
+    with tempfile.TemporaryDirectory(prefix="loadingkit-thresholds-") as folder:
+        os.chmod(folder, 0o755)
+        server = Server(folder, cores[-1])
+        # Valgrind does not read all debugging information of Swift.
+        program = os.path.join(folder, "client")
+        subprocess.run(["strip", "--strip-debug", "-o", program, client], check=True)
+        try:
+            for scenario, tolerance in scenarios():
+                if not re.search(options.filter, scenario.name): continue
+                stored_figures = {} if options.write else thresholds.get(scenario.name, {})
+                figures = least(program, scenario, server, cores[0], lambda found: not any(
+                    exceeds for _, _, exceeds in verdicts(found, stored_figures, tolerance)))
+                for key, verdict, exceeds in verdicts(figures, stored_figures, tolerance):
+                    is_met &= not exceeds
+                    print(f"{scenario.name:45} {key:13} {figures[key]:11,}  {verdict}", flush=True)
+                if options.write: thresholds[scenario.name] = figures
+        finally:
+            server.stop()
+    if options.write:
+        order = [scenario.name for scenario, _ in scenarios()]
+        thresholds = {name: thresholds[name] for name in order if name in thresholds}
+        FILE.write_text(json.dumps({"made with": made_with, "a load": thresholds}, indent=4) + "\n")
+    elif not is_met:
+        sys.exit("A load costs more than its threshold. Where the cost is wanted, write the thresholds anew with --write.")
+
+
+if __name__ == "__main__":
+    main()
