@@ -65,10 +65,12 @@ enum TrustStore {
         ERR_clear_error()
     }
 
-    /// OpenSSL reads a certificate's key and extensions once. If it lacks memory then, the certificate is invalid for as
-    /// long as it is there: a copy is read anew.
+    /// OpenSSL reads a certificate's key, extensions and algorithm once. If it lacks memory then, the certificate is
+    /// invalid for as long as it is there: a copy is read anew.
     private static func readingWhole(_ certificate: OpaquePointer) -> OpaquePointer {
-        let isWhole = X509_get0_pubkey(certificate) != nil && X509_check_purpose(certificate, -1, 0) == 1
+        let isWhole =
+            X509_get0_pubkey(certificate) != nil && X509_check_purpose(certificate, -1, 0) == 1
+            && X509_get_signature_info(certificate, nil, nil, nil, nil) == 1
         guard !isWhole, let copy = X509_dup(certificate) else { return certificate }
         X509_free(certificate)
         _ = X509_check_purpose(copy, -1, 0)
