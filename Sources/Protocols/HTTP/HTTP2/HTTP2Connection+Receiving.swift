@@ -20,6 +20,7 @@ extension HTTP2Connection {
                 take(bytes)
                 if isHeldBack { rest() }
             case .wouldBlock:
+                if let writeError { connectionLost(writeError) }
                 return
             case .end:
                 return connectionLost(LoadFailure(.networkConnectionLost, "the server closed the connection"))

@@ -91,8 +91,11 @@ extension HTTP2Connection {
                 output.didWrite(count)
                 ping.didSend(loop.now)
             case .wouldBlock: return false
-            // A reason that the server may have sent can still be read.
-            case .failed: return false
+            // A reason that the server may have sent can still be read. It is there already.
+            case .failed(let error):
+                writeError = error
+                readLater()
+                return false
             }
         }
         return true
