@@ -212,6 +212,8 @@ package final class WebSocketLink {
     ///
     /// - Parameter close: the content of the server's close frame; nil where the connection ended in another way.
     package func end(_ close: WebSocketClose?, _ finish: @escaping () -> Void) {
+        // The task is over, and may be gone before the link, which its connection has as well.
+        if case .ended = phase { return finish() }
         ending = Ending(close: close, began: loop.now, finish: finish)
         if !messages.isEmpty, delegate != nil || reading.usesHandlers { awaitDelegateQueue() } else { endWhenTaken() }
     }
@@ -257,7 +259,9 @@ package final class WebSocketLink {
         let time = reading.deadline(hasMessages: !messages.isEmpty, began: ending.began, turned: ending.turned)
         guard let time else { return reportEnd() }
         guard time > loop.now else { return awaitPool() }
-        self.ending?.timer = loop.schedule(at: time) { [weak self] in self?.endWhenTaken() }
+        self.ending?.timer = loop.schedule(at: time) { [weak self, weak task] in
+            if task != nil { self?.endWhenTaken() }
+        }
     }
 
     /// The time is over. On a busy machine the callers that received messages may not have run yet: they run before
