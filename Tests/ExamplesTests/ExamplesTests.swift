@@ -204,7 +204,7 @@ import Testing
         #expect(!names.isEmpty)
         for name in names {
             #expect(page.contains("| [`\(name)Example`](\(name)/\(name).swift) |"), "\(name)")
-            #expect(tests.contains("\"\(name)\",") || tests.contains("\"\(name)Example\","), "\(name)")
+            #expect(tests.contains("\"\(name)\",") || tests.contains("\"\(name)Example\""), "\(name)")
             let source = try String(
                 contentsOf: examples.appendingPathComponent("\(name)/\(name).swift"), encoding: .utf8)
             #expect((20...85).contains(source.split(separator: "\n", omittingEmptySubsequences: false).count - 1))

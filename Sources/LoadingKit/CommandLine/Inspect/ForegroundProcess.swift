@@ -1,12 +1,15 @@
 import Foundation
+import Synchronization
 
 /// A program that takes this one's place on the terminal: it is in the same group of processes, so that it may read there and
 /// gets Ctrl-C. Foundation's `Process` has a group of its own.
 struct ForegroundProcess {
     private let identifier: pid_t
+    private let signals: PassedSignals
 
     /// - Parameter environment: variables besides, or in place of, this program's.
     init(_ arguments: [String], environment: [String: String]) throws(ToolFailure) {
+        signals = PassedSignals()
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -27,20 +30,12 @@ struct ForegroundProcess {
             throw ToolFailure(.usage, "\(name) cannot be run: \(String(cString: strerror(code)))")
         }
         self.identifier = identifier
+        signals.pass(to: identifier)
     }
 
-    /// Waits until the program has ended, and returns its exit status as a shell does. The program decides about the
-    /// terminal's signals; those that are sent to this one alone are passed on.
+    /// Waits until the program has ended, and returns its exit status as a shell does.
     func waitUntilExit() -> Int32 {
-        for number in [SIGINT, SIGQUIT] { signal(number, SIG_IGN) }
-        let sources = [SIGTERM, SIGHUP].map { number in
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number)
-            source.setEventHandler { [identifier] in kill(identifier, number) }
-            source.activate()
-            return source
-        }
-        defer { for source in sources { source.cancel() } }
+        defer { signals.stop() }
         var status: Int32 = 0
         while waitpid(identifier, &status, 0) < 0, errno == EINTR {}
         let ending = status & 0x7f
@@ -54,5 +49,50 @@ struct ForegroundProcess {
         let copies = texts.map { strdup($0) }
         defer { for copy in copies { free(copy) } }
         return body(copies + [nil])
+    }
+}
+
+/// The signals of a program that runs another in its place. The other decides about the terminal's, which it gets, too;
+/// those that are sent to this one alone are passed on, also those that came before the other was there.
+private final class PassedSignals: Sendable {
+    private struct State {
+        var program: pid_t?
+        var waiting: [Int32] = []
+    }
+
+    private let state = Mutex(State())
+    private nonisolated(unsafe) let sources: [any DispatchSourceSignal]  // Dispatch's sources are thread-safe
+
+    /// Returns when no signal is lost any more.
+    init() {
+        for number in [SIGINT, SIGQUIT, SIGTERM, SIGHUP] { signal(number, SIG_IGN) }
+        let registrations = DispatchGroup()
+        let numbers = [SIGTERM, SIGHUP]
+        sources = numbers.map { DispatchSource.makeSignalSource(signal: $0) }
+        for (source, number) in zip(sources, numbers) {
+            registrations.enter()
+            source.setRegistrationHandler { registrations.leave() }
+            source.setEventHandler { [weak self] in self?.pass(number) }
+            source.activate()
+        }
+        registrations.wait()
+    }
+
+    func pass(to program: pid_t) {
+        let waiting = state.withLock { state in
+            state.program = program
+            return state.waiting
+        }
+        for number in waiting { kill(program, number) }
+    }
+
+    func stop() { for source in sources { source.cancel() } }
+
+    private func pass(_ number: Int32) {
+        let program = state.withLock { state in
+            if state.program == nil { state.waiting.append(number) }
+            return state.program
+        }
+        if let program { kill(program, number) }
     }
 }
