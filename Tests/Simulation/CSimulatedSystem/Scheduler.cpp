@@ -297,7 +297,6 @@ void sim_begin(uint64_t seed) {
 
 uint64_t sim_time(void) { return clockTime - second; }
 uint64_t sim_random(uint64_t bound) { return programRandom.below(bound); }
-int sim_thread_number(void) { return currentThread(); }
 void sim_belong_to_server(void) { self->isServers = true; }
 void sim_print_trace(bool prints) { printsTrace = prints; }
 uint64_t sim_trace_hash(void) { return traceHash; }

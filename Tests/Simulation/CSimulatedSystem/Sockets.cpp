@@ -62,6 +62,8 @@ struct Socket : Object {
     Fate fate = Fate::none;
     uint64_t fateAfter = 0, sent = 0;
     bool isSilent = false;
+    /// Whether nothing happens to it: it is local, or a server's own, as a proxy's.
+    bool isFaultless = false;
 
     Socket(int family, int type) : family(family), type(type) {}
 
@@ -82,9 +84,9 @@ struct Socket : Object {
         case ended: break;
         }
         if (!received.empty() || hasEnd || error || readsNoMore) events |= EPOLLIN;
-        if (hasEnd || error) events |= EPOLLRDHUP;
+        if (hasEnd || readsNoMore || error) events |= EPOLLRDHUP;
         if (error) events |= EPOLLERR;
-        if (error || state == ended || (hasEnd && writesNoMore)) events |= EPOLLHUP;
+        if (error || state == ended || ((hasEnd || readsNoMore) && writesNoMore)) events |= EPOLLHUP;
         if (error || writesNoMore || !peer || room() > windowSize / 4) events |= EPOLLOUT;
         return events;
     }
@@ -244,7 +246,6 @@ struct Socket : Object {
 
     // MARK: Connections
 
-    /// - isFaultless: whether the connection is one of a server's own, as of a proxy's.
     void pair(Socket *other, bool isFaultless) {
         number = other->number = ++connectionCount;
         auto latency = networkRandom.between(network.least_latency, network.greatest_latency) * 1000;
@@ -255,7 +256,8 @@ struct Socket : Object {
             end->peer = end == this ? other : this;
             end->references++;
             connections.insert(end);
-            if (isLocal() || isFaultless) continue;
+            end->isFaultless = isFaultless;
+            if (isFaultless) continue;
             end->fate = chosenFate();
             end->fateAfter = 1 + networkRandom.below(networkRandom.happens(500) ? 400 : 200'000);
         }
@@ -419,7 +421,7 @@ void sim_set_network(const sim_network *value) { network = *value; }
 void sim_change_networks(uint32_t silenced) {
     trace("the networks change");
     for (auto connection : connections)
-        if (!connection->isLocal() && networkRandom.happens(silenced)) connection->isSilent = true;
+        if (!connection->isFaultless && networkRandom.happens(silenced)) connection->isSilent = true;
     for (auto socket : routeSockets) {
         // What is changed is read from the system, whatever the message says.
         nlmsghdr message{};

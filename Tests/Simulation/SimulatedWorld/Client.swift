@@ -53,6 +53,7 @@ struct Client: Sendable {
         let resource = Resource(kind, client: self.number, number: number, length: kind == .cached ? 500 : length)
         let load = Load(resource, servers.url(resource), network, ledger)
         if sim_random(4) == 0 { try? await Task.sleep(for: .milliseconds(Int(sim_random(5000)))) }
+        if !network.isReliable, sim_random(40) == 0 { sim_change_networks(300) }
         switch kind {
         case .echo, .moved307: await load.upload(session)
         case .parts where sim_random(2) == 0: await load.downloadWithResumption(session)

@@ -34,8 +34,11 @@ enum Interceptors {
         func canIntercept(_ request: URLRequest) -> Bool { request.httpMethod == "GET" }
 
         func load(_ load: LoadContext) async throws {
-            let first = try await load.next.load(load.request)
-            if sim_random(2) == 0 { for try await _ in first.body {} }
+            do {
+                // Whoever kept the body would keep its connection.
+                let first = try await load.next.load(load.request)
+                if sim_random(2) == 0 { for try await _ in first.body {} }
+            }
             try await Passing(isOnLoop: false).load(load)
         }
     }

@@ -6,6 +6,8 @@ import TestSupport
 
 /// The servers of a world: HTTP/1.1, the same with TLS, and HTTP/2.
 struct Servers: Sendable {
+    /// A name that has to be looked up.
+    private static let name = "plain.local"
     /// The greatest age of `cached` resources, in seconds.
     static let greatestAge = 20.0
 
@@ -45,6 +47,7 @@ struct Servers: Sendable {
         http2 = try server(TLSServerOptions(identity, applicationProtocols: ["h2", "http/1.1"]))
         hostile = try HostileServer()
         files = try FaultyFTPServer(Self.faultsOfFTP())
+        sim_add_name(Self.name, "::1,127.0.0.1", sim_random(2_000_000))
         proxy = try RelayProxy(.http)
         socks = try RelayProxy(.socks5)
     }
@@ -94,7 +97,8 @@ struct Servers: Sendable {
         let server = all[Int(sim_random(UInt64(all.count)))]
         let text =
             resource.kind == .hostile
-            ? "http://127.0.0.1:\(hostile.acceptor.address.port ?? 0)\(resource.path)" : server.url(resource.path)
+            ? "http://127.0.0.1:\(hostile.acceptor.address.port ?? 0)\(resource.path)"
+            : server.url(resource.path, host: server.usesTLS || sim_random(2) == 0 ? nil : Self.name)
         guard let url = URL(string: text) else { preconditionFailure(text) }
         return url
     }

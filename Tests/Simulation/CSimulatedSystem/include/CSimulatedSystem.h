@@ -32,9 +32,6 @@ uint64_t sim_time(void);
 /// A number below `bound` that the seed decides. The program has a sequence of its own.
 uint64_t sim_random(uint64_t bound);
 
-/// The number of the calling thread, in the order in which threads were created.
-int sim_thread_number(void);
-
 /// What happens to the connections that are opened from now on. Probabilities are in thousandths.
 typedef struct {
     /// The time that a byte travels, in microseconds: a connection has one between these.
