@@ -31,7 +31,10 @@ enum Interceptors {
 
     /// Drops the first response to a GET, read or unread, and gives on the second.
     struct Repeating: LoadInterceptor {
-        func canIntercept(_ request: URLRequest) -> Bool { request.httpMethod == "GET" }
+        /// A WebSocket opens once.
+        func canIntercept(_ request: URLRequest) -> Bool {
+            request.httpMethod == "GET" && request.url?.scheme?.hasPrefix("http") == true
+        }
 
         func load(_ load: LoadContext) async throws {
             do {

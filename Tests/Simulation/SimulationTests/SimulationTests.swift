@@ -20,12 +20,13 @@ import Testing
         }
     }
 
-    /// The trace has each turn of a thread, each transfer, and what the sessions log. The addresses of memory decide the order
-    /// of some tables; where the system does not let a process fix them, traces may differ.
+    /// The trace has each turn of a thread, each transfer, and what the sessions log. The addresses of memory decide the
+    /// order of some tables; where the system does not let a process fix them, traces may differ.
     @Test func aSeedGivesTheSameTraceAgain() async throws {
         try await withTimeout(seconds: 600) {
             let runs = [
-                try await Self.simulate("--seeds", "5", "--trace"), try await Self.simulate("--seeds", "5-6", "--trace"),
+                try await Self.simulate("--seeds", "5", "--trace"),
+                try await Self.simulate("--seeds", "5-6", "--trace"),
             ]
             let hashes = runs.map { run in
                 run.text.split(separator: "\n").first { $0.hasPrefix("seed 5: trace ") }.map(String.init)
