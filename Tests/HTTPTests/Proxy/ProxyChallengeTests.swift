@@ -172,7 +172,9 @@ import Testing
 
     /// A new body stream is requested.
     @Test func aStreamIsAskedForAgain() async throws {
-        let peer = try ScriptedPeer([.expectRequest, Self.refusal(), .expectRequest, .respond("in")])
+        let peer = try ScriptedPeer(scripts: [
+            [.expectRequest, Self.refusal(), .expectRequest, .respond("in")], [.expectRequest, .respond("in")],
+        ])
         defer { peer.stop() }
         let answerer = ChallengeAnswerer("me", "secret", bodies: { InputStream(data: Data("again".utf8)) })
         try await withTimeout {
@@ -188,7 +190,10 @@ import Testing
     }
 
     @Test func aFileIsReadAgain() async throws {
-        let peer = try ScriptedPeer([.expectRequest, Self.refusal(), .expectRequest, .respond("in")])
+        // The refusal may come before the file's end was read: the connection is not used again then.
+        let peer = try ScriptedPeer(scripts: [
+            [.expectRequest, Self.refusal(), .expectRequest, .respond("in")], [.expectRequest, .respond("in")],
+        ])
         defer { peer.stop() }
         let folder = try TemporaryFolder()
         try await withTimeout {

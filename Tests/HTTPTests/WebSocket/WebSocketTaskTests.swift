@@ -45,6 +45,33 @@ import Testing
         }
     }
 
+    /// Drops the first response, as one that loads again after a failure might.
+    private struct Twice: LoadInterceptor {
+        func load(_ load: LoadContext) async throws {
+            do { _ = try await load.next.load(load.request) }
+            let second = try await load.next.load(load.request)
+            try await load.receive(second.response)
+            for try await piece in second.body { try await load.receive(piece) }
+        }
+    }
+
+    /// The task waited for the messages of a connection that was gone.
+    @Test(arguments: WebSocketServing.versions)
+    func aHandshakeThatIsLoadedTwiceFails(_ version: String) async throws {
+        try await WebSocketServing.withSession(
+            version, { .webSocket($0) { try $0.echo() } }, { $0.interceptors = [Twice()] }
+        ) { session, server in
+            let task = session.webSocketTask(with: try WebSocketServing.url(server))
+            task.resume()
+            do {
+                _ = try await task.receive()
+                Issue.record("a message")
+            } catch let error as URLError {
+                #expect(error.code == .badServerResponse && "\(error)".contains("twice"))
+            }
+        }
+    }
+
     @Test(arguments: WebSocketServing.versions)
     func theServerCloses(_ version: String) async throws {
         try await WebSocketServing.withTask(

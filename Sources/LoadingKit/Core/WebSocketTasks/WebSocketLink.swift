@@ -158,6 +158,9 @@ package final class WebSocketLink {
 
     // MARK: From the load
 
+    /// Whether the server's acceptance is awaited.
+    package var isConnecting: Bool { if case .connecting = phase { true } else { false } }
+
     /// The server has accepted the handshake.
     package func open(_ channel: any WebSocketChannel, subprotocol: String?) {
         guard case .connecting = phase else { return }

@@ -108,6 +108,10 @@ extension WebSocketLoad: HTTPUpgrade {
 
     func serverDidGrant(_ head: ResponseHead) throws {
         guard let link else { return }
+        guard link.isConnecting else {
+            throw LoadFailure(
+                .badServerResponse, "the WebSocket was opened before: an interceptor has loaded its request twice")
+        }
         let agreement =
             head.status == 101 ? try handshake.agreement(upgrade: head.fields) : try handshake.agreement(head.fields)
         let connection = WebSocketConnection(agreement, link, resources.loop)
