@@ -150,7 +150,8 @@ import Testing
         }
     }
 
-    /// A reader that is behind gets small pieces: what it does with one takes its time, and memory.
+    /// A reader that is behind gets small pieces: what it does with one takes its time, and memory. One may be larger, which
+    /// was filled by a fast body when the reader fell behind.
     @Test func whatIsBehindComesInSmallPieces() async throws {
         try await Self.run(limit: 4 << 20) { session, server in
             let bytes = try await session.bytes(for: try Self.request(server, "/endless")).0
@@ -163,11 +164,12 @@ import Testing
                 try await Self.exchange(session, server)
             } while sent < first + (256 << 10) || server.sent.value != sent
             var count = 0
+            var large: [Int] = []
             while count < 256 << 10, let chunk = try await chunks.next() {
-                #expect(chunk.count <= 64 << 10)
+                if chunk.count > 64 << 10 { large.append(chunk.count) }
                 count += chunk.count
             }
-            #expect(count >= 256 << 10)
+            #expect(large.count <= 1 && count >= 256 << 10, "\(large)")
         }
     }
 
