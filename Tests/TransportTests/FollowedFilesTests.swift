@@ -54,6 +54,17 @@ import Testing
         while files.value(Self.due).text == "old" {}
     }
 
+    /// The connections share the time for which they wait: each of them holds up its session's loop.
+    @Test(.timeLimit(.minutes(1))) func manyConnectionsWaitNoLongerThanOne() throws {
+        let source = SlowFile()
+        let files = try FollowedFiles(source, MonotonicTime(nanoseconds: 0), patience: .milliseconds(50))
+        source.change("new", holding: true)
+        #expect((0..<5_000).allSatisfy { _ in files.value(Self.due).text == "old" })
+        source.change("new", holding: false)
+        source.releaseCheck()
+        while files.value(Self.due).text == "old" {}
+    }
+
     @Test func aCheckThatIsFastIsAwaited() throws {
         let source = SlowFile()
         let files = try FollowedFiles(source, MonotonicTime(nanoseconds: 0), patience: .never)

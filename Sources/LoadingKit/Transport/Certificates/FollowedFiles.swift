@@ -17,8 +17,8 @@ protocol FileSource: Sendable {
 enum FileChecks {
     /// The time from one check to the next, in nanoseconds.
     static let interval: UInt64 = 5_000_000_000
-    /// The longest time for which a connection waits for a check. The files may be on a network file system whose
-    /// server is away: the check goes on then, and the last value is used until it has ended.
+    /// The longest time for which connections wait for a check, from its beginning. The files may be on a network file
+    /// system whose server is away: the check goes on then, and the last value is used until it has ended.
     static let patience = DispatchTimeInterval.milliseconds(20)
     /// The same for a check that the program has asked for, which decides about the next connection.
     static let patienceIfAsked = DispatchTimeInterval.seconds(2)
@@ -42,8 +42,8 @@ final class FollowedFiles<Source: FileSource>: Sendable {
         var refusedVersion: Int?
         /// Whether the program has asked for a check that has not begun.
         var isAsked = false
-        /// The check that has begun and not ended, and the longest time to wait for it.
-        var check: (group: DispatchGroup, patience: DispatchTimeInterval)?
+        /// The check that has begun and not ended, and the time until which connections wait for it.
+        var check: (group: DispatchGroup, deadline: DispatchTime)?
     }
 
     private let source: Source
@@ -64,7 +64,8 @@ final class FollowedFiles<Source: FileSource>: Sendable {
     func value(_ now: MonotonicTime) -> Source.Value {
         let (check, begins) = state.withLock { state in
             guard state.isAsked || (state.check == nil && now >= state.nextCheck) else { return (state.check, false) }
-            let check = (group: DispatchGroup(), patience: state.isAsked ? FileChecks.patienceIfAsked : patience)
+            let patience = state.isAsked ? FileChecks.patienceIfAsked : patience
+            let check = (group: DispatchGroup(), deadline: DispatchTime.now() + patience)
             check.group.enter()
             (state.check, state.isAsked) = (check, false)
             state.nextCheck = now.advanced(byNanoseconds: FileChecks.interval)
@@ -72,7 +73,7 @@ final class FollowedFiles<Source: FileSource>: Sendable {
         }
         if let check {
             if begins { begin(check.group) }
-            _ = check.group.wait(timeout: .now() + check.patience)
+            _ = check.group.wait(timeout: check.deadline)
         }
         return state.withLock { $0.value }
     }
