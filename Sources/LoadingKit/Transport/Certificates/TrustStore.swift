@@ -52,7 +52,7 @@ enum TrustStore {
     private static func add(_ bio: OpaquePointer?, to store: OpaquePointer) throws(TransportError) {
         guard let bio else { throw TransportError.misconfiguredTLS("the trusted certificates are none, or too long") }
         var added = 0
-        while let certificate = PEM_read_bio_X509_AUX(bio, nil, nil, nil).map({ readingWhole($0) }) {
+        while let certificate = PEM_read_bio_X509_AUX(bio, nil, nil, nil).map({ readWhole($0) }) {
             defer { X509_free(certificate) }
             guard X509_STORE_add_cert(store, certificate) == 1 else {
                 throw TransportError.misconfiguredTLS("a trusted certificate cannot be used (\(OpenSSLError.text()))")
@@ -65,11 +65,12 @@ enum TrustStore {
         ERR_clear_error()
     }
 
-    /// OpenSSL reads a certificate's key, extensions and algorithm once. If it lacks memory then, the certificate is
-    /// invalid for as long as it is there: a copy is read anew.
-    private static func readingWhole(_ certificate: OpaquePointer) -> OpaquePointer {
+    /// Has OpenSSL read a certificate's key, extensions and algorithm, which it does once. If it lacks memory then, the
+    /// certificate is invalid for as long as it exists: it is released, and a copy, which is read anew, is returned.
+    private static func readWhole(_ certificate: OpaquePointer) -> OpaquePointer {
         let isWhole =
-            X509_get0_pubkey(certificate) != nil && X509_check_purpose(certificate, -1, 0) == 1
+            X509_get0_pubkey(certificate).map { EVP_PKEY_get_security_bits($0) > 0 } == true
+            && X509_check_purpose(certificate, -1, 0) == 1
             && X509_get_signature_info(certificate, nil, nil, nil, nil) == 1
         guard !isWhole, let copy = X509_dup(certificate) else { return certificate }
         X509_free(certificate)
