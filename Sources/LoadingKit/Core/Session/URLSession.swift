@@ -114,8 +114,8 @@ open class URLSession: NSObject, NSCopying, @unchecked Sendable {  // constants,
     }
 
     /// Writes cookies, credentials and responses to disk, and makes later requests open new connections; files of
-    /// trusted authorities and revocation lists are read again if they have changed. The handler is called on the delegate queue, when
-    /// everything is written, or could not be written.
+    /// trusted authorities and revocation lists are read again if they have changed. The handler is called on the
+    /// delegate queue, when everything is written, or could not be written.
     open func flush(completionHandler: @escaping @Sendable () -> Void) {
         core.loop.execute {
             self.core.resetResources()

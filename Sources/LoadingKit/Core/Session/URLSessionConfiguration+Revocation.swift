@@ -5,8 +5,7 @@ extension URLSessionConfiguration {
     /// issuers. A listed certificate is not trusted, and the load fails with `URLError.serverCertificateUntrusted`.
     ///
     /// - The list of an authority must be valid: signed by the authority, and neither from the future nor expired.
-    ///   Otherwise no certificate that the authority issued is trusted. Lists must be renewed
-    ///   before they expire.
+    ///   Otherwise no certificate that the authority issued is trusted. Lists must be renewed before they expire.
     /// - Certificates of authorities without a list are not looked up.
     /// - Delta lists, lists of several authorities (indirect), and lists for only some reasons cannot be used. With one
     ///   of these, or with a file that cannot be read, no connection is made: `URLError.cannotConnectToHost`.

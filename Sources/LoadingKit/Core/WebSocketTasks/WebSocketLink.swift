@@ -163,7 +163,7 @@ package final class WebSocketLink {
 
     /// The server has accepted the handshake.
     package func open(_ channel: any WebSocketChannel, subprotocol: String?) {
-        guard case .connecting = phase else { return }
+        guard isConnecting else { return }
         phase = .open(channel)
         task.engine?.connectionDidEstablish()
         if let session = task.session {
@@ -326,7 +326,7 @@ package final class WebSocketLink {
     }
 
     private var unopenedError: (any Error)? {
-        guard case .connecting = phase else { return nil }
+        guard isConnecting else { return nil }
         return URLError(
             LoadFailure(.badServerResponse, "the load has ended without a WebSocket: a custom handler cannot open one"),
             url: task.currentRequest?.url)
