@@ -11,7 +11,7 @@ final class Shaper: Sendable {
         var delay: Duration = .zero
         /// One packet of so many is lost; 0 for none.
         var lossInterval = 0
-        /// Packets with more bytes are lost, and nobody is told.
+        /// Packets with more bytes are lost, without a message to the sender.
         var largestPacket = 65_536
         /// Of each way; nil for no limit.
         var bytesPerSecond: Int?

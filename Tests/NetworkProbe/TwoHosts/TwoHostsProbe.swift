@@ -117,7 +117,7 @@ struct TwoHostsProbe {
         print(await load("file"))
     }
 
-    /// Packets of the usual size are lost, and nobody is told.
+    /// Packets of the usual size are lost, without a message to the sender.
     private func loseLargePackets() async {
         shaper.wire.largestPacket = 600
         print(await load("connection"))

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/// Where things are in memory decides the order of some tables: it must not depend on the machine, nor on who runs the program.
+/// The addresses of objects decide the order of some tables: they must not depend on the machine, nor on its user.
 static void execute(const char *mode, uint64_t seed, bool prints, const char *temporaryFolder) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     personality(ADDR_NO_RANDOMIZE);

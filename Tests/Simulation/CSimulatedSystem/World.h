@@ -64,7 +64,7 @@ bool isTracing();
 
 /// Counts a call. The error that it shall fail with, or 0.
 int fault(const char *name, bool isFile = false);
-/// Who has called the function of the C library that runs now.
+/// The address to which the function of the C library that runs now returns.
 extern thread_local const void *caller;
 
 // MARK: Descriptors (Descriptors.cpp)

@@ -38,7 +38,7 @@ enum Interceptors {
 
         func load(_ load: LoadContext) async throws {
             do {
-                // Whoever kept the body would keep its connection.
+                // A body that is kept keeps its connection.
                 let first = try await load.next.load(load.request)
                 if sim_random(2) == 0 { for try await _ in first.body {} }
             }

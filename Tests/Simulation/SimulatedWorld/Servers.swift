@@ -170,7 +170,7 @@ struct Servers: Sendable {
             .adding("Content-Range", "bytes \(start)-\(body.count - 1)/\(body.count)")
     }
 
-    /// Nobody shows another client's cookie or credential.
+    /// Notes a violation where a client sends another client's cookie or credential.
     private static func checkSender(_ request: ServerRequest, _ resource: Resource, _ ledger: Ledger) {
         if let cookie = request.fields[name: "cookie"], cookie != "client=\(resource.client)" {
             ledger.violation("\(resource) was asked for with the cookie \(cookie)")

@@ -3,7 +3,7 @@ import Dispatch
 import Foundation
 import LoadingKit
 
-/// What one seed decides: how the networks are, which servers there are, and who loads what from them.
+/// What one seed decides: how the networks are, which servers there are, and which clients load what from them.
 struct World: Sendable {
     let seed: UInt64
     let network: Network

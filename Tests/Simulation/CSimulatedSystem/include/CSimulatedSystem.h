@@ -42,15 +42,15 @@ typedef struct {
     uint32_t loss;
     /// Connections that are reset, that end, or that fall silent after a number of bytes, in either direction.
     uint32_t resets, ends, silences;
-    /// Connections that are refused, and that nobody answers.
+    /// Connections that are refused, and that get no answer.
     uint32_t refusals, unanswered;
     /// Calls that transfer fewer bytes than they could.
     uint32_t short_transfers;
 } sim_network;
 void sim_set_network(const sim_network *network);
 
-/// Makes all networks of the machine change: connections that are open fall silent with this probability, and who listens for
-/// changes hears of it.
+/// Makes all networks of the machine change: connections that are open fall silent with this probability, and sockets that
+/// listen for changes get a message.
 void sim_change_networks(uint32_t silenced);
 
 /// Calls that fail: of files, and those for which there is no descriptor or thread. Probabilities are in ten thousandths. Only
