@@ -87,6 +87,19 @@
             #expect(try !folder.contents().contains("Cookies.sqlite.damaged"))
         }
 
+        @Test("a read that has failed, which SQLite reports as damage, leaves the file where it is")
+        func failedRead() throws {
+            let folder = try TemporaryFolder()
+            let schema = StoreSchema(steps: ["CREATE TABLE number (value INTEGER)"])
+            let database = StoreDatabase(url: folder.file("Numbers.sqlite"), schema: schema)
+            try database.write { try $0.execute("INSERT INTO number VALUES (7)") }
+            #expect(throws: SQLiteError.self) {
+                try database.read { _ in throw SQLiteError(code: 11, message: "database disk image is malformed") }
+            }
+            #expect(try database.read { try $0.first(Int.self, "SELECT value FROM number") } == 7)
+            #expect(try !folder.contents().contains("Numbers.sqlite.damaged"))
+        }
+
         @Test("secure hosts of earlier versions are read")
         func earlierHosts() throws {
             let folder = try TemporaryFolder()

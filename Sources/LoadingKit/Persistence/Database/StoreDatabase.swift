@@ -1,4 +1,5 @@
 #if Persistence
+    import CLoadingKitSQLite
     import Foundation
     import LoadingKitCore
     import LoadingKitPrimitives
@@ -75,10 +76,21 @@
                     throw Failed(file: connection.file, error: error)
                 }
             } catch let failed as Failed {
-                guard StoreFailure.isDamage(failed.error) else { throw failed.error }
+                guard StoreFailure.isDamage(failed.error), isDamaged(failed.error) else { throw failed.error }
                 report(failed.error, "damaged; it is put aside as \(url.lastPathComponent).damaged, and begun anew")
                 putAside(failed.file)
                 throw failed.error
+            }
+        }
+
+        /// Whether another connection finds the damage, too: SQLite also reports a read that has failed as damage.
+        private func isDamaged(_ error: any Error) -> Bool {
+            guard (error as? SQLiteError)?.primaryCode == SQLITE_CORRUPT else { return true }
+            do {
+                let other = try SQLiteDatabase(path: url.path, busyTimeout: Self.patience)
+                return try other.use { try $0.first(String.self, "PRAGMA integrity_check(1)") } != "ok"
+            } catch {
+                return StoreFailure.isDamage(error)
             }
         }
 
