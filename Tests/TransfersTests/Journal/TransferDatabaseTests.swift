@@ -145,6 +145,14 @@
             #expect(contents.sessions.isEmpty && contents.transfers.isEmpty)
         }
 
+        @Test("a session is not left out where a file cannot be opened for a moment", arguments: 1...4)
+        func lackOfDescriptors(opening: Int) throws {
+            try journal().commit([.session(try session(1)), try begin(1)])
+            let contents = FaultPlan(.open, .nth(opening), .fail(EMFILE)).run { try? journal().load() }
+            #expect(contents == nil || contents?.sessions.count == 1)
+            #expect(try journal().load().sessions.count == 1)
+        }
+
         @Test("without its key a session's number is not given to another one")
         func numberOfLostSession() throws {
             try journal().commit([.session(try session(7)), try begin(1)])

@@ -55,6 +55,8 @@
 
         private func read() throws -> JournalContents {
             let sealing = sealing
+            // Where the key cannot be read now, no session is left out: another attempt may succeed.
+            if database.exists { try sealing.prepare() }
             let contents = try database.read { connection in
                 var unreadable = 0
                 let sessions = try connection.rows("SELECT number, sealed FROM session") { row -> JournaledSession? in

@@ -30,6 +30,9 @@
 
         init(keyFile: URL) { self.keyFile = keyFile }
 
+        /// Reads the key, which is made where there is none.
+        func prepare() throws { _ = try readKey() }
+
         func open<Value: Decodable>(_ type: Value.Type, _ sealed: Data, _ place: Place) throws -> Value {
             guard let bytes = try readKey().cipher.open(sealed, context: place.context) else {
                 throw StoreFailure.wrongKey(1)
