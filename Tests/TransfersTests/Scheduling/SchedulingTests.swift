@@ -139,4 +139,13 @@ struct SchedulingTests {
         try folder.write("0.80 0.1 0.1 1/100 1", to: "load")
         #expect(try conditions([:]).isBusy)
     }
+
+    @Test("an unknown boot of the system is none of those before")
+    func boots() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("boot 7\n", to: "boot_id")
+        #expect(MachineConditions.bootIdentifier(folder.file("boot_id").path) == "boot 7")
+        let unknown = (0..<2).map { _ in MachineConditions.bootIdentifier(folder.file("none").path) }
+        #expect(!unknown[0].isEmpty && unknown[0] != unknown[1])
+    }
 }

@@ -38,7 +38,13 @@ package struct MachineConditions: Sendable {
         return average / Double(max(cores, 1)) > Self.busyLoad
     }
 
-    static func line(_ path: String) -> String? {
+    /// An identifier of the current boot of the system. Where the system gives none, it is this process's own: what another
+    /// process has written may have been lost with the power.
+    package static func bootIdentifier(_ path: String = "/proc/sys/kernel/random/boot_id") -> String {
+        line(path) ?? UUID().uuidString
+    }
+
+    private static func line(_ path: String) -> String? {
         (try? String(contentsOfFile: path, encoding: .utf8))?.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 }

@@ -20,7 +20,7 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
         /// A random number from 0 to 1.
         package var random: @Sendable () -> Double = { Double.random(in: 0...1) }
         /// An identifier of the current boot of the system.
-        package var bootIdentifier = MachineConditions.line("/proc/sys/kernel/random/boot_id") ?? ""
+        package var bootIdentifier = MachineConditions.bootIdentifier()
         /// The greatest size of an upload's file that is copied byte by byte.
         var largestCopy = UploadFile.largestCopy
 
