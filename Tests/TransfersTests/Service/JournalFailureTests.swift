@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKit
+import LoadingKitLoopbackServer
 import LoadingKitPrimitives
 import TestSupport
 import Testing
@@ -78,6 +79,40 @@ import Testing
                 try await cancelled.value
                 #expect(try await second.end(of: 1).error?.code == URLError.cancelled.rawValue)
                 #expect(second.events.snapshot.count { $0.endedTransfer == 1 } == 1)
+            }
+        }
+
+        /// A process that knows nothing of the end sends the file again.
+        @Test("the copy of an upload's file stays until its end is kept", arguments: ["", "an answer"])
+        func copyOfAFile(answer: String) async throws {
+            try await withTimeout {
+                let (harness, bodies) = (try ServiceHarness(), Recorder<Int>())
+                let server = try LoopbackServer { request in
+                    bodies.append(request.body.count)
+                    return .text(answer)
+                }
+                defer { server.stop() }
+                let file = try harness.folder.write(Data(count: 1000), to: "file")
+                let journal = FailingJournal(try harness.journal)
+                let first = try harness.start(journal)
+                let program = TestProgram(first, try harness.description())
+                let date = harness.wall.value.addingTimeInterval(10)
+                try await program.upload(1, file.path, to: server.url()) { $0.earliestBeginDate = date }
+                journal.fails.value = true
+                let commits = journal.commits.count
+                program.channel.detach()
+                harness.pass(10)
+                await bodies.count(reaches: 1)
+                await journal.commits.count(reaches: commits + 1)
+                first.stop()
+                try FileManager.default.removeItem(at: file)
+                let second = try harness.start()
+                defer { second.stop() }
+                let again = TestProgram(second, try harness.description())
+                #expect(try await again.end(of: 1).error == nil)
+                #expect(bodies.snapshot == [1000, 1000])
+                try await again.takeAll(1)
+                #expect(harness.files.isEmpty)
             }
         }
 

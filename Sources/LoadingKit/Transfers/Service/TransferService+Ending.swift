@@ -66,30 +66,34 @@ extension TransferService {
         transfer.stopAttempt()
         transfer.alarm?.cancel()
         session.transfers[identifier] = nil
-        if status.file == nil, !transfer.isPlaced {
-            removeFiles(identifier, session)
-        } else if record?.kind == .upload {
-            let copy = session.folder.path(of: identifier, .upload)
-            BlockingPool.shared.run { _ = SystemCalls.unlink(copy) }
-        }
+        let didKeepEnd = didKeepEnd(status, of: transfer, isUpload: record?.kind == .upload)
         if transfer.isPlaced {
             journal.add(.session(session.record))
-            journal.add(.forget(transfer.key), didKeepEnd(status, of: transfer))
+            journal.add(.forget(transfer.key), didKeepEnd)
         } else {
             lastEnd = lastEnd == .max ? .max : lastEnd + 1
             transfer.row.endNumber = lastEnd
             session.ended[identifier] = transfer.row
             journal.add(.row(transfer.row))
-            journal.add(.status(transfer.key, status), didKeepEnd(status, of: transfer))
+            journal.add(.status(transfer.key, status), didKeepEnd)
         }
         scheduleStarts()
     }
 
     /// Returns the closure to call when the end is in the journal.
-    private func didKeepEnd(_ end: TransferStatus, of transfer: ServiceTransfer) -> ((any Error)?) -> Void {
+    private func didKeepEnd(
+        _ end: TransferStatus, of transfer: ServiceTransfer, isUpload: Bool
+    ) -> ((any Error)?) -> Void {
         let (session, identifier, client) = (transfer.session, transfer.identifier, transfer.session.client)
         return { [weak self] _ in
             guard let self else { return }
+            // Only now: where the end is not in the journal, the next process needs the files.
+            if !transfer.isPlaced, end.file == nil {
+                removeFiles(identifier, session)
+            } else if isUpload {
+                let copy = session.folder.path(of: identifier, .upload)
+                BlockingPool.shared.run { _ = SystemCalls.unlink(copy) }
+            }
             // A program attached meanwhile got the end among the earlier ends, unless the journal did not have it.
             if let current = session.client, session.untold.remove(identifier) != nil || current === client {
                 current.receive(.ended(identifier, end))
