@@ -59,6 +59,8 @@ struct Client: Sendable {
         case .parts where sim_random(2) == 0: await load.downloadWithResumption(session)
         case .plain where sim_random(6) == 0: await load.messages(session)
         case .plain where sim_random(6) == 0: await load.file(session, servers.files)
+        case .plain where sim_random(6) == 0:
+            await StreamLoad(resource, servers.url(resource), network, ledger).run(session)
         default:
             switch sim_random(5) {
             case 0: await load.data(session)
