@@ -8,7 +8,7 @@
 # that is held after tens of thousands of failed loads, and of plain ones. `make soak` makes random loads of every kind against
 # real servers for six hours (`SOAK_MINUTES`, `SOAK_SEED`), and fails where one ends wrong, or memory, descriptors or threads
 # grow. `make fuzz` runs all fuzz targets, FUZZ_SECONDS each (`make fuzz FUZZ_TARGET=zip FUZZ_SECONDS=600`: one). `make simulate`
-# runs sessions in a simulated system for two minutes (`SECONDS=3600`; `SEEDS=582`, `SEEDS=1-100`: these), and `make faults` lets
+# runs sessions in a simulated system for two minutes (`SECONDS=3600`; `SEEDS=582`, `BACKGROUND=1-100`: these), and `make faults` lets
 # each call of each scenario of a table fail. `make traits` builds combinations of package traits. `make docs` makes the
 # documentation's site. `make deb` makes a Debian package of loadkit and loadkitd, and `make deb-check` installs it in a clean root
 # and runs it there. `make static` builds a program for an empty root.
@@ -103,7 +103,7 @@ stress: install-build-packages
 
 simulate: install-build-packages
 	swift build --product SimulatedWorld
-	"$$(swift build --show-bin-path)/SimulatedWorld" $(if $(SEEDS),--seeds $(SEEDS),--seconds $(SECONDS)) $(if $(TRACE),--trace)
+	"$$(swift build --show-bin-path)/SimulatedWorld" $(if $(SEEDS),--seeds $(SEEDS),$(if $(BACKGROUND),--background $(BACKGROUND),--seconds $(SECONDS))) $(if $(TRACE),--trace)
 
 faults: install-build-packages
 	swift build --product SimulatedWorld

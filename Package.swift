@@ -363,7 +363,8 @@ let package = Package(
         .executableTarget(
             name: "SimulatedWorld",
             dependencies: [
-                "LoadingKit", "LoadingKitLoopbackServer", "LoadingKitPrimitives", "TestSupport", "CSimulatedSystem",
+                "LoadingKit", "LoadingKitLoopbackServer", "LoadingKitPersistence", "LoadingKitPrimitives",
+                "LoadingKitTransfers", "LoadingKitTransport", "TestSupport", "CSimulatedSystem",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/Simulation/SimulatedWorld", swiftSettings: settings),

@@ -15,7 +15,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-static char folder[] = "/tmp/loadingkit-tests-XXXXXX";
+static char folder[PATH_MAX] = "/tmp/loadingkit-tests-XXXXXX";
 static pid_t owner;
 
 // What another thread has removed in the meantime is as good as removed by this one: a database that is closed removes its
@@ -62,8 +62,11 @@ static void set_folder(const char *variable, const char *name) {
     setenv(variable, path, 1);
 }
 
+// Where `LOADINGKIT_TEST_FOLDER` names a folder, it is used, and who has made it removes it.
 __attribute__((constructor)) static void make_folder(void) {
-    if (!mkdtemp(folder)) return;
+    const char *given = getenv("LOADINGKIT_TEST_FOLDER");
+    if (given) snprintf(folder, sizeof folder, "%s", given);
+    if (!given && !mkdtemp(folder)) return;
     owner = getpid();
     // Servers that root starts become other users, who come to their own files through it.
     chmod(folder, 0711);
@@ -73,5 +76,5 @@ __attribute__((constructor)) static void make_folder(void) {
     set_folder("XDG_RUNTIME_DIR", "run");
     mkdir(getenv("XDG_RUNTIME_DIR"), 0700);
     set_folder("TMPDIR", "");
-    atexit(remove_folder);
+    if (!given) atexit(remove_folder);
 }

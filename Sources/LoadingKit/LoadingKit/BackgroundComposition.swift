@@ -7,7 +7,7 @@
     import LoadingKitTransport
 
     /// Composes the service that performs the transfers of background sessions.
-    enum BackgroundComposition {
+    package enum BackgroundComposition {
         /// This program's access to the daemon. It has its own loop, because threads of other loops wait for its results.
         private static let daemon = DaemonAccess(on: EventLoop(name: "LoadingKit-daemon"))
 
@@ -40,7 +40,7 @@
         ///
         /// - Parameter patience: The time to wait for another process that uses the folder, in seconds: it may be about to
         ///   end.
-        static func makeService(in folder: URL, patience: Double = 0) throws -> TransferService {
+        package static func makeService(in folder: URL, patience: Double = 0) throws -> TransferService {
             guard let journal = try StoreLocation.transferJournal(folder: folder) else {
                 throw LoadFailure(
                     .cannotOpenFile,

@@ -249,6 +249,7 @@ long syscall(long number, ...) {
         case SYS_futex: return result(callFutex((uint32_t *)a, int(b), uint32_t(c), (const timespec *)d));
         case SYS_gettid: return ownNumber();
         case SYS_getrandom: fillRandom((void *)a, size_t(b)); return b;
+        case SYS_renameat2: return renameat2(int(a), (const char *)b, int(c), (const char *)d, unsigned(e));
         default: break;
         }
     return result(realCall(number, a, b, c, d, e, f));

@@ -81,7 +81,7 @@ std::priority_queue<Event> events;
 uint64_t eventCount = 0;
 uint64_t clockTime = second;
 /// Timers that repeat go on for ever: after this time nothing else has happened, or will.
-constexpr uint64_t timeLimit = 10 * 86'400 * second;
+uint64_t timeLimit = 10 * 86'400 * second;
 int threadCount = 0;
 /// One of this many calls lets another thread go on.
 uint64_t switchEvery = 4;
@@ -293,6 +293,11 @@ void sim_begin(uint64_t seed) {
                 break;
             }
     hasBegun = true;
+}
+
+void sim_set_time(uint64_t nanoseconds) {
+    clockTime += nanoseconds;
+    timeLimit += nanoseconds;
 }
 
 uint64_t sim_time(void) { return clockTime - second; }

@@ -4,6 +4,7 @@
 #include <utility>
 #include <arpa/inet.h>
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <ifaddrs.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
@@ -13,6 +14,7 @@
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -64,8 +66,16 @@ struct Socket : Object {
     bool isSilent = false;
     /// Whether nothing happens to it: it is local, or a server's own, as a proxy's.
     bool isFaultless = false;
+    /// Descriptors that come with the byte at a place in the stream (`SCM_RIGHTS`).
+    std::deque<std::pair<uint64_t, std::vector<int>>> passed;
+    uint64_t taken = 0;
 
     Socket(int family, int type) : family(family), type(type) {}
+
+    ~Socket() override {
+        for (auto &entry : passed)
+            for (auto descriptor : entry.second) realCall(SYS_close, descriptor);
+    }
 
     bool isLocal() const { return family == AF_UNIX; }
 
@@ -124,9 +134,16 @@ struct Socket : Object {
         }
         count = std::min(count, received.size());
         if (!(flags & MSG_PEEK)) count = shortened(count);
+        // One call takes descriptors of one place.
+        for (auto &entry : passed)
+            if (entry.first > taken) {
+                count = std::min<size_t>(count, entry.first - taken);
+                break;
+            }
         if (buffer) std::copy_n(received.begin(), count, static_cast<uint8_t *>(buffer));
         if (flags & MSG_PEEK) return ssize_t(count);
         received.erase(received.begin(), received.begin() + long(count));
+        taken += count;
         trace("connection %llu: %zu bytes are read", (unsigned long long)number, count);
         if (peer) peer->changed();
         return ssize_t(count);
@@ -455,6 +472,15 @@ int socketpair(int family, int type, int protocol, int descriptors[2]) {
     return 0;
 }
 
+/// The file that stays when the listener is gone.
+static int makeSocketFile(const sockaddr *address, socklen_t length) {
+    auto descriptor = int(realCall(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (descriptor < 0) return descriptor;
+    auto code = int(realCall(SYS_bind, descriptor, long(address), length));
+    realCall(SYS_close, descriptor);
+    return code;
+}
+
 int bind(int descriptor, const sockaddr *address, socklen_t length) {
     CALLED;
     auto found = socketOf(descriptor);
@@ -465,7 +491,7 @@ int bind(int descriptor, const sockaddr *address, socklen_t length) {
     bool isInternet = found->family != AF_UNIX;
     if (isInternet && found->local[2] == 0 && found->local[3] == 0) found->setPort(++lastPort);
     if (Socket::listener(found->local)) return result(-EADDRINUSE);
-    return 0;
+    return isInternet ? 0 : result(makeSocketFile(address, length));
 }
 
 int listen(int descriptor, int backlog) {
@@ -502,6 +528,12 @@ int connect(int descriptor, const sockaddr *address, socklen_t length) {
     auto found = socketOf(descriptor);
     if (!found) return result(int(realCall(SYS_connect, descriptor, long(address), length)));
     if (int error = fault("connect")) return result(-error);
+    if (found->family == AF_UNIX) {
+        struct stat status{};
+        auto path = reinterpret_cast<const sockaddr_un *>(address)->sun_path;
+        auto code = int(realCall(SYS_newfstatat, AT_FDCWD, long(path), long(&status), 0));
+        if (code < 0) return result(code);
+    }
     int code = found->connect(Socket::bytes(address, length));
     if (code != -EINPROGRESS || found->isNonblocking) return result(code);
     blocking(found, false, never, [&]() -> ssize_t { return found->state == Socket::connecting ? -EAGAIN : 0; });
@@ -566,6 +598,33 @@ ssize_t sendto(int descriptor, const void *buffer, size_t count, int flags, cons
     return send(descriptor, buffer, count, flags);
 }
 
+/// The other end gets descriptors of its own.
+static void pass(const msghdr *message, Socket *from) {
+    for (auto header = CMSG_FIRSTHDR(message); header && from->peer; header = CMSG_NXTHDR(const_cast<msghdr *>(message), header)) {
+        if (header->cmsg_type != SCM_RIGHTS) continue;
+        std::vector<int> copies((header->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+        memcpy(copies.data(), CMSG_DATA(header), copies.size() * sizeof(int));
+        for (auto &descriptor : copies) descriptor = int(realCall(SYS_dup, descriptor));
+        from->peer->passed.push_back({from->sent, copies});
+    }
+}
+
+/// Descriptors that come with the bytes that are read next.
+static void take(msghdr *message, Socket *socket, size_t room) {
+    if (socket->passed.empty() || socket->passed.front().first != socket->taken || socket->received.empty()) return;
+    auto descriptors = socket->passed.front().second;
+    socket->passed.pop_front();
+    msghdr reply = *message;
+    reply.msg_controllen = room;
+    auto header = CMSG_FIRSTHDR(&reply);
+    if (!header || room < CMSG_SPACE(descriptors.size() * sizeof(int))) return;
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(descriptors.size() * sizeof(int));
+    memcpy(CMSG_DATA(header), descriptors.data(), descriptors.size() * sizeof(int));
+    message->msg_controllen = CMSG_SPACE(descriptors.size() * sizeof(int));
+}
+
 ssize_t sendmsg(int descriptor, const msghdr *message, int flags) {
     CALLED;
     auto found = socketOf(descriptor);
@@ -575,16 +634,24 @@ ssize_t sendmsg(int descriptor, const msghdr *message, int flags) {
         auto first = static_cast<const uint8_t *>(message->msg_iov[index].iov_base);
         bytes.insert(bytes.end(), first, first + message->msg_iov[index].iov_len);
     }
-    return result(transfer("sendmsg", found, false, bytes.data(), bytes.size(), flags));
+    auto before = found->sent;
+    auto count = transfer("sendmsg", found, false, bytes.data(), bytes.size(), flags);
+    if (count > 0 && message->msg_controllen > 0) {
+        auto after = std::exchange(found->sent, before);
+        pass(message, found);
+        found->sent = after;
+    }
+    return result(count);
 }
 
 ssize_t recvmsg(int descriptor, msghdr *message, int flags) {
     CALLED;
     auto found = socketOf(descriptor);
     if (!found) return result(realCall(SYS_recvmsg, descriptor, long(message), flags));
-    message->msg_controllen = 0;
+    auto room = std::exchange(message->msg_controllen, 0);
     message->msg_flags = 0;
     if (message->msg_iovlen == 0) return 0;
+    take(message, found, room);
     return result(transfer("recvmsg", found, true, message->msg_iov[0].iov_base, message->msg_iov[0].iov_len, flags));
 }
 

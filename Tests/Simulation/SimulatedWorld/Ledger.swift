@@ -48,14 +48,14 @@ final class Ledger: Sendable {
         state.withLock { $0.outcomes[outcome, default: 0] += 1 }
     }
 
-    /// A server has acted upon a request that may not be sent twice, but for the one time that a connection which was idle is
-    /// lost (`retriesUnansweredRequests`).
-    func actsUpon(_ request: UInt64, mayRepeat: Bool) {
+    /// A server has acted upon a request that may not be sent twice, but for the times that it is repeated by rule: the one time
+    /// that a connection which was idle is lost (`retriesUnansweredRequests`), and attempts of background transfers.
+    func actsUpon(_ request: UInt64, repeats: Int) {
         let count = state.withLock { state in
             state.actedUpon[request, default: 0] += 1
             return state.actedUpon[request] ?? 0
         }
-        if count > (mayRepeat ? 2 : 1) { violation("the request \(request) was sent \(count) times") }
+        if count > 1 + repeats { violation("the request \(request) was sent \(count) times") }
     }
 
     /// The object must be gone in the end.

@@ -113,7 +113,7 @@ struct Servers: Sendable {
         sim_trace("\(request.method) \(resource) on the server's connection \(request.connection)")
         checkSender(request, resource, ledger)
         if resource.kind == .echo {
-            ledger.actsUpon(resource.number, mayRepeat: request.fields[name: "x-repeats"] != nil)
+            ledger.actsUpon(resource.number, repeats: request.fields[name: "x-repeats"].flatMap { Int($0) } ?? 0)
         }
         return try answer(request, resource)
             .adding("X-Resource", resource.path)

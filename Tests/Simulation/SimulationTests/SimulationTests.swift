@@ -14,7 +14,7 @@ import Testing
 
     @Test func nothingIsWrongInAnySeed() async throws {
         try await withTimeout(seconds: 1000) {
-            let run = try await Self.simulate("--seeds", "1-1000000", "--seconds", "\(Self.seconds)")
+            let run = try await Self.simulate("--seconds", "\(Self.seconds)")
             #expect(run.status == 0, "\(run.text)\(run.errors)")
             #expect(run.text.contains(" seeds, 0 failed"))
         }
@@ -33,6 +33,29 @@ import Testing
             }
             #expect(hashes[0] != nil)
             #expect(hashes[0] == hashes[1] || runs[0].text.contains("addresses differ"))
+        }
+    }
+
+    @Test func theProcessesOfABackgroundSeedHaveTheSameTraceAgain() async throws {
+        try await withTimeout(seconds: 600) {
+            let texts = [
+                try await Self.simulate("--background", "6", "--trace").text,
+                try await Self.simulate("--background", "6-7", "--trace").text,
+            ]
+            let traces = texts.map { $0.split(separator: "\n").filter { $0.contains(": trace ") } }
+            #expect(!traces[0].isEmpty)
+            #expect(traces[1].starts(with: traces[0]) || texts[0].contains("addresses differ"))
+        }
+    }
+
+    /// Background seeds that have failed, and why they did.
+    @Test(arguments: [
+        (30, "A read of the journal that failed once made it be put aside as damaged, with all transfers.")
+    ])
+    func whatWasFoundInTheBackgroundIsMended(_ found: (seed: Int, defect: String)) async throws {
+        try await withTimeout(seconds: 600) {
+            let run = try await Self.simulate("--background", "\(found.seed)")
+            #expect(run.status == 0, "\(found.defect)\n\(run.text)")
         }
     }
 

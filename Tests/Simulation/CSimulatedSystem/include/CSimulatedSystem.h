@@ -88,6 +88,21 @@ uint64_t sim_trace_hash(void);
 /// Adds a line of the program's.
 void sim_trace(const char *line);
 
+/// What the process does to files in this folder is lost in part where the power is, unless it was synchronized. `kept` is a
+/// folder of the same file system, for files that can come back.
+void sim_use_disk(const char *folder, const char *kept);
+/// Ends the process, with the status 75, before it changes a file once more than this number of times, or after a time: as
+/// `kill -9` does, or as a loss of power.
+void sim_end_process(uint64_t file_changes, uint64_t nanoseconds, bool loses_power);
+/// Goes on with the clock of an earlier process. Called before anything else happens.
+void sim_set_time(uint64_t nanoseconds);
+/// Writes to a file of the real system, which nothing happens to.
+void sim_note(int descriptor, const char *line);
+/// Opens another file than the one that is named.
+void sim_replace_file(const char *path, const char *other);
+/// Called where the process starts another one, with the only descriptor that this gets.
+void sim_on_start_of_process(void (*function)(int descriptor));
+
 /// Called where all threads wait, and nothing will happen any more; it must not return.
 void sim_on_standstill(void (*function)(const char *threads));
 
