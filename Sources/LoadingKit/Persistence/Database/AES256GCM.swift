@@ -54,9 +54,11 @@ struct AES256GCM {
                 EVP_CipherInit_ex(cipher, EVP_aes_256_gcm(), nil, key, nonce, encrypting ? 1 : 0) == 1
             }
         }
+        // A context that was not made ready must not be used.
+        guard isReady, input.count <= Int(Int32.max) else { return nil }
         var length: Int32 = 0
         let isBound = context.withBytes { EVP_CipherUpdate(cipher, nil, &length, $0, Int32(context.count)) == 1 }
-        guard isReady, isBound, input.count <= Int(Int32.max) else { return nil }
+        guard isBound else { return nil }
         // One more byte, so that the buffer has an address even for an empty text.
         var output = Data(count: input.count + 1)
         let isDone = output.withUnsafeMutableBytes { output in
