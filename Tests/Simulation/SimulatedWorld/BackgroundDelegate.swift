@@ -100,7 +100,7 @@ final class BackgroundDelegate: NSObject, URLSessionDownloadDelegate, URLSession
     }
 
     func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
-        if let error, !mayFail { ledger.violation("the session became invalid: \(error)") }
+        if let error, !mayFail || !(error is URLError) { ledger.violation("the session became invalid: \(error)") }
         if let error { ledger.note("sessions became invalid: \((error as NSError).code)") }
         invalidated.fire()
     }

@@ -50,7 +50,15 @@
 
         /// A damaged file is renamed, and this is logged.
         package func load() throws -> JournalContents {
-            do { return try read() } catch let error where StoreFailure.isDamage(error) { return try read() }
+            try reading {
+                do { return try read() } catch let error where StoreFailure.isDamage(error) { return try read() }
+            }
+        }
+
+        private func reading<Result>(_ body: () throws -> Result) throws -> Result {
+            do { return try body() } catch {
+                throw LoadFailure(.cannotOpenFile, "the journal of background sessions cannot be read: \(error)")
+            }
         }
 
         private func read() throws -> JournalContents {
@@ -86,13 +94,15 @@
         }
 
         package func transfer(_ key: TransferKey) throws -> TransferRecord? {
-            try transfers("session = ? AND identifier = ?", [key.session, key.identifier]) { $0 }.first
+            try reading {
+                try transfers("session = ? AND identifier = ?", [key.session, key.identifier]) { $0 }.first
+            }
         }
 
         package func transfers(
             of session: Int64, _ transform: (TransferRecord) -> TransferRecord
         ) throws -> [TransferRecord] {
-            try transfers("session = ? ORDER BY identifier", [session], transform)
+            try reading { try transfers("session = ? ORDER BY identifier", [session], transform) }
         }
 
         /// - Parameter condition: One of the texts above.
