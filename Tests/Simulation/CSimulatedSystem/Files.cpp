@@ -238,11 +238,15 @@ int rename(const char *old, const char *name) {
 int renameat2(int, const char *old, int, const char *name, unsigned flags) { return result(moveFile(old, name, flags)); }
 
 int link(const char *old, const char *name) {
+    CALLED;
+    if (int error = fault("link", true)) return result(-error);
     auto body = [&] { return int(realCall(SYS_linkat, AT_FDCWD, long(old), AT_FDCWD, long(name), 0)); };
     return result(changingNames(name, body, NameChangeKind::making));
 }
 
 int unlink(const char *path) {
+    CALLED;
+    if (int error = fault("unlink")) return result(-error);
     auto body = [&] { return int(realCall(SYS_unlinkat, AT_FDCWD, long(path), 0)); };
     return result(changingNames(path, body, NameChangeKind::removing));
 }

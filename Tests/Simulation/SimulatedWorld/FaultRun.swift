@@ -9,34 +9,55 @@ struct FaultRun: Sendable {
     struct Scenario: Sendable {
         enum Server: CaseIterable, Sendable { case plain, secure, http2 }
         enum Way: CaseIterable, Sendable {
-            case data, bytes, download, completion, delegate, upload, resumption, messages
+            case data, bytes, download, completion, delegate, upload, resumption, messages, stream, file
+            case backgroundDownload, backgroundUpload
         }
+
+        enum Proxy: Sendable { case http, socks }
 
         let server: Server
         let way: Way
         let kind: Resource.Kind
         var hasDiskCache = false
-        var name: String { "\(server) \(way) \(kind)\(hasDiskCache ? " on disk" : "")" }
+        var proxy: Proxy?
+        var name: String {
+            "\(server) \(way) \(kind)\(hasDiskCache ? " on disk" : "")\(proxy.map { " by \($0) proxy" } ?? "")"
+        }
+
+        var isInBackground: Bool { way == .backgroundDownload || way == .backgroundUpload }
     }
 
-    static let scenarios: [Scenario] = Scenario.Server.allCases.flatMap { server in
-        [
-            Scenario(server: server, way: .data, kind: .plain), Scenario(server: server, way: .data, kind: .chunks),
-            Scenario(server: server, way: .data, kind: .gzip), Scenario(server: server, way: .data, kind: .close),
-            Scenario(server: server, way: .data, kind: .slow), Scenario(server: server, way: .data, kind: .moved302),
-            Scenario(server: server, way: .data, kind: .login), Scenario(server: server, way: .data, kind: .cached),
-            Scenario(server: server, way: .data, kind: .cached, hasDiskCache: true),
-            Scenario(server: server, way: .bytes, kind: .plain), Scenario(server: server, way: .bytes, kind: .gzip),
-            Scenario(server: server, way: .download, kind: .plain),
-            Scenario(server: server, way: .download, kind: .chunks),
-            Scenario(server: server, way: .completion, kind: .plain),
-            Scenario(server: server, way: .delegate, kind: .plain),
-            Scenario(server: server, way: .delegate, kind: .slow), Scenario(server: server, way: .upload, kind: .echo),
-            Scenario(server: server, way: .upload, kind: .moved307),
-            Scenario(server: server, way: .resumption, kind: .parts),
-            Scenario(server: server, way: .messages, kind: .plain),
-        ]
-    }
+    static let scenarios: [Scenario] =
+        Scenario.Server.allCases.flatMap { server in
+            [
+                Scenario(server: server, way: .data, kind: .plain), Scenario(server: server, way: .data, kind: .chunks),
+                Scenario(server: server, way: .data, kind: .gzip), Scenario(server: server, way: .data, kind: .close),
+                Scenario(server: server, way: .data, kind: .slow),
+                Scenario(server: server, way: .data, kind: .moved302),
+                Scenario(server: server, way: .data, kind: .login), Scenario(server: server, way: .data, kind: .cached),
+                Scenario(server: server, way: .data, kind: .cached, hasDiskCache: true),
+                Scenario(server: server, way: .bytes, kind: .plain), Scenario(server: server, way: .bytes, kind: .gzip),
+                Scenario(server: server, way: .download, kind: .plain),
+                Scenario(server: server, way: .download, kind: .chunks),
+                Scenario(server: server, way: .completion, kind: .plain),
+                Scenario(server: server, way: .delegate, kind: .plain),
+                Scenario(server: server, way: .delegate, kind: .slow),
+                Scenario(server: server, way: .upload, kind: .echo),
+                Scenario(server: server, way: .upload, kind: .moved307),
+                Scenario(server: server, way: .resumption, kind: .parts),
+                Scenario(server: server, way: .messages, kind: .plain),
+            ]
+        }
+        + Scenario.Server.allCases.flatMap { server in
+            [
+                Scenario(server: server, way: .backgroundDownload, kind: .plain),
+                Scenario(server: server, way: .backgroundDownload, kind: .gzip),
+                Scenario(server: server, way: .backgroundUpload, kind: .echo),
+                Scenario(server: server, way: .stream, kind: .plain),
+                Scenario(server: server, way: .data, kind: .plain, proxy: .http),
+                Scenario(server: server, way: .data, kind: .plain, proxy: .socks),
+            ]
+        } + [Scenario(server: .plain, way: .file, kind: .plain)]
 
     /// The errors that calls can have (their manual pages), as far as a program can meet them.
     private static let errors: [(name: String, errors: [Int32])] = [
@@ -48,7 +69,8 @@ struct FaultRun: Sendable {
         ("epoll_create1", [EMFILE]), ("epoll_ctl", [ENOMEM, ENOSPC]), ("epoll_wait", [EINTR]), ("eventfd", [EMFILE]),
         ("open", [EMFILE, ENOSPC, EACCES, EINTR]), ("read", [EIO, EINTR]), ("write", [ENOSPC, EIO, EINTR, EDQUOT]),
         ("pread", [EIO]), ("pwrite", [ENOSPC, EIO]), ("fsync", [EIO]), ("ftruncate", [EIO, ENOSPC]),
-        ("rename", [EXDEV, ENOSPC, EACCES]), ("mkdir", [ENOSPC, EACCES]), ("getaddrinfo", [EMFILE]),
+        ("rename", [EXDEV, ENOSPC, EACCES]), ("link", [EXDEV, ENOSPC, EMLINK]), ("unlink", [EACCES, EIO]),
+        ("mkdir", [ENOSPC, EACCES]), ("getaddrinfo", [EMFILE]),
         ("pthread_create", [EAGAIN]), ("libcrypto", [ENOMEM]), ("libssl", [ENOMEM]), ("libz", [ENOMEM]),
         ("libsqlite3", [ENOMEM]),
     ]
@@ -102,6 +124,17 @@ struct FaultRun: Sendable {
             ledger.context = "\(failing.name) \(failing.number) fails with \(failing.error)"
             ledger.note("calls failed")
         }
+        let count =
+            scenario.isInBackground
+            ? await loadInBackground(servers, failing) : await loadTwice(servers, network, failing)
+        ledger.context = ""
+        return count
+    }
+
+    /// Two loads of one session. Returns how many such calls there were in the first.
+    private func loadTwice(
+        _ servers: Servers, _ network: Network, _ failing: (name: String, number: UInt64, error: Int32)
+    ) async -> UInt64 {
         let delegate = SessionDelegate(0, ledger)
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
             "cache-\(UInt64.random(in: .min ... .max))")
@@ -109,6 +142,7 @@ struct FaultRun: Sendable {
         configuration.tlsTrustRoots = .pem(servers.certificate)
         configuration.timeoutIntervalForRequest = 20
         configuration.retriesUnansweredRequests = false
+        configuration.connectionProxyDictionary = scenario.proxy.map { servers.settings(of: $0) }
         if scenario.hasDiskCache {
             configuration.urlCache = URLCache(memoryCapacity: 0, diskCapacity: 1 << 20, directory: folder)
         }
@@ -121,19 +155,37 @@ struct FaultRun: Sendable {
         session.finishTasksAndInvalidate()
         await delegate.invalidated.wait()
         try? FileManager.default.removeItem(at: folder)
-        ledger.context = ""
         return count
+    }
+
+    /// Two background sessions, one after the other, with a transfer each: the first one may become invalid.
+    private func loadInBackground(
+        _ servers: Servers, _ failing: (name: String, number: UInt64, error: Int32)
+    ) async -> UInt64 {
+        let resource = Resource(scenario.kind, client: 0, number: sim_random(.max / 2), length: 3000)
+        let load = BackgroundLoad(
+            resource, servers.url(resource, at: server(of: servers)), isUpload: scenario.way == .backgroundUpload,
+            servers.certificate, ledger)
+        sim_fail_call(failing.name, failing.number, failing.error)
+        await load.run(mayFail: failing.number > 0)
+        let count = sim_call_count(failing.name)
+        sim_fail_call("", 0, 0)
+        await load.run(mayFail: false)
+        load.remove()
+        return count
+    }
+
+    private func server(of servers: Servers) -> LoopbackServer {
+        switch scenario.server {
+        case .plain: servers.plain
+        case .secure: servers.secure
+        case .http2: servers.http2
+        }
     }
 
     private func once(_ session: URLSession, _ servers: Servers, _ network: Network) async {
         let resource = Resource(scenario.kind, client: 0, number: sim_random(.max / 2), length: 3000)
-        let server =
-            switch scenario.server {
-            case .plain: servers.plain
-            case .secure: servers.secure
-            case .http2: servers.http2
-            }
-        let load = Load(resource, servers.url(resource, at: server), network, ledger, disturbs: false)
+        let load = Load(resource, servers.url(resource, at: server(of: servers)), network, ledger, disturbs: false)
         switch scenario.way {
         case .data: await load.data(session)
         case .bytes: await load.bytes(session)
@@ -143,6 +195,9 @@ struct FaultRun: Sendable {
         case .upload: await load.upload(session)
         case .resumption: await load.downloadWithResumption(session)
         case .messages: await load.messages(session)
+        case .stream: await StreamLoad(resource, load.url, network, ledger, disturbs: false).run(session)
+        case .file: await load.file(session, servers.files)
+        case .backgroundDownload, .backgroundUpload: break
         }
     }
 }

@@ -81,9 +81,16 @@ struct Servers: Sendable {
     /// The way of a session to its servers.
     func proxySettings() -> [AnyHashable: Any]? {
         switch sim_random(6) {
-        case 0: ["HTTPSEnable": 1, "HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(proxy.port)]
-        case 1: ["SOCKSEnable": 1, "SOCKSProxy": "127.0.0.1", "SOCKSPort": Int(socks.port)]
+        case 0: settings(of: .http)
+        case 1: settings(of: .socks)
         default: nil
+        }
+    }
+
+    func settings(of kind: FaultRun.Scenario.Proxy) -> [AnyHashable: Any] {
+        switch kind {
+        case .http: ["HTTPSEnable": 1, "HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(proxy.port)]
+        case .socks: ["SOCKSEnable": 1, "SOCKSProxy": "127.0.0.1", "SOCKSPort": Int(socks.port)]
         }
     }
 

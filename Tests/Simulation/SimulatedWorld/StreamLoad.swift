@@ -15,9 +15,12 @@ struct StreamLoad: Sendable {
     private let url: URL
     private let network: Network
     private let ledger: Ledger
+    /// Whether the program may cancel it.
+    private let disturbs: Bool
 
-    init(_ resource: Resource, _ url: URL, _ network: Network, _ ledger: Ledger) {
+    init(_ resource: Resource, _ url: URL, _ network: Network, _ ledger: Ledger, disturbs: Bool = true) {
         (self.resource, self.url, self.network, self.ledger) = (resource, url, network, ledger)
+        self.disturbs = disturbs
     }
 
     func run(_ session: URLSession) async {
@@ -26,7 +29,7 @@ struct StreamLoad: Sendable {
         ledger.mustEnd(task, "the stream of \(resource)")
         task.resume()
         if url.scheme == "https" { task.startSecureConnection() }
-        let isCancelled = sim_random(6) == 0
+        let isCancelled = disturbs && sim_random(6) == 0
         if isCancelled {
             Task { [sleep = Int(sim_random(500))] in
                 try? await Task.sleep(for: .milliseconds(sleep))

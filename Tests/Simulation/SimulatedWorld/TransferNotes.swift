@@ -65,6 +65,8 @@ final class TransferNotes: Sendable {
         descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
     }
 
+    deinit { close(descriptor) }
+
     func add(_ event: Event, _ transfer: Transfer) {
         let line = "\(sim_time()) \(event.rawValue) \(transfer.name)\n"
         sim_note(descriptor, line)

@@ -69,9 +69,9 @@ import Testing
     }
 
     /// Scenarios in which each call fails once, with each error. Those that have failed are among them: a WebSocket waited
-    /// a week after a send that had failed (19), and a session never trusted its server again where OpenSSL once lacked
-    /// memory (20).
-    @Test(arguments: [0, 8, 19, 20, 56]) func eachCallMayFail(scenario: Int) async throws {
+    /// a week after a send that had failed (19), a session never trusted its server again where OpenSSL once lacked memory
+    /// (20), and a journal's entry for which it lacked memory ended the process (60).
+    @Test(arguments: [0, 8, 19, 20, 56, 60]) func eachCallMayFail(scenario: Int) async throws {
         try await withTimeout(seconds: 1000) {
             let run = try await Self.simulate("--faults", "\(scenario)")
             #expect(run.status == 0, "\(run.text)\(run.errors)")
