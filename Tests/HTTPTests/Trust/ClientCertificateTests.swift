@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKit
+import LoadingKitCore
 import LoadingKitLoopbackServer
 import TestSupport
 import Testing
@@ -210,5 +211,42 @@ import Testing
                 #expect(body.contains(words), "\(body)")
             }
         }
+    }
+
+    /// The session has remembered the credential.
+    @Test(arguments: BothVersions.all)
+    func followsFiles(version: String) async throws {
+        let (authority, folder) = (try CertificateAuthority(), try TemporaryFolder())
+        @Sendable func renew(_ name: String) throws {
+            let files = try authority.issue(.client(name))
+            try folder.write(files.certificatePEM, to: "client.pem")
+            try folder.write(files.privateKeyPEM, to: "client.key")
+        }
+        try renew("Ada")
+        let (certificate, key) = (folder.file("client.pem").path, folder.file("client.key").path)
+        let identity = try ClientIdentity(certificateFile: certificate, privateKeyFile: key)
+        let server = try server(version, .tls13, authority, requires: true)
+        defer { server.stop() }
+        let credential = URLCredential(identity: identity, certificates: nil, persistence: .forSession)
+        let delegate = TrustAnswerer {
+            $0.protectionSpace.serverTrust == nil ? (.useCredential, credential) : (.performDefaultHandling, nil)
+        }
+        let session = makeSession(delegate: delegate) { $0.tlsTrustRoots = .pem(authority.certificatePEM) }
+        defer { session.invalidateAndCancel() }
+        try await withTimeout {
+            #expect(await session.outcome(try BothVersions.request(server, "/")) == .ok("CN=Ada"))
+            for (change, name) in [("renewed", "Grace"), ("without its key", "Grace"), ("renewed again", "Joan")] {
+                if change == "without its key" {
+                    try FileManager.default.removeItem(atPath: key)
+                } else {
+                    try renew(name)
+                }
+                identity.files?.checkAtNextUse()
+                await session.flush()
+                let outcome = await session.outcome(try BothVersions.request(server, "/"))
+                #expect(outcome == .ok("CN=\(name)") || outcome == .ok("CN=\(name) resumed"), "\(change)")
+            }
+        }
+        #expect(throws: ClientIdentityError.self) { try ClientIdentity(certificateFile: certificate + "-none") }
     }
 }

@@ -7,10 +7,42 @@ import LoadingKitTransport
 /// ``NSURLAuthenticationMethodClientCertificate``, with ``URLCredential/init(identity:certificates:persistence:)``. The
 /// key stays in memory; it is never written to disk.
 ///
-/// An identity is a value, and does not follow the files that it was read from. When they are renewed, make another one,
-/// and give it in the answer to the next challenge.
+/// An identity that was made with ``init(certificateFile:privateKeyFile:password:)`` follows its files when they are renewed.
+/// Every other one is a value.
 public struct ClientIdentity: Sendable {
-    package let identity: TLSIdentity
+    private enum Source: Sendable {
+        case value(TLSIdentity)
+        case files(TLSIdentityFiles)
+    }
+
+    private let source: Source
+
+    package var identity: TLSIdentity {
+        switch source {
+        case .value(let identity): identity
+        case .files(let files): files.identity
+        }
+    }
+
+    /// The files that the identity follows; nil for a value.
+    package var files: TLSIdentityFiles? { if case .files(let files) = source { files } else { nil } }
+
+    /// Makes an identity from PEM files, and follows them: connections that are opened a few seconds after the files were
+    /// renewed authenticate with the new certificate, also those of a credential that a session has remembered. While the
+    /// files cannot be read, or the key does not belong to the certificate, the last identity is used. Blocks while it reads.
+    ///
+    /// - Parameters:
+    ///   - certificateFile: the path of the file with the certificate and its intermediates.
+    ///   - privateKeyFile: the path of the file with the key; nil: it is in the same file.
+    ///   - password: the key's password, where the key is encrypted.
+    /// - Throws: ``ClientIdentityError``.
+    public init(
+        certificateFile: String, privateKeyFile: String? = nil, password: String? = nil
+    ) throws(ClientIdentityError) {
+        let paths = TLSIdentityPaths(
+            certificates: certificateFile, key: privateKeyFile ?? certificateFile, password: password)
+        do { source = .files(try TLSIdentityFiles(paths)) } catch { throw ClientIdentityError(error) }
+    }
 
     /// Makes an identity from PEM text that holds the certificate, its intermediates and the private key, in any order.
     ///
@@ -33,7 +65,7 @@ public struct ClientIdentity: Sendable {
     public init(
         certificatesPEM: String, privateKeyPEM: String, password: String? = nil
     ) throws(ClientIdentityError) {
-        identity = try Self.read { () throws(IdentityFailure) in
+        source = try Self.read { () throws(IdentityFailure) in
             try TLSIdentity(
                 certificatesPEM: Array(certificatesPEM.utf8), keyPEM: Array(privateKeyPEM.utf8), password: password)
         }
@@ -49,7 +81,7 @@ public struct ClientIdentity: Sendable {
     public init(
         certificates: [X509Certificate], privateKeyDER: Data, password: String? = nil
     ) throws(ClientIdentityError) {
-        identity = try Self.read { () throws(IdentityFailure) in
+        source = try Self.read { () throws(IdentityFailure) in
             try TLSIdentity(
                 certificates: certificates.map(\.certificate), keyDER: Array(privateKeyDER), password: password)
         }
@@ -62,16 +94,16 @@ public struct ClientIdentity: Sendable {
     ///   - password: the file's password; empty for a file without a password.
     /// - Throws: ``ClientIdentityError``.
     public init(pkcs12Representation: Data, password: String) throws(ClientIdentityError) {
-        identity = try Self.read { () throws(IdentityFailure) in
+        source = try Self.read { () throws(IdentityFailure) in
             try TLSIdentity(pkcs12: Array(pkcs12Representation), password: password)
         }
     }
 
     private static func read(
         _ make: () throws(IdentityFailure) -> TLSIdentity
-    ) throws(ClientIdentityError) -> TLSIdentity {
+    ) throws(ClientIdentityError) -> Source {
         do {
-            return try make()
+            return .value(try make())
         } catch {
             throw ClientIdentityError(error)
         }
@@ -88,18 +120,26 @@ public struct ClientIdentity: Sendable {
         identity.with(chain: intermediates.map(\.certificate)).map { ClientIdentity($0) }
     }
 
-    private init(_ identity: TLSIdentity) { self.identity = identity }
+    private init(_ identity: TLSIdentity) { source = .value(identity) }
 }
 
 extension ClientIdentity: Hashable {
-    /// Whether the certificates are the same. The keys are not compared, because a certificate has exactly one key.
+    /// Whether the certificates are the same, or for identities that follow files, the files. The keys are not compared,
+    /// because a certificate has exactly one key.
     public static func == (one: ClientIdentity, other: ClientIdentity) -> Bool {
-        one.identity === other.identity
-            || (one.identity.certificate == other.identity.certificate && one.identity.chain == other.identity.chain)
+        guard case (.value(let first), .value(let second)) = (one.source, other.source) else {
+            return one.files?.paths == other.files?.paths
+        }
+        return first === second || (first.certificate == second.certificate && first.chain == second.chain)
     }
 
     /// Agrees with `==`.
-    public func hash(into hasher: inout Hasher) { hasher.combine(identity.certificate) }
+    public func hash(into hasher: inout Hasher) {
+        switch source {
+        case .value(let identity): hasher.combine(identity.certificate)
+        case .files(let files): hasher.combine(files.paths)
+        }
+    }
 }
 
 extension ClientIdentity: CustomStringConvertible {
@@ -125,6 +165,8 @@ public struct ClientIdentityError: LocalizedError, CustomStringConvertible, Send
         case malformed
         /// The key, or the file, is encrypted in a way that this system's OpenSSL does not support.
         case unsupportedEncryption
+        /// A file cannot be read.
+        case unreadableFile
     }
 
     /// The reason for the error.
@@ -150,6 +192,7 @@ public struct ClientIdentityError: LocalizedError, CustomStringConvertible, Send
         case .keyMismatch:
             (reason, description) = (.keyMismatch, "the private key does not belong to any of the certificates")
         case .malformed(let text): (reason, description) = (.malformed, "the identity cannot be read: \(text)")
+        case .unreadable(let text): (reason, description) = (.unreadableFile, "the identity cannot be read: \(text)")
         case .unsupported(let text):
             (reason, description) = (
                 .unsupportedEncryption,

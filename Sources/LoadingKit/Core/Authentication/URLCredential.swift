@@ -29,7 +29,10 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
     public let identity: ClientIdentity?
 
     /// The intermediate certificates to send with the identity; empty for another kind of credential.
-    public let certificates: [X509Certificate]
+    public var certificates: [X509Certificate] { chosenCertificates ?? identity?.intermediates ?? [] }
+
+    /// The intermediates that the program has chosen; nil for those of the identity.
+    package let chosenCertificates: [X509Certificate]?
 
     /// The trust whose certificates this credential accepts; nil for another kind of credential.
     package let trust: ServerTrust?
@@ -46,7 +49,7 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
         storedPassword = password
         self.persistence = persistence
         identity = nil
-        certificates = []
+        chosenCertificates = nil
         trust = nil
     }
 
@@ -63,7 +66,7 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
         storedPassword = nil
         self.persistence = persistence
         self.identity = identity
-        self.certificates = certificates ?? identity.intermediates
+        chosenCertificates = certificates
         trust = nil
     }
 
@@ -75,7 +78,7 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
         storedPassword = nil
         persistence = .none
         identity = nil
-        certificates = []
+        chosenCertificates = nil
         self.trust = trust
     }
 
@@ -100,7 +103,7 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
         user = aDecoder.decodeString(forKey: CodingKey.user)
         storedPassword = aDecoder.decodeString(forKey: CodingKey.password)
         identity = nil
-        certificates = []
+        chosenCertificates = nil
         trust = nil
     }
 

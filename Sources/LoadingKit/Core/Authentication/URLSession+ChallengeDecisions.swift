@@ -33,8 +33,8 @@ extension IdentityDecision {
             self = .none
             return
         }
-        let chain = credential.certificates
-        let isOwn = chain == identity.intermediates
-        self = .send(isOwn ? identity.identity : identity.with(intermediates: chain)?.identity ?? identity.identity)
+        let own = identity.identity
+        let chosen = credential.chosenCertificates?.map(\.certificate)
+        self = .send(chosen.flatMap { $0 == own.chain ? nil : own.with(chain: $0) } ?? own)
     }
 }

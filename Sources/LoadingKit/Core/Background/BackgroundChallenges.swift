@@ -44,6 +44,8 @@ extension ChallengeReply {
         self.init(
             disposition, user: credential?.user, password: credential?.password, persistence: credential?.persistence,
             trustsServer: credential?.trust != nil, identity: credential?.identity?.pemRepresentation(with: credential))
+        guard let paths = credential?.identity?.files?.paths, credential?.chosenCertificates == nil else { return }
+        (identityFiles, password) = ([paths.certificates, paths.key], paths.password)
     }
 }
 

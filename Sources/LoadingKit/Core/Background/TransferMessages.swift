@@ -100,4 +100,6 @@ package struct ChallengeReply: Codable, Sendable {
     package var trustsServer: Bool
     /// A client's certificate, its key and its intermediates, in PEM. It is never stored.
     package var identity: String?
+    /// The paths of the files with the certificate and the key, which the identity follows. `password` is the key's.
+    package var identityFiles: [String]?
 }

@@ -273,11 +273,15 @@ extension ChallengeReply {
     fileprivate func credential(for space: URLProtectionSpace) -> URLCredential? {
         let persistence = persistence.flatMap { URLCredential.Persistence(rawValue: $0) } ?? .forSession
         if trustsServer { return space.serverTrust.map { URLCredential(trust: $0) } }
-        if let identity {
-            return (try? ClientIdentity(pemRepresentation: identity)).map {
-                URLCredential(identity: $0, certificates: nil, persistence: persistence)
-            }
-        }
+        let identity = identityFromFiles ?? identity.flatMap { try? ClientIdentity(pemRepresentation: $0) }
+        if let identity { return URLCredential(identity: identity, certificates: nil, persistence: persistence) }
         return user.map { URLCredential(user: $0, password: password ?? "", persistence: persistence) }
+    }
+
+    /// Nil where the files cannot be read here.
+    private var identityFromFiles: ClientIdentity? {
+        guard let identityFiles, identityFiles.count == 2 else { return nil }
+        return try? ClientIdentity(
+            certificateFile: identityFiles[0], privateKeyFile: identityFiles[1], password: password)
     }
 }

@@ -1,4 +1,3 @@
-import Glibc
 import LoadingKitPrimitives
 
 /// The lists of revoked certificates in one file, which are read again if the file has changed. They are read once for
@@ -55,39 +54,10 @@ struct RevocationListPath: FileSource {
     var version: Int { FileVersion(path: path).hashValue }
 
     func read() throws(TransportError) -> (value: RevocationLists, places: Set<String>) {
-        // Opened without blocking, as it may be a pipe.
-        let descriptor = Int32(truncatingIfNeeded: try check(SystemCalls.open(path, O_RDONLY | O_NONBLOCK)))
-        defer { SystemCalls.close(descriptor) }
-        var status = stat()
-        try check(SystemCalls.fstat(descriptor, &status))
-        guard status.st_mode & S_IFMT == S_IFREG else { throw unreadable("it is no regular file") }
-        guard status.st_size <= Self.maximumSize else {
-            throw unreadable("it has \(status.st_size) bytes, and may have \(Self.maximumSize)")
+        let bytes: [UInt8]
+        do { bytes = try RegularFile.read(path, upTo: Self.maximumSize) } catch {
+            throw TransportError.misconfiguredTLS("the revocation list \(path) cannot be read (\(error.reason))")
         }
-        let bytes = try contents(descriptor, Int(status.st_size))
         return (try RevocationLists([.bytes(bytes)], of: path), [path])
-    }
-
-    private func contents(_ descriptor: Int32, _ size: Int) throws(TransportError) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: max(0, size))
-        var count = 0
-        while count < bytes.count {
-            let result = bytes.withUnsafeMutableBytes {
-                SystemCalls.read(descriptor, UnsafeMutableRawBufferPointer(rebasing: $0[count...]))
-            }
-            guard try check(result) > 0 else { break }
-            count += result
-        }
-        return Array(bytes.prefix(count))
-    }
-
-    @discardableResult
-    private func check(_ result: Int) throws(TransportError) -> Int {
-        guard result < 0 else { return result }
-        throw unreadable(SystemCalls.text(ofError: Int32(clamping: -result)))
-    }
-
-    private func unreadable(_ reason: String) -> TransportError {
-        TransportError.misconfiguredTLS("the revocation list \(path) cannot be read (\(reason))")
     }
 }

@@ -72,4 +72,6 @@ package enum IdentityFailure: Error, Sendable, Hashable {
     case malformed(String)
     /// The encryption is not supported by this system's OpenSSL; with OpenSSL's text.
     case unsupported(String)
+    /// A file cannot be read; with its path and the reason.
+    case unreadable(String)
 }
