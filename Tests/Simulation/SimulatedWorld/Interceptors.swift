@@ -5,11 +5,12 @@ import LoadingKit
 /// Interceptors as programs write them.
 enum Interceptors {
     static func chosen(_ client: Int) -> [any LoadInterceptor] {
-        switch sim_random(6) {
+        switch sim_random(8) {
         case 0: [Passing(isOnLoop: true)]
         case 1: [Passing(isOnLoop: false), Passing(isOnLoop: true)]
         case 2: [Repeating()]
         case 3: [Refusing()]
+        case 4: [Passing(isOnLoop: sim_random(2) == 0), Insisting()]
         default: []
         }
     }
@@ -43,6 +44,18 @@ enum Interceptors {
                 if sim_random(2) == 0 { for try await _ in first.body {} }
             }
             try await Passing(isOnLoop: false).load(load)
+        }
+    }
+
+    /// Gives the response twice. The interceptor before it has the first.
+    struct Insisting: LoadInterceptor {
+        func canIntercept(_ request: URLRequest) -> Bool { request.url?.scheme?.hasPrefix("http") == true }
+
+        func load(_ load: LoadContext) async throws {
+            let loaded = try await load.next.load(load.request)
+            try await load.receive(loaded.response)
+            try await load.receive(loaded.response)
+            for try await piece in loaded.body { try await load.receive(piece) }
         }
     }
 

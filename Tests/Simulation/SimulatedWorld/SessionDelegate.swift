@@ -1,3 +1,4 @@
+import CSimulatedSystem
 import Foundation
 import LoadingKit
 import LoadingKitLoopbackServer
@@ -14,6 +15,15 @@ final class SessionDelegate: NSObject, URLSessionTaskDelegate {
     func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
         if invalidated.hasFired { ledger.violation("a session became invalid twice") }
         invalidated.fire()
+    }
+
+    /// The first answer counts.
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        completionHandler(request)
+        if sim_random(3) == 0 { completionHandler(request) }
     }
 
     func urlSession(
