@@ -116,12 +116,12 @@ struct Load: Sendable {
 
     func withDelegate(_ session: URLSession) async {
         let cancellation = self.cancellation()
-        let recorder = TaskRecorder(resource, ledger, disturbs: disturbs)
+        let recorder = TaskRecorder(resource, ledger, disturbs: disturbs, isCancelled: cancellation != nil)
         let task = session.dataTask(with: url)
         ledger.mustEnd(task, "the task of \(resource)")
         ledger.mustEnd(recorder, "the delegate of \(resource)")
         task.delegate = recorder
-        interfere(with: task, cancellation)
+        interfere(with: task, cancellation, maySuspend: !recorder.suspends)
         let outcome = await recorder.outcome()
         switch outcome {
         case .success(let (body, response)): succeeded(body, response)
@@ -130,9 +130,9 @@ struct Load: Sendable {
     }
 
     /// Suspends and resumes the task at times, and cancels it.
-    private func interfere(with task: URLSessionTask, _ cancellation: Int?) {
+    private func interfere(with task: URLSessionTask, _ cancellation: Int?, maySuspend: Bool = true) {
         task.resume()
-        let suspends = disturbs && sim_random(6) == 0
+        let suspends = disturbs && sim_random(6) == 0 && maySuspend
         Task {
             if suspends {
                 try? await Task.sleep(for: .milliseconds(Int(sim_random(200))))

@@ -16,6 +16,8 @@ final class TaskRecorder: NSObject, URLSessionDataDelegate {
         var response: URLResponse?
         var isInCall = false
         var error: (any Error)?
+        var hasCancelled = false
+        var isSuspended = false
     }
 
     private let resource: Resource
@@ -25,13 +27,14 @@ final class TaskRecorder: NSObject, URLSessionDataDelegate {
     /// Whether it may cancel the task by itself.
     let mayCancel: Bool
     private let blocks: Bool
-    private let suspends: Bool
+    /// Whether it suspends the task, which nobody else then does, nor cancels it.
+    let suspends: Bool
 
-    init(_ resource: Resource, _ ledger: Ledger, disturbs: Bool) {
+    init(_ resource: Resource, _ ledger: Ledger, disturbs: Bool, isCancelled: Bool) {
         (self.resource, self.ledger) = (resource, ledger)
         mayCancel = disturbs && sim_random(8) == 0
         blocks = disturbs && sim_random(5) == 0
-        suspends = disturbs && sim_random(5) == 0
+        suspends = disturbs && sim_random(5) == 0 && !mayCancel && !isCancelled
     }
 
     func outcome() async -> Load.Outcome {
@@ -55,16 +58,30 @@ final class TaskRecorder: NSObject, URLSessionDataDelegate {
             }
             if state.isInCall { return "\(name) during another call" }
             state.isInCall = true
+            if state.isSuspended { return "\(name) while the task is suspended" }
+            if state.hasCancelled, stage == .responded { return "\(name) after the task was cancelled" }
             return allowed.contains(state.stage) ? nil : "\(name) after \(state.stage.rawValue)"
         }
         if let problem { ledger.violation("\(resource): \(problem)") }
         if blocks { usleep(useconds_t(sim_random(50_000))) }
-        if suspends, sim_random(3) == 0 {
-            task.suspend()
+        // With its metrics a task is over.
+        if suspends, stage == .responded, sim_random(3) == 0 { suspend(task) }
+        if mayCancel, sim_random(3) == 0 {
+            task.cancel()
+            state.withLock { $0.hasCancelled = true }
+        }
+        state.withLock { $0.isInCall = false }
+    }
+
+    /// Suspends the task for some time; nothing is told meanwhile.
+    private func suspend(_ task: URLSessionTask) {
+        task.suspend()
+        state.withLock { $0.isSuspended = true }
+        Task {
+            try? await Task.sleep(for: .milliseconds(Int(sim_random(100))))
+            state.withLock { $0.isSuspended = false }
             task.resume()
         }
-        if mayCancel, sim_random(3) == 0 { task.cancel() }
-        state.withLock { $0.isInCall = false }
     }
 
     func urlSession(
