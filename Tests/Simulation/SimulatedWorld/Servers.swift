@@ -69,11 +69,19 @@ struct Servers: Sendable {
     /// What the ftp server does wrong, each once: nothing that a client could take for good.
     private static func faultsOfFTP() -> [FaultyFTPServer.Fault] {
         let steps = ["greeting", "USER", "PASS", "TYPE", "EPSV", "SIZE", "RETR", "end"]
+        let actsOnData: [FaultyFTPServer.Act] = [
+            .moreData(1), .moreData(70_000), .cutData(1000), .resetData, .closeControlAfterData,
+        ]
         let acts: [FaultyFTPServer.Act] = [
-            .reset, .byteByByte, .silence, .close("421 Bye"), .reply("500 What?"), .reply("nonsense"),
+            .reset, .byteByByte, .silence, .close("421 Bye\r\n"), .reply("500 What?\r\n"),
+            .reply("nonsense"),
+            .after("nonsense\r\n"),
         ]
         return (0..<Int(sim_random(4))).map { _ in
-            FaultyFTPServer.Fault(
+            if sim_random(3) == 0 {
+                return FaultyFTPServer.Fault(step: "RETR", act: actsOnData[Int(sim_random(UInt64(actsOnData.count)))])
+            }
+            return FaultyFTPServer.Fault(
                 step: steps[Int(sim_random(UInt64(steps.count)))], act: acts[Int(sim_random(UInt64(acts.count)))])
         }
     }
