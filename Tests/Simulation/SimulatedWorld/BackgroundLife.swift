@@ -124,7 +124,7 @@ struct BackgroundLife: Sendable {
         configuration.timeoutIntervalForRequest = 60
         configuration.timeoutIntervalForResource = 12 * 3600
         configuration.httpMaximumConnectionsPerHost = 1 + Int(sim_random(6))
-        configuration.httpAdditionalHeaders = ["X-Client": "0", "X-Repeats": "1000"]
+        configuration.httpAdditionalHeaders = ["X-Client": "0", "X-Own": "own", "X-Repeats": "1000"]
         return configuration
     }
 

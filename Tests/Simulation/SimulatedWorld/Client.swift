@@ -37,6 +37,8 @@ struct Client: Sendable {
         configuration.httpShouldUsePipelining = sim_random(4) == 0
         configuration.retriesUnansweredRequests = sim_random(3) == 0
         configuration.httpAdditionalHeaders = ["X-Client": "\(number)"]
+        // A session that identifies its user by itself.
+        if sim_random(4) == 0 { configuration.httpAdditionalHeaders?["Authorization"] = Servers.login(of: number) }
         if configuration.retriesUnansweredRequests { configuration.httpAdditionalHeaders?["X-Repeats"] = "1" }
         configuration.interceptors = Interceptors.chosen(number)
         configuration.connectionProxyDictionary = servers.proxySettings()
@@ -46,16 +48,36 @@ struct Client: Sendable {
 
     // MARK: Operations
 
+    private static let kinds = Resource.Kind.allCases.filter { $0 != .guest }
+
     private func operate(_ session: URLSession) async {
-        let kind = Resource.Kind.allCases[Int(sim_random(UInt64(Resource.Kind.allCases.count)))]
+        let kind = Self.kinds[Int(sim_random(UInt64(Self.kinds.count)))]
+        let isShared = [.cached, .personal].contains(kind)
         let length = sim_random(3) == 0 ? Int(sim_random(300_000)) : Int(sim_random(3000))
-        let number = kind == .cached ? sim_random(3) : sim_random(.max / 2)
-        let resource = Resource(kind, client: self.number, number: number, length: kind == .cached ? 500 : length)
-        let load = Load(resource, servers.url(resource), network, ledger)
+        var number = isShared ? sim_random(3) : sim_random(.max / 2)
+        // A request that is sent ahead gets for its answer what follows the response before it.
+        if session.configuration.httpShouldUsePipelining, Hostility(number) == .surplus { number += 1 }
         if sim_random(4) == 0 { try? await Task.sleep(for: .milliseconds(Int(sim_random(5000)))) }
-        if !network.isReliable, sim_random(40) == 0 { sim_change_networks(300) }
-        switch kind {
+        if network.mayFallSilent, sim_random(40) == 0 { sim_change_networks(300) }
+        // Requests that wait get the connections of those before them, after what a hostile server has sent there. Several
+        // that may not be sent again are lost together.
+        let count = [.hostile, .echo].contains(kind) ? 1 + sim_random(4) : 1
+        await withTaskGroup(of: Void.self) { group in
+            for index in 0..<count {
+                let resource = Resource(
+                    kind, client: self.number, number: number &+ index &* UInt64(Hostility.allCases.count),
+                    length: isShared ? 500 : length)
+                group.addTask { await load(resource, session) }
+            }
+        }
+    }
+
+    private func load(_ resource: Resource, _ session: URLSession) async {
+        let load = Load(resource, servers.url(resource), network, ledger)
+        switch resource.kind {
         case .echo, .moved307: await load.upload(session)
+        case .distrusted: await load.withOrWithoutTrust(session)
+        case .talk: await load.listen(session)
         case .parts where sim_random(2) == 0: await load.downloadWithResumption(session)
         case .plain where sim_random(6) == 0: await load.messages(session)
         case .plain where sim_random(6) == 0: await load.file(session, servers.files)

@@ -21,7 +21,9 @@ enum Hostility: UInt64, CaseIterable, Sendable {
     /// Answers before it has read the request, and closes.
     case hasty
 
-    init(_ resource: Resource) { self = Self.allCases[Int(resource.number % UInt64(Self.allCases.count))] }
+    init(_ number: UInt64) { self = Self.allCases[Int(number % UInt64(Self.allCases.count))] }
+
+    init(_ resource: Resource) { self.init(resource.number) }
 
     /// Whether a load may succeed; it may fail in any case, as the server may be reached by a bad network.
     var mayBeGood: Bool {

@@ -8,6 +8,9 @@ import TestSupport
 struct Load: Sendable {
     let resource: Resource
     let url: URL
+    private let request: URLRequest
+    /// The user or the language of a request for a personal resource.
+    private let who: String
     private let network: Network
     private let ledger: Ledger
     /// When it began, in milliseconds.
@@ -17,8 +20,23 @@ struct Load: Sendable {
 
     init(_ resource: Resource, _ url: URL, _ network: Network, _ ledger: Ledger, disturbs: Bool = true) {
         (self.resource, self.url, self.network, self.ledger) = (resource, url, network, ledger)
+        who = resource.kind == .personal ? "\(resource.isByLanguage ? "" : "Bearer ")u\(sim_random(3))" : ""
+        request = Self.request(resource, url, who)
         self.disturbs = disturbs
         sim_trace("loads \(url)")
+    }
+
+    private static func request(_ resource: Resource, _ url: URL, _ who: String) -> URLRequest {
+        var request = URLRequest(url: url)
+        switch resource.kind {
+        case .parts: request.setValue("own", forHTTPHeaderField: "X-Own")
+        case .personal:
+            request.setValue(who, forHTTPHeaderField: resource.isByLanguage ? "Accept-Language" : "Authorization")
+        case .elsewhere where resource.number % 2 == 0:
+            request.setValue(Servers.login(of: resource.client), forHTTPHeaderField: "Authorization")
+        default: break
+        }
+        return request
     }
 
     /// After how many milliseconds the program cancels it; nil for never.
@@ -30,15 +48,15 @@ struct Load: Sendable {
     // MARK: Ways
 
     func data(_ session: URLSession) async {
-        await asynchronously { [url] in
-            let (data, response) = try await session.data(from: url)
+        await asynchronously { [request] in
+            let (data, response) = try await session.data(for: request)
             return (Array(data), response)
         }
     }
 
     func bytes(_ session: URLSession) async {
-        await asynchronously { [url] in
-            let (bytes, response) = try await session.bytes(from: url)
+        await asynchronously { [request] in
+            let (bytes, response) = try await session.bytes(for: request)
             var body: [UInt8] = []
             for try await byte in bytes { body.append(byte) }
             return (body, response)
@@ -46,8 +64,8 @@ struct Load: Sendable {
     }
 
     func download(_ session: URLSession) async {
-        await asynchronously { [url] in
-            let (file, response) = try await session.download(from: url)
+        await asynchronously { [request] in
+            let (file, response) = try await session.download(for: request)
             defer { try? FileManager.default.removeItem(at: file) }
             return (Array(try Data(contentsOf: file)), response)
         }
@@ -98,7 +116,7 @@ struct Load: Sendable {
         let cancellation = self.cancellation()
         let isEnded = Atomic<Bool>(false)
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-            let task = session.dataTask(with: url) { data, response, error in
+            let task = session.dataTask(with: request) { data, response, error in
                 if isEnded.exchange(true, ordering: .relaxed) { return ledger.violation("\(resource) ended twice") }
                 if let error {
                     failed(error, isCancelled: cancellation != nil)
@@ -117,7 +135,7 @@ struct Load: Sendable {
     func withDelegate(_ session: URLSession) async {
         let cancellation = self.cancellation()
         let recorder = TaskRecorder(resource, ledger, disturbs: disturbs, isCancelled: cancellation != nil)
-        let task = session.dataTask(with: url)
+        let task = session.dataTask(with: request)
         ledger.mustEnd(task, "the task of \(resource)")
         ledger.mustEnd(recorder, "the delegate of \(resource)")
         task.delegate = recorder
@@ -161,7 +179,7 @@ struct Load: Sendable {
                 }
                 let task =
                     resumeData.map { session.downloadTask(withResumeData: $0, completionHandler: end) }
-                    ?? session.downloadTask(with: url, completionHandler: end)
+                    ?? session.downloadTask(with: request, completionHandler: end)
                 task.resume()
                 guard cancels else { return }
                 Task {
@@ -198,6 +216,15 @@ struct Load: Sendable {
 
     // MARK: WebSockets
 
+    /// Over a connection that has fallen silent a WebSocket would wait for its time-out, which is a week.
+    private func giveUpLater(_ task: URLSessionWebSocketTask) -> Task<Void, Never>? {
+        guard network.mayFallSilent else { return nil }
+        return Task { [weak task] in
+            do { try await Task.sleep(for: .seconds(600)) } catch { return }
+            task?.cancel()
+        }
+    }
+
     /// Messages that come back, in their order.
     func messages(_ session: URLSession) async {
         var address = URLComponents(url: url, resolvingAgainstBaseURL: false)
@@ -206,6 +233,8 @@ struct Load: Sendable {
         let task = session.webSocketTask(with: url)
         ledger.mustEnd(task, "the WebSocket of \(resource)")
         task.resume()
+        let patience = giveUpLater(task)
+        defer { patience?.cancel() }
         let isCancelled = disturbs && sim_random(6) == 0
         if isCancelled {
             Task { [sleep = Int(sim_random(500))] in
@@ -227,10 +256,64 @@ struct Load: Sendable {
             task.cancel(with: .normalClosure, reason: nil)
         } catch {
             task.cancel()
+            checkTime()
             // As on Apple's systems: the connection has ended before the call.
             let isNotConnected = (error as NSError).domain == NSPOSIXErrorDomain && (error as NSError).code == ENOTCONN
             if isNotConnected, !network.isReliable || isCancelled { return ledger.note("messages: not connected") }
-            if !(error is CancellationError) { failed(error, isCancelled: isCancelled) }
+            if !(error is CancellationError) { failed(error, isCancelled: isCancelled || network.mayFallSilent) }
+        }
+    }
+
+    /// The messages that a server sends before it closes come before the close.
+    func listen(_ session: URLSession) async {
+        var address = URLComponents(url: url, resolvingAgainstBaseURL: false)
+        address?.scheme = url.scheme == "http" ? "ws" : "wss"
+        guard let url = address?.url else { return }
+        let task = session.webSocketTask(with: url)
+        ledger.mustEnd(task, "the WebSocket of \(resource)")
+        task.resume()
+        let patience = giveUpLater(task)
+        defer { patience?.cancel() }
+        var count = 0
+        do {
+            while true {
+                guard case .data(let data) = try await task.receive(), Array(data) == resource.message(count) else {
+                    return ledger.violation("\(resource): another message than number \(count)")
+                }
+                count += 1
+                if disturbs, sim_random(10) == 0 {
+                    // Messages that nobody takes may be there, and more may come.
+                    task.cancel(with: .goingAway, reason: nil)
+                    return ledger.note("talk was left")
+                }
+                if network.isReliable, count < Resource.talkCount, task.state == .completed {
+                    ledger.violation("\(resource): the end came before all messages")
+                }
+                if disturbs, sim_random(4) == 0 { try await Task.sleep(for: .milliseconds(Int(sim_random(2000)))) }
+            }
+        } catch {
+            checkTime()
+            ledger.note(count == Resource.talkCount ? "talk was heard" : "talk broke off")
+            if network.isReliable, count < Resource.talkCount, !(error is Interceptors.Refusal) {
+                ledger.violation("\(resource): \(count) messages came before \(error)")
+            }
+        }
+    }
+
+    // MARK: A server that is not trusted
+
+    /// A task whose own delegate accepts the server's certificate loads from it, and no other does.
+    func withOrWithoutTrust(_ session: URLSession) async {
+        let accepts = sim_random(2) == 0
+        do {
+            let (data, response) = try await session.data(
+                for: request, delegate: accepts ? AcceptingDelegate() : nil)
+            guard accepts else { return ledger.violation("\(resource) was loaded from a server that is not trusted") }
+            succeeded(Array(data), response)
+        } catch let error as URLError where !accepts && Self.verdicts.contains(error.code) {
+            ledger.note("not trusted")
+        } catch {
+            failed(error, isCancelled: false)
         }
     }
 
@@ -239,7 +322,16 @@ struct Load: Sendable {
 
     // MARK: What may come of it
 
+    /// The longest that a load may take, in milliseconds: time-outs, suspensions and repetitions are minutes.
+    private static let longest: UInt64 = 3_600_000
+
+    private func checkTime() {
+        let time = sim_time() / 1_000_000 - start
+        if time > Self.longest { ledger.violation("\(resource) took \(time) ms") }
+    }
+
     private func succeeded(_ body: [UInt8], _ response: URLResponse) {
+        checkTime()
         guard let response = response as? HTTPURLResponse else { return ledger.violation("\(resource): \(response)") }
         // The server has seen a part of a request.
         if response.statusCode == 400, !network.isReliable { return ledger.note("\(resource.kind) status 400") }
@@ -252,6 +344,9 @@ struct Load: Sendable {
         }
         if resource.kind == .hostile, !Hostility(resource).mayBeGood {
             return ledger.violation("\(resource): \(Hostility(resource)) was taken for good")
+        }
+        if resource.kind == .personal, response.value(forHTTPHeaderField: "X-Who") != who {
+            ledger.violation("\(resource): \(who) got what is for \(response.value(forHTTPHeaderField: "X-Who") ?? "")")
         }
         ledger.note("\(resource.kind) succeeded")
         let version = response.value(forHTTPHeaderField: "X-Version").flatMap { UInt64($0) }
@@ -268,6 +363,7 @@ struct Load: Sendable {
     private static let verdicts: Set<URLError.Code> = [.serverCertificateUntrusted, .serverCertificateHasUnknownRoot]
 
     private func failed(_ error: any Error, isCancelled: Bool) {
+        checkTime()
         if let refusal = error as? Interceptors.Refusal {
             let isOwn = Resource(path: refusal.path)?.number == resource.number
             return isOwn ? ledger.note("refused") : ledger.violation("\(resource): \(refusal) is another load's")

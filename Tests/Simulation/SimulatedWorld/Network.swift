@@ -15,6 +15,9 @@ struct Network: Sendable, CustomStringConvertible {
     /// Whether every load must succeed that the program lets end.
     var isReliable: Bool { !hasFaults && resets + ends + silences + refusals + unanswered == 0 }
 
+    /// Whether a connection may fall silent, without a word to either end.
+    var mayFallSilent: Bool { silences > 0 }
+
     private init(_ latency: (UInt32, UInt32), _ bandwidth: (UInt32, UInt32)) {
         self.latency = latency
         self.bandwidth = bandwidth

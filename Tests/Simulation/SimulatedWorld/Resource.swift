@@ -10,6 +10,14 @@ struct Resource: Sendable, CustomStringConvertible {
         case moved302, moved307
         /// Wants the client's user and password.
         case login
+        /// Redirects to the same resource of kind `guest` at another server, which must not see who asks.
+        case elsewhere, guest
+        /// May be used again for requests with the same `Authorization`, or the same `Accept-Language`.
+        case personal
+        /// Of a server that the session does not trust.
+        case distrusted
+        /// Sends messages over a WebSocket, and closes it.
+        case talk
         /// May be used again for some seconds. The body depends on when it was made.
         case cached
         /// Has an entity tag, and parts.
@@ -19,6 +27,9 @@ struct Resource: Sendable, CustomStringConvertible {
         /// Of a server that does not answer as it must.
         case hostile
     }
+
+    /// The number of a talk's messages.
+    static let talkCount = 5
 
     let kind: Kind
     let client: Int
@@ -39,7 +50,15 @@ struct Resource: Sendable, CustomStringConvertible {
 
     var path: String { "/\(kind.rawValue)/\(client)/\(number)/\(length)" }
     var description: String { path }
-    var entityTag: String { "\"\(number)-\(length)\"" }
+    func entityTag(isCoded: Bool) -> String { "\"\(number)-\(length)\(isCoded ? "-gzip" : "")\"" }
+
+    /// Whether a personal resource is chosen by the request's language; by its credential otherwise.
+    var isByLanguage: Bool { number % 2 == 1 }
+
+    /// A message of a talk.
+    func message(_ index: Int) -> [UInt8] {
+        Resource(kind, client: client, number: number &+ UInt64(index), length: min(length, 20_000)).body()
+    }
 
     /// The body, which no other resource has.
     func body(version: UInt64 = 0) -> [UInt8] {

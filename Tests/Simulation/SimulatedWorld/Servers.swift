@@ -2,6 +2,7 @@ import CSimulatedSystem
 import Foundation
 import LoadingKit
 import LoadingKitLoopbackServer
+import LoadingKitPrimitives
 import TestSupport
 
 /// The servers of a world: HTTP/1.1, the same with TLS, and HTTP/2.
@@ -14,6 +15,8 @@ struct Servers: Sendable {
     let plain: LoopbackServer
     let secure: LoopbackServer
     let http2: LoopbackServer
+    /// Its certificate is of an authority that no session trusts.
+    private let distrusted: LoopbackServer
     let hostile: HostileServer
     let files: FaultyFTPServer
     private let proxy: RelayProxy
@@ -36,17 +39,19 @@ struct Servers: Sendable {
         let authority = try CertificateAuthority()
         certificate = authority.certificatePEM
         let identity = try authority.issue()
-        let route: LoopbackServer.Route = { try Self.answer($0, ledger) }
-        func server(_ tls: TLSServerOptions?) throws -> LoopbackServer {
+        let elsewhere = Elsewhere()
+        func server(_ tls: TLSServerOptions?, _ other: Int = 0) throws -> LoopbackServer {
             var options = LoopbackServer.Options(tls: tls)
             options.recordsRequests = false
-            return try LoopbackServer(options, route: route)
+            return try LoopbackServer(options) { try Self.answer($0, { elsewhere.url($0, other) }, ledger) }
         }
         plain = try server(nil)
-        secure = try server(TLSServerOptions(identity))
+        secure = try server(TLSServerOptions(identity), 1)
         http2 = try server(TLSServerOptions(identity, applicationProtocols: ["h2", "http/1.1"]))
+        distrusted = try server(TLSServerOptions(try CertificateAuthority().issue()))
         hostile = try HostileServer()
         files = try FaultyFTPServer(Self.faultsOfFTP())
+        elsewhere.urls.withLock { [secure, http2] in $0 = [secure.url(""), http2.url("")] }
         sim_add_name(Self.name, "::1,127.0.0.1", sim_random(2_000_000))
         proxy = try RelayProxy(.http)
         socks = try RelayProxy(.socks5)
@@ -55,7 +60,7 @@ struct Servers: Sendable {
     func stop() async {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread {
-                for server in all { server.stop() }
+                for server in all + [distrusted] { server.stop() }
                 hostile.stop()
                 files.stopping.fire()
                 files.stop()
@@ -109,7 +114,7 @@ struct Servers: Sendable {
 
     /// The URL at one of the servers that have such resources.
     func url(_ resource: Resource) -> URL {
-        let server = all[Int(sim_random(UInt64(all.count)))]
+        let server = resource.kind == .distrusted ? distrusted : all[Int(sim_random(UInt64(all.count)))]
         let text =
             resource.kind == .hostile
             ? "http://127.0.0.1:\(hostile.acceptor.address.port ?? 0)\(resource.path)"
@@ -118,18 +123,39 @@ struct Servers: Sendable {
         return url
     }
 
+    /// The value of `Authorization` for a client.
+    static func login(of client: Int) -> String {
+        "Basic " + Data("client\(client):secret".utf8).base64EncodedString()
+    }
+
     // MARK: Answers
 
-    static func answer(_ request: ServerRequest, _ ledger: Ledger) throws -> ServerResponse {
-        if request.fields[name: "upgrade"] == "websocket" || request.connectProtocol == "websocket" {
-            return .webSocket(request) { try $0.echo() }
+    /// The servers that redirects lead to, which are made after the first of those that redirect.
+    private final class Elsewhere: Sendable {
+        /// The servers' URLs, with no path.
+        let urls = Guarded<[String]>([])
+
+        func url(_ resource: Resource, _ number: Int) -> String {
+            urls.withLock { $0[number] } + resource.of(.guest).path
         }
-        guard let resource = Resource(path: request.path) else { return .text("no such resource", status: 404) }
+    }
+
+    /// - Parameter elsewhere: the URL of a resource at another server.
+    private static func answer(
+        _ request: ServerRequest, _ elsewhere: (Resource) -> String, _ ledger: Ledger
+    ) throws -> ServerResponse {
+        let resource = Resource(path: request.path)
+        if request.fields[name: "upgrade"] == "websocket" || request.connectProtocol == "websocket" {
+            guard let resource, resource.kind == .talk else { return .webSocket(request) { try $0.echo() } }
+            return .webSocket(request) { try talk(resource, $0) }
+        }
+        guard let resource else { return .text("no such resource", status: 404) }
         sim_trace("\(request.method) \(resource) on the server's connection \(request.connection)")
         checkSender(request, resource, ledger)
         if resource.kind == .echo {
             ledger.actsUpon(resource.number, repeats: request.fields[name: "x-repeats"].flatMap { Int($0) } ?? 0)
         }
+        if resource.kind == .elsewhere { return .redirect(to: elsewhere(resource)) }
         return try answer(request, resource)
             .adding("X-Resource", resource.path)
             .adding("Set-Cookie", "client=\(resource.client); Path=/\(resource.kind.rawValue)/\(resource.client)")
@@ -137,17 +163,19 @@ struct Servers: Sendable {
 
     private static func answer(_ request: ServerRequest, _ resource: Resource) throws -> ServerResponse {
         switch resource.kind {
-        case .plain: return .bytes(resource.body())
+        case .plain, .guest, .distrusted: return .bytes(resource.body())
         case .gzip: return try .gzip(resource.body())
         case .close: return .stream(.untilClose) { try $0.write(resource.body()) }
         case .chunks: return .stream { try write(resource.body(), $0, pause: 0) }
         case .slow: return .stream { try write(resource.body(), $0, pause: 300_000) }
         case .moved302: return .redirect(to: resource.of(.plain).path)
         case .moved307: return .redirect(to: resource.of(.echo).path, status: 307)
-        case .echo: return .bytes(request.body)
+        case .echo:
+            // The request has its effect some time before its answer.
+            usleep(useconds_t(resource.number % 4) * 200_000)
+            return .bytes(request.body)
         case .login:
-            let expected = "Basic " + Data("client\(resource.client):secret".utf8).base64EncodedString()
-            guard request.fields[name: "authorization"] == expected else {
+            guard request.fields[name: "authorization"] == login(of: resource.client) else {
                 return ServerResponse(401).adding("WWW-Authenticate", "Basic realm=\"\(resource.client)\"")
             }
             return .bytes(resource.body())
@@ -155,9 +183,23 @@ struct Servers: Sendable {
             let version = sim_time() / 1_000_000
             return ServerResponse.bytes(resource.body(version: version)).adding("X-Version", "\(version)")
                 .adding("Cache-Control", "max-age=\(Int(greatestAge))")
-        case .parts: return parts(request, resource)
-        case .hostile: return ServerResponse(404)
+        case .personal: return personal(request, resource)
+        case .parts: return try parts(request, resource)
+        case .elsewhere, .talk, .hostile: return ServerResponse(404)
         }
+    }
+
+    private static func talk(_ resource: Resource, _ socket: ServerWebSocket) throws {
+        for index in 0..<Resource.talkCount { try socket.send(resource.message(index)) }
+        try socket.close(.normalClosure)
+        while try socket.receive() != nil {}
+    }
+
+    private static func personal(_ request: ServerRequest, _ resource: Resource) -> ServerResponse {
+        let who = request.fields[name: resource.isByLanguage ? "accept-language" : "authorization"] ?? ""
+        let response = ServerResponse.bytes(resource.body()).adding("X-Who", who)
+            .adding("Cache-Control", "max-age=\(Int(greatestAge))")
+        return resource.isByLanguage ? response.adding("Vary", "Accept-Language") : response
     }
 
     private static func write(_ body: [UInt8], _ writer: ResponseBodyWriter, pause: useconds_t) throws {
@@ -170,19 +212,29 @@ struct Servers: Sendable {
         }
     }
 
-    private static func parts(_ request: ServerRequest, _ resource: Resource) -> ServerResponse {
-        let body = resource.body()
+    /// Of a third, the body is compressed for clients that can read that, with a tag of its own. Of another third, only parts are
+    /// those of the compressed body, with the same tag: no client can make use of them.
+    private static func parts(_ request: ServerRequest, _ resource: Resource) throws -> ServerResponse {
+        let acceptsGzip = request.fields[name: "accept-encoding"]?.contains("gzip") == true
+        let isCoded = resource.number % 3 == 0 && acceptsGzip
+        let body = isCoded ? try Gzip.compress(resource.body()) : resource.body()
+        let tag = resource.entityTag(isCoded: isCoded)
+        func answer(_ response: ServerResponse) -> ServerResponse {
+            let response = response.adding("ETag", tag).adding("Vary", "Accept-Encoding")
+            return isCoded ? response.adding("Content-Encoding", "gzip") : response
+        }
         let range = request.fields[name: "range"].flatMap { field -> Int? in
             guard field.hasPrefix("bytes="), field.hasSuffix("-") else { return nil }
             return Int(field.dropFirst(6).dropLast())
         }
         guard let start = range, start < body.count,
-            request.fields[name: "if-range"] ?? resource.entityTag == resource.entityTag
-        else {
-            return .bytes(body).adding("ETag", resource.entityTag).adding("Accept-Ranges", "bytes")
-        }
-        return .bytes(Array(body[start...]), status: 206).adding("ETag", resource.entityTag)
-            .adding("Content-Range", "bytes \(start)-\(body.count - 1)/\(body.count)")
+            request.fields[name: "if-range"] ?? tag == tag
+        else { return answer(.bytes(body).adding("Accept-Ranges", "bytes")) }
+        let isPartCoded = resource.number % 3 == 1 && acceptsGzip
+        let whole = isPartCoded ? try Gzip.compress(body) : body
+        let part = answer(.bytes(Array(whole[start...]), status: 206))
+            .adding("Content-Range", "bytes \(start)-\(whole.count - 1)/\(whole.count)")
+        return isPartCoded ? part.adding("Content-Encoding", "gzip") : part
     }
 
     /// Notes a violation where a client sends another client's cookie or credential.
@@ -190,8 +242,12 @@ struct Servers: Sendable {
         if let cookie = request.fields[name: "cookie"], cookie != "client=\(resource.client)" {
             ledger.violation("\(resource) was asked for with the cookie \(cookie)")
         }
-        let expected = "Basic " + Data("client\(resource.client):secret".utf8).base64EncodedString()
-        if let login = request.fields[name: "authorization"], login != expected {
+        let login = request.fields[name: "authorization"]
+        if resource.kind == .guest, let login { ledger.violation("\(resource): another server got \(login)") }
+        if resource.kind == .parts, request.fields[name: "x-own"] != "own" {
+            ledger.violation("\(resource) was asked for without the request's own field")
+        }
+        if let login, login != Self.login(of: resource.client), resource.kind != .personal {
             ledger.violation("\(resource) was asked for with the credential \(login)")
         }
         if let other = request.fields[name: "x-client"], other != "\(resource.client)" {
