@@ -12,10 +12,16 @@ final class Ledger: Sendable {
     private struct State {
         var violations: [String] = []
         /// The requests that servers have acted upon, which must not be sent twice.
-        var actedUpon: [UInt64: Int] = [:]
+        var actedUpon: [UInt64: [Act]] = [:]
         var outcomes: [String: Int] = [:]
         var living: [Living] = []
         var context = ""
+    }
+
+    /// A server has acted upon a request: when, and on which connection.
+    private struct Act {
+        let time: UInt64
+        let isOpen: @Sendable () -> Bool
     }
 
     private let state = Guarded(State())
@@ -48,15 +54,28 @@ final class Ledger: Sendable {
         state.withLock { $0.outcomes[outcome, default: 0] += 1 }
     }
 
-    /// A server has acted upon a request that may not be sent twice, but for the times that it is repeated by rule: the one time
-    /// that a connection which was idle is lost (`retriesUnansweredRequests`), and attempts of background transfers.
-    func actsUpon(_ request: UInt64, repeats: Int) {
-        let count = state.withLock { state in
-            state.actedUpon[request, default: 0] += 1
-            return state.actedUpon[request] ?? 0
+    /// A server has acted upon a request that may not be sent twice, but for the times that it is repeated by rule: the one
+    /// time that a connection which was idle is lost (`retriesUnansweredRequests`), and attempts of background transfers. A
+    /// connection that has merely fallen silent is not lost: its server may have acted.
+    ///
+    /// - Parameters:
+    ///   - repeats: how many times it may come again; more than once where it may for any reason.
+    ///   - isOpen: whether the server still has the connection on which the request came.
+    func actsUpon(_ request: UInt64, repeats: Int, isOpen: @escaping @Sendable () -> Bool) {
+        let act = Act(time: sim_time() / 1_000_000, isOpen: isOpen)
+        let acts = state.withLock { state in
+            state.actedUpon[request, default: []].append(act)
+            return state.actedUpon[request] ?? []
         }
-        if count > 1 + repeats { violation("the request \(request) was sent \(count) times") }
+        if acts.count > 1 + repeats { violation("the request \(request) was sent \(acts.count) times") }
+        guard repeats <= 1 else { return }
+        for earlier in acts.dropLast() where act.time > earlier.time + Self.timeToEnd && earlier.isOpen() {
+            violation("the request \(request) was sent again, and its connection was not lost")
+        }
     }
+
+    /// After this many milliseconds both ends of a connection know its end, where there is any.
+    private static let timeToEnd: UInt64 = 5000
 
     /// The object must be gone in the end.
     func mustEnd(_ object: any AnyObject & Sendable, _ name: String) {

@@ -43,7 +43,12 @@ struct Servers: Sendable {
         func server(_ tls: TLSServerOptions?, _ other: Int = 0) throws -> LoopbackServer {
             var options = LoopbackServer.Options(tls: tls)
             options.recordsRequests = false
-            return try LoopbackServer(options) { try Self.answer($0, { elsewhere.url($0, other) }, ledger) }
+            let connections = Connections()
+            let server = try LoopbackServer(options) { request in
+                try Self.answer(request, { elsewhere.url($0, other) }, connections, ledger)
+            }
+            connections.endings.withLock { [endings = server.endings] in $0 = endings }
+            return server
         }
         plain = try server(nil)
         secure = try server(TLSServerOptions(identity), 1)
@@ -82,13 +87,15 @@ struct Servers: Sendable {
             .reply("nonsense"),
             .after("nonsense\r\n"),
         ]
-        return (0..<Int(sim_random(4))).map { _ in
+        let faults = (0..<Int(sim_random(4))).map { _ in
             if sim_random(3) == 0 {
                 return FaultyFTPServer.Fault(step: "RETR", act: actsOnData[Int(sim_random(UInt64(actsOnData.count)))])
             }
             return FaultyFTPServer.Fault(
                 step: steps[Int(sim_random(UInt64(steps.count)))], act: acts[Int(sim_random(UInt64(acts.count)))])
         }
+        // A client that has not been told the size cannot know that there is more.
+        return faults.contains { $0.step == "SIZE" } ? faults.filter { $0.act != .cutData(1000) } : faults
     }
 
     /// The way of a session to its servers.
@@ -140,9 +147,16 @@ struct Servers: Sendable {
         }
     }
 
+    /// The connections of a server, which is made after the function that answers its requests.
+    private final class Connections: Sendable {
+        let endings = Guarded<Recorder<Int>?>(nil)
+
+        func has(_ number: Int) -> Bool { endings.withLock { $0 }?.snapshot.contains(number) == false }
+    }
+
     /// - Parameter elsewhere: the URL of a resource at another server.
     private static func answer(
-        _ request: ServerRequest, _ elsewhere: (Resource) -> String, _ ledger: Ledger
+        _ request: ServerRequest, _ elsewhere: (Resource) -> String, _ connections: Connections, _ ledger: Ledger
     ) throws -> ServerResponse {
         let resource = Resource(path: request.path)
         if request.fields[name: "upgrade"] == "websocket" || request.connectProtocol == "websocket" {
@@ -153,7 +167,8 @@ struct Servers: Sendable {
         sim_trace("\(request.method) \(resource) on the server's connection \(request.connection)")
         checkSender(request, resource, ledger)
         if resource.kind == .echo {
-            ledger.actsUpon(resource.number, repeats: request.fields[name: "x-repeats"].flatMap { Int($0) } ?? 0)
+            let repeats = request.fields[name: "x-repeats"].flatMap { Int($0) } ?? 0
+            ledger.actsUpon(resource.number, repeats: repeats) { connections.has(request.connection) }
         }
         if resource.kind == .elsewhere { return .redirect(to: elsewhere(resource)) }
         return try answer(request, resource)
