@@ -23,6 +23,23 @@ import Testing
         #expect(Self.verdict(&clock, 18) == "expired: -1001")
     }
 
+    @Test func anOpenConnectionMayBeQuiet() {
+        var clock = TaskClock(idle: 10, whole: 100, now: Self.at(0))
+        clock.endIdleLimit()
+        #expect(clock.firstCheck == Self.at(100))
+        #expect(Self.verdict(&clock, 99) == "look at 100")
+    }
+
+    @Test func aClockThatRunsIsNotMovedByGoingOn() {
+        var clock = TaskClock(idle: 10, whole: 0, now: Self.at(0))
+        clock.proceed(Self.at(5))
+        #expect(!clock.isPaused && clock.firstCheck == Self.at(10))
+        clock.pause(Self.at(6))
+        #expect(clock.isPaused)
+        clock.proceed(Self.at(8))
+        #expect(!clock.isPaused && clock.firstCheck == Self.at(18))
+    }
+
     @Test func bytesDoNotMoveTheWholeTime() {
         var clock = TaskClock(idle: 10, whole: 15, now: Self.at(0))
         clock.noteActivity(Self.at(9))

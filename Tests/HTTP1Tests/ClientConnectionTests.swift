@@ -177,6 +177,7 @@ import Testing
     ])
     func switching(_ method: String, _ response: String, _ isSwitching: Bool) throws {
         var connection = ClientConnection()
+        #expect(!connection.isSwitching)
         var output: [UInt8] = []
         try connection.sendRequest(
             method: method, target: method == "GET" ? "/" : "h:443", fields: HTTPFields(), framing: .none, into: &output

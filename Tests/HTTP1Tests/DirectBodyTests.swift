@@ -60,6 +60,51 @@ import Testing
         #expect(sizes == [0, 3, 2, 1, 0])
     }
 
+    /// A chunk whose size was the end of the input is read directly, whole or in part; the parser reads what follows it.
+    @Test(arguments: [[5], [2, 3], [1, 1, 1, 1, 1], [2], []])
+    func aChunkIsReadDirectly(_ reads: [Int]) throws {
+        var parser = responseParser()
+        func feed(_ text: String) throws -> [Step] {
+            try Array(text.utf8).withUnsafeBytes { input in
+                var position = 0
+                var steps: [Step] = []
+                while let event = try parser.next(input, &position) { steps.append(Step(event)) }
+                return steps
+            }
+        }
+        _ = try feed("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n")
+        var left = 5
+        for count in reads {
+            #expect(parser.directBodyBytes == left)
+            let isComplete = parser.didReadBody(count)
+            #expect(!isComplete)
+            left -= count
+        }
+        #expect(parser.directBodyBytes == left)
+        let rest = try feed(String(repeating: "x", count: left) + "\r\n0\r\n\r\n")
+        #expect(rest.contains { if case .entry(.end) = $0 { true } else { false } })
+        #expect(parser.directBodyBytes == 0)
+    }
+
+    /// A server reads a request's body as a client reads a response's.
+    @Test func aRequestsBodyIsReadDirectly() throws {
+        var parser = RequestParser()
+        try Array("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\n".utf8).withUnsafeBytes { input in
+            var position = 0
+            while let _ = try parser.next(input, &position) {}
+        }
+        #expect(parser.directBodyBytes == 3)
+        #expect(throws: HTTP1Error.self) {
+            var copy = parser
+            _ = try copy.finish()
+        }
+        let areComplete = [parser.didReadBody(1), parser.didReadBody(2)]
+        #expect(areComplete == [false, true])
+        #expect(parser.directBodyBytes == 0)
+        let end = try parser.finish()
+        #expect(end == nil)
+    }
+
     /// More than there may be, or less than nothing, is taken as what there may be.
     @Test func countsThatCannotBe() throws {
         var parser = responseParser()

@@ -1,4 +1,5 @@
 import LoadingKitHTTP1
+import LoadingKitPrimitives
 import Testing
 
 @Suite struct HTTP1ErrorTests {
@@ -18,6 +19,16 @@ import Testing
         #expect(Set(descriptions).count == descriptions.count)
         #expect(descriptions.allSatisfy { $0.contains(" ") })
         #expect(HTTP1Error(.closedEarly(.inBody(missing: 7)), offset: 12).description.contains("7 bytes"))
+    }
+
+    @Test func eachHasACategory() {
+        let categories: [(HTTP1Error.Kind, LayerErrorCategory)] = [
+            (.closedEarly(.inHead), .connectionLost), (.invalidHost, .invalidRequest),
+            (.trailersNeedChunked, .invalidRequest), (.bodyTooLong, .wrongBodyLength),
+            (.bodyTooShort(missing: 7), .wrongBodyLength), (.malformedStatusLine, .unparsableResponse),
+            (.unexpectedBytes, .unparsableResponse),
+        ]
+        for (kind, category) in categories { #expect(HTTP1Error(kind).category == category, "\(kind)") }
     }
 
     @Test func theOffsetIsTold() {

@@ -24,6 +24,26 @@ import Testing
         #expect(head.status == status && head.reason == reason && head.fields.isEmpty)
     }
 
+    /// The phrases of RFC 9110 §15 take no memory of their own; a similar one is kept as it is.
+    @Test(arguments: [
+        (200, "OK"), (201, "Created"), (202, "Accepted"), (206, "Partial Content"), (301, "Moved Permanently"),
+        (302, "Found"), (303, "See Other"), (307, "Temporary Redirect"), (308, "Permanent Redirect"),
+        (400, "Bad Request"), (401, "Unauthorized"), (403, "Forbidden"), (404, "Not Found"),
+        (429, "Too Many Requests"), (500, "Internal Server Error"), (502, "Bad Gateway"),
+        (503, "Service Unavailable"), (599, ""),
+    ])
+    func usualReasons(status: Int, reason: String) throws {
+        for text in [reason, "\(reason) then", reason.lowercased()] {
+            let transcript = verified(responseParser(), "HTTP/1.1 \(status) \(text)\r\n\r\n")
+            let head = try #require(transcript.responses.first)
+            #expect(head.status == status && head.reason == text)
+        }
+    }
+
+    @Test func aVersionIsThatOfAStartLine() {
+        #expect(HTTPVersion.http1_0.description == "HTTP/1.0" && HTTPVersion.http2.description == "HTTP/2.0")
+    }
+
     static let malformed: [(line: String, kind: HTTP1Error.Kind, offset: Int)] = [
         ("HTTP/2.0 200 OK\r\n", .unsupportedVersion, 5),
         ("HTTP/0.9 200 OK\r\n", .unsupportedVersion, 5),

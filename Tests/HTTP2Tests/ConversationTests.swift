@@ -8,6 +8,8 @@ import Testing
         var settings = HTTP2Settings()
         settings.initialWindowSize = 1 << 20
         settings.maxConcurrentStreams = 7
+        settings.enableConnectProtocol = true
+        settings.noRFC7540Priorities = true
         var client = Peer(.client, window: 1 << 24)
         var server = Peer(.server, settings: settings)
         Peer.exchange(&client, &server)
@@ -18,6 +20,7 @@ import Testing
         #expect(client.machine.availableStreams == 7)
         #expect(server.machine.availableStreams == 0)
         #expect(server.machine.sendWindow(for: .connection) == 1 << 24)
+        #expect(client.machine.receiveWindow(for: .connection) == 1 << 24)
     }
 
     @Test func requestAndResponse() throws {

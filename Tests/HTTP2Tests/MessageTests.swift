@@ -263,6 +263,9 @@ import Testing
         var kept = fields(("TE", "trailers"))
         kept.removeConnectionFields()
         #expect(kept.count == 1)
+        var none = fields(("A", "b"))
+        none.removeConnectionFields()
+        #expect(none.count == 1)
     }
 
     @Test func priorities() {

@@ -31,6 +31,18 @@ import Testing
         #expect(Self.name(ping.check(Self.time(20))) == "fine" && !ping.awaitsAnswer)
     }
 
+    /// A PING waits behind the bytes of bodies: its time runs from the last of them that was taken.
+    @Test func theTimeOfAPingRunsFromTheLastBytesTaken() {
+        var ping = KeepAlivePing(Self.time(1))
+        _ = ping.settingsWereAcknowledged(Self.time(1))
+        ping.didSend(Self.time(14))
+        #expect(Self.name(ping.check(Self.time(14))) == "ask", "bytes that are sent are no sign of life")
+        ping.pingWasSent(Self.time(15))
+        ping.didSend(Self.time(18))
+        #expect(Self.name(ping.check(Self.time(22))) == "fine")
+        #expect(Self.name(ping.check(Self.time(23))) == "dead")
+    }
+
     /// Other bytes may have been on their way before the check.
     @Test func aCheckEndsWithTheAnswerToItsOwnPing() {
         var ping = KeepAlivePing(Self.time(1))

@@ -39,6 +39,24 @@ import Testing
         return Pool.Request(id: id, number: UInt64(id.generation))
     }
 
+    /// The pauses become longer, and there is a last one.
+    @Test func aServerThatAlwaysRefusesIsAskedATimeOrTwo() {
+        typealias Refusal = (inout Pool) -> (maySendAgain: Bool, actions: Pool.Actions)
+        let refusals: [Refusal] = [{ $0.connectionWasRefused() }, { $0.streamWasRefused() }]
+        for refuse in refusals {
+            var pool = model().pool
+            var count = 0
+            while count < 100, refuse(&pool).maySendAgain {
+                count += 1
+                _ = pool.pauseDidEnd(now: MonotonicTime(nanoseconds: 1))
+            }
+            #expect(count > 0 && count < 20)
+            pool.streamDidAnswer()
+            _ = pool.connectionDidAnswer(now: MonotonicTime(nanoseconds: 2))
+            #expect(refuse(&pool).maySendAgain, "a server that answers is asked again")
+        }
+    }
+
     /// Bytes on an idle connection would be taken for the answer to the next request: each request checks for them.
     @Test func anIdleConnectionIsCheckedForTheNextRequestToo() throws {
         var model = model()
