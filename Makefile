@@ -9,16 +9,19 @@
 # real servers for six hours (`SOAK_MINUTES`, `SOAK_SEED`), and fails where one ends wrong, or memory, descriptors or threads
 # grow. `make fuzz` runs all fuzz targets, FUZZ_SECONDS each (`make fuzz FUZZ_TARGET=zip FUZZ_SECONDS=600`: one). `make simulate`
 # runs sessions in a simulated system for two minutes (`SECONDS=3600`; `SEEDS=582`, `BACKGROUND=1-100`: these), and `make faults` lets
-# each call of each scenario of a table fail. `make traits` builds combinations of package traits. `make docs` makes the
+# each call of each scenario of a table fail. `make coverage` lists the regions of codecs and pools that no test reaches, and fails
+# where one is not in Tests/unreached.txt. `make traits` builds combinations of package traits. `make docs` makes the
 # documentation's site. `make deb` makes a Debian package of loadkit and loadkitd, and `make deb-check` installs it in a clean root
 # and runs it there. `make static` builds a program for an empty root.
-.PHONY: demo test test-peers docs deb deb-check traits static simulate faults stress races chaos bench bench-results bench-against lint format build install-build-packages install-plugin-packages install-test-packages install-race-packages install-comparison-packages fuzz fuzz-merge install-fuzz-packages soak bench-thresholds install-threshold-packages
+.PHONY: demo test test-peers docs deb deb-check traits static simulate faults coverage stress races chaos bench bench-results bench-against lint format build install-build-packages install-plugin-packages install-test-packages install-race-packages install-comparison-packages fuzz fuzz-merge install-fuzz-packages soak bench-thresholds install-threshold-packages
 
 # Where pipx puts what it installs.
 export PATH := $(HOME)/.local/bin:$(PATH)
 
 BUILD_PACKAGES := libssl-dev zlib1g-dev libbrotli-dev libzstd-dev libpsl-dev libsqlite3-dev pkg-config
 TEST_PACKAGES := python3 nginx-light
+# The tests of codecs and pools, whose coverage is measured.
+COVERAGE_TESTS := HPACKTests,HTTP1Tests,HTTP2Tests,WebSocketTests,ContentCodingTests,PrimitivesTests,HTTPTests,CoreTests,FuzzTests
 # Programs of others that tests talk to, where they are installed.
 PEER_PACKAGES := curl nghttp2-server apache2-bin python3-h2 python3-websockets tinyproxy-bin squid microsocks dante-server python3-pyftpdlib python3-openssl valgrind binutils zip libproxy-tools libproxy1-plugin-webkit libproxy1-plugin-kconfig libkf5config-bin libproxy1-plugin-gsettings gsettings-desktop-schemas openssl krb5-kdc krb5-admin-server krb5-user libapache2-mod-auth-gssapi gss-ntlmssp winbind samba-common-bin python3-gssapi faketime groff-base zsh fish
 # Packages for plugins. A program that uses none of these plugins does not need them.
@@ -108,6 +111,11 @@ simulate: install-build-packages
 faults: install-build-packages
 	swift build --product SimulatedWorld
 	"$$(swift build --show-bin-path)/SimulatedWorld" --faults $(SCENARIO)
+
+coverage: install-build-packages install-plugin-packages
+	LOADINGKIT_TESTS=$(COVERAGE_TESTS) Scripts/build-tests.sh --scratch-path .build-coverage $(TEST_BUILD_OPTIONS) \
+		-Xswiftc -profile-generate -Xswiftc -profile-coverage-mapping
+	@Scripts/coverage.py "$$(swift build --scratch-path .build-coverage --show-bin-path)/LoadingKitPackageTests.xctest"
 
 fuzz: install-build-packages install-fuzz-packages
 	$(FUZZ_BUILD)
