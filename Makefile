@@ -2,7 +2,8 @@
 # `make bench` measures the codecs, and loads end to end, against others and prints one table (`make bench FILTER=hpack`:
 # in part); `make bench-results` also writes Benchmarks/RESULTS.md and its chart. `make bench-against COMMIT` compares the
 # cost of loads with that of another commit (`make bench-against 7eb8d3d FILTER=h2`: in part). `make bench-thresholds` compares the
-# instructions and thread switches of a load with Benchmarks/thresholds.json (`WRITE=1`: writes it). `make stress` runs random loads under
+# instructions and thread switches of a load with Benchmarks/thresholds.json (`WRITE=1`: writes it). `make bench-limits` measures
+# what the others leave out (cold starts, uploads, far servers …) beside its goals. `make stress` runs random loads under
 # ThreadSanitizer and AddressSanitizer, each in a build of its own. `make races` counts the requests that LoadingKit and
 # libcurl lose when servers close connections: idle ones, at a reload, after ten requests. `make chaos` measures the memory
 # that is held after tens of thousands of failed loads, and of plain ones. `make soak` makes random loads of every kind against
@@ -13,7 +14,7 @@
 # where one is not in Tests/unreached.txt. `make traits` builds combinations of package traits. `make docs` makes the
 # documentation's site. `make deb` makes a Debian package of loadkit and loadkitd, and `make deb-check` installs it in a clean root
 # and runs it there. `make static` builds a program for an empty root.
-.PHONY: demo test test-peers docs deb deb-check traits static simulate faults coverage stress races chaos bench bench-results bench-against lint format build install-build-packages install-plugin-packages install-test-packages install-race-packages install-comparison-packages fuzz fuzz-merge install-fuzz-packages soak bench-thresholds install-threshold-packages
+.PHONY: demo test test-peers docs deb deb-check traits static simulate faults coverage stress races chaos bench bench-results bench-against lint format build install-build-packages install-plugin-packages install-test-packages install-race-packages install-comparison-packages fuzz fuzz-merge install-fuzz-packages soak bench-thresholds bench-limits install-threshold-packages install-limit-packages
 
 # Where pipx puts what it installs.
 export PATH := $(HOME)/.local/bin:$(PATH)
@@ -30,6 +31,7 @@ BENCH_PACKAGES := libh2o-evloop-dev node-llhttp libnghttp2-dev libcurl4-openssl-
 FUZZ_PACKAGES := node-llhttp libnghttp2-dev python3
 COMPARISON_PACKAGES := nginx-light openssl python3
 THRESHOLD_PACKAGES := $(COMPARISON_PACKAGES) valgrind binutils
+LIMIT_PACKAGES := $(COMPARISON_PACKAGES) libcurl4-openssl-dev python3-websockets iproute2 util-linux
 RACE_PACKAGES := libcurl4-openssl-dev nginx-light apache2-bin openssl python3
 RACE_BUILD := cd Benchmarks && swift build -c release --static-swift-stdlib --scratch-path .build/clients
 # The flags are for all modules: their branches are counted, and targets see what is internal.
@@ -160,6 +162,9 @@ bench-against: install-build-packages install-comparison-packages
 bench-thresholds: install-build-packages install-threshold-packages
 	@Scripts/bench-thresholds.py --filter '$(FILTER)' $(if $(WRITE),--write)
 
+bench-limits: install-build-packages install-limit-packages
+	@Scripts/bench-limits.py --filter '$(FILTER)'
+
 # Names that read as questions give Bool and change nothing (`Scripts/names.py --comments` lists comments to look at, too).
 lint:
 	swift format lint --strict --recursive --parallel --configuration .swift-format $(SOURCES)
@@ -189,6 +194,9 @@ install-race-packages:
 
 install-comparison-packages:
 	@Scripts/install-packages.sh $(COMPARISON_PACKAGES)
+
+install-limit-packages:
+	@Scripts/install-packages.sh $(LIMIT_PACKAGES)
 
 install-fuzz-packages:
 	@Scripts/install-packages.sh $(FUZZ_PACKAGES)

@@ -8,16 +8,14 @@ the mean of the lower half of the runs: what else the machine does makes a run d
 """
 
 import argparse
-import json
 import os
 import re
 import resource
-import statistics
 import subprocess
 import sys
 import tempfile
 
-from benchclient import HUNDRED_MEGABYTES, KILOBYTE, TOP, Nginx, Scenario, build
+from benchclient import HUNDRED_MEGABYTES, KILOBYTE, TOP, Nginx, Scenario, build, lower_half, run
 
 
 def scenarios():
@@ -30,23 +28,6 @@ def scenarios():
         yield Scenario(f"{scheme}, 100 MB to a file", "file", scheme, HUNDRED_MEGABYTES, 1, 5)
     yield Scenario("a handler's load(_:), 1 KB", "memory", "kilobyte", KILOBYTE, 1, 20_000)
     yield Scenario("data:", "memory", "data", 5, 1, 20_000)
-
-
-def run(program, scenario, server, core):
-    """Seconds of processor time, switches of threads, and page faults of one run."""
-    process = subprocess.Popen(
-        [program] + scenario.arguments(server), stdout=subprocess.PIPE, text=True,
-        preexec_fn=lambda: os.sched_setaffinity(0, {core}))
-    output = process.stdout.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0: sys.exit(f"{program}: {scenario.name}: ended with {process.returncode}")
-    return {"time": json.loads(output)["processorTime"] / 1e6, "switches": usage.ru_nvcsw + usage.ru_nivcsw,
-            "faults": usage.ru_minflt + usage.ru_majflt}
-
-
-def lower_half(values):
-    return statistics.fmean(sorted(values)[:(len(values) + 1) // 2])
 
 
 def client_of(commit):
@@ -89,7 +70,7 @@ def main():
             for scenario in scenarios():
                 if not re.search(options.filter, scenario.name): continue
                 before, now = compare(scenario, clients, server, options.runs, cores[0])
-                print(f"{scenario.name:45} {before['time']:7.3f} {now['time']:7.3f} {now['time'] / before['time']:6.3f} "
+                print(f"{scenario.name:45} {before['seconds']:7.3f} {now['seconds']:7.3f} {now['seconds'] / before['seconds']:6.3f} "
                       f"{before['switches']:8.0f} {now['switches']:8.0f} {before['faults']:7.0f} {now['faults']:7.0f}",
                       flush=True)
         finally:

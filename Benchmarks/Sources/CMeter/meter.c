@@ -14,6 +14,9 @@ static struct {
 } before;
 static long requests;
 static atomic_long taken, loaded, bytes;
+/// When the first load ended, and when the first load of each task had (`meter_begin`): nanoseconds of `CLOCK_MONOTONIC`.
+static atomic_long first_load;
+static long began;
 /// Microseconds of each load. Null until the measuring begins.
 static float *latencies;
 
@@ -49,13 +52,16 @@ void meter_begin(const client_arguments *arguments) {
     memset(latencies, 0, (size_t)requests * sizeof *latencies);
     before.allocations = allocations_count();
     before.processor = processor_time();
-    before.time = meter_now();
+    before.time = began = meter_now();
 }
 
 bool meter_take(void) { return atomic_fetch_add_explicit(&taken, 1, memory_order_relaxed) < requests; }
 
 void meter_loaded(const client_arguments *arguments, long start, long length) {
     if (length != arguments->length) client_fail("a body of another length than expected");
+    long none = 0;
+    if (!atomic_load_explicit(&first_load, memory_order_relaxed))
+        atomic_compare_exchange_strong(&first_load, &none, meter_now());
     if (!latencies) return;
     long index = atomic_fetch_add_explicit(&loaded, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&bytes, length, memory_order_relaxed);
@@ -78,7 +84,8 @@ void meter_finish(void) {
     if (atomic_load(&loaded) != requests) client_fail("not as many loads as were asked for");
     qsort(latencies, (size_t)requests, sizeof *latencies, compare);
     printf("{\"requests\": %ld, \"bytes\": %ld, \"processorTime\": %.0f, \"time\": %.1f, \"latencyMedian\": %.1f, "
-           "\"latency99th\": %.1f, \"allocations\": %ld, \"peakMemory\": %ld}\n",
-        requests, atomic_load(&bytes), processor, (double)time / 1000, latency(50), latency(99), allocations, peak);
+           "\"latency99th\": %.1f, \"allocations\": %ld, \"peakMemory\": %ld, \"firstLoad\": %ld, \"began\": %ld}\n",
+        requests, atomic_load(&bytes), processor, (double)time / 1000, latency(50), latency(99), allocations, peak,
+        atomic_load(&first_load), began);
     fflush(stdout);
 }

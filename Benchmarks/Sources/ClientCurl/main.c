@@ -14,10 +14,13 @@ typedef struct {
     size_t capacity;
     /// Where it is written, in the mode "file".
     FILE *file;
+    /// How much of the body was sent.
+    size_t sent;
 } transfer;
 
 static client_arguments arguments;
 static CURLM *multi;
+static bool is_upload;
 
 static bool is_mode(const char *mode) { return strcmp(arguments.mode, mode) == 0; }
 
@@ -56,6 +59,28 @@ static size_t write_file(char *bytes, size_t size, size_t count, void *context) 
     return written;
 }
 
+/// Bytes of an upload, from memory or from the file.
+static size_t supply(char *room, size_t size, size_t count, void *context) {
+    static char *body;
+    transfer *transfer = context;
+    if (is_mode("uploadFile")) return fread(room, size, count, transfer->file) * size;
+    if (!body && !(body = calloc(1, (size_t)arguments.length))) client_fail("no memory for a body");
+    size_t rest = (size_t)arguments.length - transfer->sent, length = size * count < rest ? size * count : rest;
+    memcpy(room, body + transfer->sent, length);
+    transfer->sent += length;
+    return length;
+}
+
+/// The URL with another address of this machine than before.
+static const char *next_origin(void) {
+    static char text[256];
+    static int number;
+    number++;
+    snprintf(text, sizeof text, "http://127.1.%d.%d%s", number / 250, number % 250 + 1,
+        arguments.url + strlen("http://127.0.0.1"));
+    return text;
+}
+
 static void prepare(transfer *transfer) {
     CURL *handle = transfer->handle = curl_easy_init();
     curl_write_callback receive = is_mode("file") ? write_file : is_mode("delegate") ? drop : keep;
@@ -64,6 +89,12 @@ static void prepare(transfer *transfer) {
     curl_easy_setopt(handle, CURLOPT_WRITEDATA, transfer);
     curl_easy_setopt(handle, CURLOPT_PRIVATE, transfer);
     curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
+    if (is_upload) {
+        curl_easy_setopt(handle, CURLOPT_UPLOAD, 1L);
+        curl_easy_setopt(handle, CURLOPT_READFUNCTION, supply);
+        curl_easy_setopt(handle, CURLOPT_READDATA, transfer);
+        curl_easy_setopt(handle, CURLOPT_INFILESIZE_LARGE, (curl_off_t)arguments.length);
+    }
     if (!arguments.certificate) return;
     curl_easy_setopt(handle, CURLOPT_CAINFO, arguments.certificate);
     // What the server chooses; and loads wait for the first connection, to share it when it is HTTP/2.
@@ -73,6 +104,9 @@ static void prepare(transfer *transfer) {
 
 static void start(transfer *transfer) {
     transfer->length = 0;
+    transfer->sent = 0;
+    if (is_mode("origins")) curl_easy_setopt(transfer->handle, CURLOPT_URL, next_origin());
+    if (is_mode("uploadFile") && !(transfer->file = fopen(arguments.file, "r"))) client_fail("the file does not open");
     if (is_mode("file") && !(transfer->file = fopen(arguments.file, "w"))) client_fail("the file does not open");
     transfer->start = meter_now();
     curl_multi_add_handle(multi, transfer->handle);
@@ -84,10 +118,10 @@ static void finish(CURLMsg *message) {
     long status;
     curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &transfer);
     curl_easy_getinfo(message->easy_handle, CURLINFO_RESPONSE_CODE, &status);
-    if (status != 200) client_fail("another status than 200");
+    if (status / 100 != 2) client_fail("a status that is not 2xx");
     if (transfer->file) fclose(transfer->file);
     transfer->file = NULL;
-    meter_loaded(&arguments, transfer->start, transfer->length);
+    meter_loaded(&arguments, transfer->start, is_upload ? arguments.length : transfer->length);
     // Who asked has the body, and lets it go: the next load needs memory of its own, as with every client.
     free(transfer->body);
     transfer->body = NULL;
@@ -115,6 +149,7 @@ static bool no_more(void) { return false; }
 
 int main(int count, char **texts) {
     arguments = client_arguments_read(count, texts);
+    is_upload = strncmp(arguments.mode, "upload", strlen("upload")) == 0;
     curl_global_init(CURL_GLOBAL_ALL);
     multi = curl_multi_init();
     curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, arguments.at_a_time);

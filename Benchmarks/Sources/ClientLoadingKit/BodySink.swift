@@ -2,12 +2,14 @@ import ClientSupport
 import Foundation
 import LoadingKit
 
-/// A delegate that counts the body's bytes. One load at a time.
-final class BodySink: NSObject, URLSessionDataDelegate, @unchecked Sendable {  // between loads, the queue is idle
+/// A delegate that counts the body's bytes, or those of its file. One load at a time.
+final class BodySink: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate,
+    @unchecked Sendable  // between loads, the queue is idle
+{
     private var length = 0
     private var continuation: CheckedContinuation<Int, any Error>?
 
-    func load(_ task: URLSessionDataTask) async throws -> Int {
+    func load(_ task: URLSessionTask) async throws -> Int {
         length = 0
         return try await withCheckedThrowingContinuation {
             continuation = $0
@@ -17,6 +19,13 @@ final class BodySink: NSObject, URLSessionDataDelegate, @unchecked Sendable {  /
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         length += data.count
+    }
+
+    func urlSession(
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
+    ) {
+        let size = try? FileManager.default.attributesOfItem(atPath: location.path)[.size] as? Int
+        length = size ?? 0
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {

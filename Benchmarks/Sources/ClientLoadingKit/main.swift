@@ -1,5 +1,4 @@
 import ClientSupport
 import LoadingKit
 
-let loader = Loader()
-await LoadLoop(on: loader.executor, load: loader.load).run()
+await LoadLoop(lanes: Loader().lanes).run()
