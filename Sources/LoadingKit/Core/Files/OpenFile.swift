@@ -68,13 +68,19 @@ package final class OpenFile: Sendable {
     }
 
     func read(at position: Int64, upTo end: Int64) throws -> Data {
-        var piece = Data(count: Int(clamping: min(end - position, Self.pieceSize)))
-        let result = piece.withUnsafeMutableBytes { SystemCalls.read(descriptor, $0, at: position) }
-        guard result >= 0 else {
+        let size = Int(clamping: min(end - position, Self.pieceSize))
+        guard size > 0 else { return Data() }
+        // `Data(count:)` would fill the memory with zeros first.
+        guard let memory = malloc(size) else { throw LoadFailure.outOfMemory }
+        let room = UnsafeMutableRawBufferPointer(start: memory, count: size)
+        let result = SystemCalls.read(descriptor, room, at: position)
+        guard result > 0 else {
+            free(memory)
+            if result == 0 { return Data() }
             let reason = SystemCalls.text(ofError: Int32(clamping: -result))
             throw LoadFailure(.cannotOpenFile, "the file cannot be read: \(reason)")
         }
-        return piece.prefix(result)
+        return Data(bytesNoCopy: memory, count: result, deallocator: .free)
     }
 }
 
