@@ -60,6 +60,8 @@ package struct CacheKey: Hashable, Sendable, Codable {
         var slashes = 0
         for byte in text {
             switch byte {
+            // Most bytes; the first comparison decides.
+            case UInt8(ascii: "a")...: break
             case UInt8(ascii: "#"), UInt8(ascii: "@"): return false
             case UInt8(ascii: "/"): slashes += 1
             case UInt8(ascii: "A")...UInt8(ascii: "Z") where slashes < 3: return false

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// A response with its content, as a cache stores it.
 ///
@@ -21,6 +22,9 @@ open class CachedURLResponse: NSObject, NSCopying, @unchecked Sendable {  // set
 
     /// The data that the loader needs to reuse the response; nil when a program made the response.
     package private(set) var metadata: CacheMetadata?
+
+    /// The data that the loader has read from the response's fields, for the next use of the response.
+    package let facts = AtomicLazyReference<ResponseFacts>()
 
     /// Makes a response that may be stored in memory and on disk.
     public convenience init(response: URLResponse, data: Data) {
@@ -75,4 +79,11 @@ open class CachedURLResponse: NSObject, NSCopying, @unchecked Sendable {  // set
         hasher.combine(data.count)
         return hasher.finalize()
     }
+}
+
+/// A loader's data about a stored response, of a type that only the loader knows.
+package final class ResponseFacts: Sendable {
+    package let value: any AnyObject & Sendable
+
+    package init(_ value: any AnyObject & Sendable) { self.value = value }
 }

@@ -4,14 +4,19 @@
 /// Entries are in slots of an array, linked in the order of their use; every operation takes constant time.
 struct LeastRecentlyUsedStore<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Slot: Sendable {
-        var key: Key
-        var value: Value
-        var cost: Int
+        let key: Key
+        let value: Value
+        let cost: Int
+    }
+
+    /// The neighbours of a slot. In an array of their own, because moving a slot changes nothing else.
+    private struct Links: Sendable {
         var older: Int?
         var newer: Int?
     }
 
     private var slots: [Slot?] = []
+    private var links: [Links] = []
     private var free: [Int] = []
     private var indices: [Key: Int] = [:]
     private var oldest: Int?
@@ -28,10 +33,12 @@ struct LeastRecentlyUsedStore<Key: Hashable & Sendable, Value: Sendable>: Sendab
 
     /// The value for a key, which becomes the most recently used.
     mutating func value(for key: Key) -> Value? {
-        guard let index = indices[key], let slot = slots[index] else { return nil }
-        unlink(index)
-        linkAsNewest(index)
-        return slot.value
+        guard let index = indices[key] else { return nil }
+        if index != newest {
+            unlink(index)
+            linkAsNewest(index)
+        }
+        return slots[index]?.value
     }
 
     /// Stores a value, unless its cost exceeds the whole capacity.
@@ -42,7 +49,7 @@ struct LeastRecentlyUsedStore<Key: Hashable & Sendable, Value: Sendable>: Sendab
         let cost = max(0, cost)
         guard cost <= capacity else { return replaced.map { [$0] } ?? [] }
         let evicted = shrink(to: capacity - cost)
-        let slot = Slot(key: key, value: value, cost: cost, older: nil, newer: nil)
+        let slot = Slot(key: key, value: value, cost: cost)
         let index: Int
         if let reused = free.popLast() {
             index = reused
@@ -50,6 +57,7 @@ struct LeastRecentlyUsedStore<Key: Hashable & Sendable, Value: Sendable>: Sendab
         } else {
             index = slots.count
             slots.append(slot)
+            links.append(Links())
         }
         indices[key] = index
         totalCost += cost  // their sum is at most `capacity`
@@ -85,16 +93,15 @@ struct LeastRecentlyUsedStore<Key: Hashable & Sendable, Value: Sendable>: Sendab
     }
 
     private mutating func linkAsNewest(_ index: Int) {
-        slots[index]?.older = newest
-        slots[index]?.newer = nil
-        if let newest { slots[newest]?.newer = index }
+        links[index] = Links(older: newest, newer: nil)
+        if let newest { links[newest].newer = index }
         newest = index
         oldest = oldest ?? index
     }
 
     private mutating func unlink(_ index: Int) {
-        guard let slot = slots[index] else { return }
-        if let older = slot.older { slots[older]?.newer = slot.newer } else { oldest = slot.newer }
-        if let newer = slot.newer { slots[newer]?.older = slot.older } else { newest = slot.older }
+        let (older, newer) = (links[index].older, links[index].newer)
+        if let older { links[older].newer = newer } else { oldest = newer }
+        if let newer { links[newer].older = older } else { newest = older }
     }
 }

@@ -28,6 +28,7 @@
         private static let patience: Int32 = 5000
 
         let url: URL
+        private let path: String
         private let schema: StoreSchema
         private let durability: Durability
         private let log: StoreLog
@@ -37,6 +38,7 @@
 
         init(url: URL, schema: StoreSchema, durability: Durability = .full, log: StoreLog = StoreLog()) {
             self.url = url
+            path = url.path
             self.schema = schema
             self.durability = durability
             self.log = log
@@ -128,7 +130,7 @@
         /// The number that distinguishes the file from another one with its name; nil if there is no file.
         private var fileNumber: UInt64? {
             var status = stat()
-            return SystemCalls.stat(url.path, &status) == 0 ? UInt64(status.st_ino) : nil
+            return SystemCalls.stat(path, &status) == 0 ? UInt64(status.st_ino) : nil
         }
 
         /// While another process creates the database, SQLite returns an error at once instead of waiting.

@@ -9,13 +9,19 @@
     /// machine loses power, the checksum shows missing bytes, and a cache may lose data.
     struct BodyFolder: Sendable {
         let url: URL
+        private let prefix: String
+
+        init(url: URL) {
+            self.url = url
+            prefix = url.path + "/"
+        }
 
         /// The number of empty contents, for which there is no file.
         static let empty: Int64 = 0
 
         private func path(_ number: Int64) -> String {
             let digits = String(UInt64(bitPattern: number), radix: 16)
-            return url.path + "/" + String(repeating: "0", count: 16 - digits.count) + digits
+            return prefix + String(repeating: "0", count: 16 - digits.utf8.count) + digits
         }
 
         /// Returns the number of the new file.

@@ -36,10 +36,11 @@ struct ByteReader {
     /// - Parameter bytes: Must be valid while the reader is used.
     init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-    var isAtEnd: Bool { position == bytes.count }
+    var countOfRest: Int { bytes.count - position }
+    var isAtEnd: Bool { countOfRest == 0 }
 
     private mutating func take(_ count: Int) -> UnsafeRawBufferPointer? {
-        guard count >= 0, count <= bytes.count - position else { return nil }
+        guard count >= 0, count <= countOfRest else { return nil }
         defer { position += count }
         return UnsafeRawBufferPointer(rebasing: bytes[position..<position + count])
     }

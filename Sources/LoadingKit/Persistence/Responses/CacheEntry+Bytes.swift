@@ -87,6 +87,7 @@ extension CacheEntry {
                 count >= 0
             else { return nil }
             var fields = HTTPFields()
+            fields.reserve(fields: Int(min(count, 64)), bytes: reader.countOfRest)
             for _ in 0..<count {
                 guard let name = reader.readBuffer(), let value = reader.readBuffer() else { return nil }
                 fields.append(nameBytes: name, valueBytes: value)

@@ -60,11 +60,11 @@
 
         // MARK: Reading
 
+        private static let storedResponses =
+            "SELECT id, head, body, size, digest FROM response WHERE \(hasKey) ORDER BY id DESC LIMIT \(maximumVariants)"
+
         static func stored(_ key: CacheKey, _ connection: SQLiteConnection) throws -> [Stored] {
-            try connection.rows(
-                "SELECT id, head, body, size, digest FROM response WHERE \(hasKey) "
-                    + "ORDER BY id DESC LIMIT \(maximumVariants)", [key.url, key.method]
-            ) { row in
+            try connection.rows(storedResponses, [key.url, key.method]) { row in
                 guard let id = row.value(0, Int64.self), let head = row.value(1, Data.self),
                     let body = row.value(2, Int64.self), let size = row.value(3, Int.self),
                     let digest = row.value(4, Data.self)

@@ -74,7 +74,7 @@ enum CacheVerdict {
     }
 }
 
-struct CacheQuery {
+final class CacheQuery: Sendable {
     let method: String
     let url: URL
     let policy: URLRequest.CachePolicy

@@ -259,12 +259,14 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
         receiver?.finish()
     }
 
-    private func collect(_ response: HTTPURLResponse) {
+    private func collect(_ response: HTTPURLResponse) { receiver?.collect(record(of: response)) }
+
+    private func record(of response: HTTPURLResponse) -> TransactionRecord {
         var timings = TransactionTimings()
         timings.fetchStart = fetchStart
         timings.responseStart = resources.loop.now
         timings.responseEnd = resources.loop.now
         timings.resourceFetchType = .localCache
-        receiver?.collect(TransactionRecord(timings: timings, request: request, response: response))
+        return TransactionRecord(timings: timings, request: request, response: response)
     }
 }

@@ -4,7 +4,7 @@ import LoadingKitCore
 
 /// A stored part of a response that is the beginning of an answer. The rest is requested from the server (RFC 9111
 /// §3.3, §3.4).
-struct PartialResponse {
+final class PartialResponse: Sendable {
     let stored: StoredResponse
     /// The range that the program requested; all, if it requested none.
     private let wanted: ContentRange

@@ -5,7 +5,7 @@ import LoadingKitTransport
 
 extension SessionCache {
     /// A response, when its head is received.
-    struct Receipt {
+    final class Receipt {
         let query: CacheQuery
         let request: URLRequest
         let response: HTTPURLResponse
@@ -14,6 +14,19 @@ extension SessionCache {
         let isTrusted: Bool
         let requestTime: Date
         let responseTime: Date
+
+        init(
+            query: CacheQuery, request: URLRequest, response: HTTPURLResponse, user: CacheUser, isTrusted: Bool,
+            requestTime: Date, responseTime: Date
+        ) {
+            self.query = query
+            self.request = request
+            self.response = response
+            self.user = user
+            self.isTrusted = isTrusted
+            self.requestTime = requestTime
+            self.responseTime = responseTime
+        }
 
         /// The request that the response may answer later; nil if there is none.
         var answeredRequest: URLRequest? {

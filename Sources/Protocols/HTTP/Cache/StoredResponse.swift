@@ -2,29 +2,31 @@ import Foundation
 import LoadingKitCore
 import LoadingKitPrimitives
 
-struct StoredResponse {
+/// A class, because a structure of this size costs more to pass on than to allocate.
+final class StoredResponse: Sendable {
     let cached: CachedURLResponse
     let response: HTTPURLResponse
-    let metadata: CacheMetadata
-    let control: CacheControl
-    /// Such a response may answer every request.
-    var isFromProgram = false
+    private let facts: StoredFacts
 
     /// Nil for another protocol's response. One that the program stored counts as received then.
     init?(_ entry: CacheEntry) {
         guard let response = entry.response.response as? HTTPURLResponse else { return nil }
-        let metadata = entry.response.metadata ?? CacheMetadata(requestTime: entry.date, responseTime: entry.date)
-        self.init(entry.response, response, metadata)
-        isFromProgram = entry.response.metadata == nil
+        cached = entry.response
+        self.response = response
+        facts = StoredFacts.of(entry.response, response, date: entry.date)
     }
 
     init(_ cached: CachedURLResponse, _ response: HTTPURLResponse, _ metadata: CacheMetadata) {
         self.cached = cached
         self.response = response
-        self.metadata = metadata
-        control = CacheControl(response.fields)
+        facts = StoredFacts(response, metadata)
     }
 
+    /// Whether the program stored the response itself. Such a response may answer every request.
+    var isFromProgram: Bool { cached.metadata == nil }
+
+    var metadata: CacheMetadata { facts.metadata }
+    var control: CacheControl { facts.control }
     var fields: HTTPFields { response.fields }
     var status: Int { response.statusCode }
     var data: Data { cached.data }
@@ -34,9 +36,9 @@ struct StoredResponse {
     var isDecoded: Bool { fields.contains(.contentEncoding) }
 
     func freshness(now: Date) -> Freshness {
-        Freshness(
-            status: status, fields: fields, control: control, requestTime: metadata.requestTime,
-            responseTime: metadata.responseTime, now: now)
+        let atReceipt = facts.freshnessAtReceipt
+        let since = now.timeIntervalSince(facts.metadata.responseTime)
+        return Freshness(lifetime: atReceipt.lifetime, age: atReceipt.age + max(0, since))
     }
 
     /// Whether the response may answer every request without credentials, whatever the request's fields.
@@ -54,6 +56,33 @@ struct StoredResponse {
         metadata.responseTime = responseTime
         let response = response.with(fields: fields)
         return StoredResponse(cached.with(response: response, metadata: metadata), response, metadata)
+    }
+}
+
+/// The data by which the rules decide about a stored response. They are read from its fields once.
+private final class StoredFacts: Sendable {
+    let metadata: CacheMetadata
+    let control: CacheControl
+    let freshnessAtReceipt: Freshness
+
+    init(_ response: HTTPURLResponse, _ metadata: CacheMetadata) {
+        self.metadata = metadata
+        control = CacheControl(response.fields)
+        freshnessAtReceipt = Freshness(
+            status: response.statusCode, fields: response.fields, control: control, requestTime: metadata.requestTime,
+            responseTime: metadata.responseTime, now: metadata.responseTime)
+    }
+
+    /// - Parameter date: when the response was stored. It counts for a response that the program stored, which may be
+    ///   stored again at another time.
+    static func of(_ cached: CachedURLResponse, _ response: HTTPURLResponse, date: Date) -> StoredFacts {
+        guard let metadata = cached.metadata else {
+            return StoredFacts(response, CacheMetadata(requestTime: date, responseTime: date))
+        }
+        if let known = cached.facts.load()?.value as? StoredFacts { return known }
+        let made = StoredFacts(response, metadata)
+        _ = cached.facts.storeIfNil(ResponseFacts(made))
+        return made
     }
 }
 
