@@ -130,6 +130,7 @@ def run(program, scenario, server, core, prefix=()):
     if process.returncode != 0: sys.exit(f"{program}: {scenario.name}: ended with {process.returncode}")
     figures = json.loads(output)
     return figures | {"start": start, "wallTime": figures["time"], "seconds": figures["processorTime"] / 1e6,
+                      "wholeSeconds": usage.ru_utime + usage.ru_stime,
                       "switches": usage.ru_nvcsw + usage.ru_nivcsw, "faults": usage.ru_minflt + usage.ru_majflt}
 
 

@@ -25,6 +25,7 @@ struct Loader: Sendable {
         if let certificate = Arguments.process.certificate { configuration.tlsTrustRoots = .file(path: certificate) }
         let isTold = mode == "delegate" || mode == "background"
         session = URLSession(configuration: configuration, delegate: isTold ? sink : nil, delegateQueue: nil)
+        configuration.urlCache = Self.cache
         other = mode == "loops" ? URLSession(configuration: configuration) : session
         if mode == "echo" {
             webSocket = session.webSocketTask(with: url)
@@ -57,7 +58,7 @@ struct Loader: Sendable {
     private static var cache: URLCache? {
         let capacity = 16 << 20
         return switch Arguments.process.mode {
-        case "memoryCache": URLCache(memoryCapacity: capacity, diskCapacity: 0)
+        case "memoryCache", "loop", "loops": URLCache(memoryCapacity: capacity, diskCapacity: 0)
         case "diskCache":
             URLCache(
                 memoryCapacity: 0, diskCapacity: capacity, directory: URL(fileURLWithPath: Arguments.process.file))
@@ -68,7 +69,7 @@ struct Loader: Sendable {
     /// The ways in which loads are made, of which each of the tasks that make them has one.
     var lanes: [LoadLane] {
         switch Arguments.process.mode {
-        case "executor": [LoadLane(load: load, executor: session.executor)]
+        case "executor", "loop": [LoadLane(load: load, executor: session.executor)]
         case "loops": [session, other].map { LoadLane(load: loadToMemory(in: $0), executor: $0.executor) }
         default: [LoadLane(load: load)]
         }
@@ -76,7 +77,7 @@ struct Loader: Sendable {
 
     private var load: @Sendable () async throws -> Int {
         switch Arguments.process.mode {
-        case "memory", "executor", "memoryCache", "diskCache", "cookies", "queued": loadToMemory(in: session)
+        case "memory", "executor", "loop", "memoryCache", "diskCache", "cookies", "queued": loadToMemory(in: session)
         case "origins": loadFromOrigins
         case "delegate": tellDelegate
         case "background": loadInBackground
