@@ -23,8 +23,8 @@ open class CachedURLResponse: NSObject, NSCopying, @unchecked Sendable {  // set
     /// The data that the loader needs to reuse the response; nil when a program made the response.
     package private(set) var metadata: CacheMetadata?
 
-    /// The data that the loader has read from the response's fields, for the next use of the response.
-    package let facts = AtomicLazyReference<ResponseFacts>()
+    /// ``facts``, retained. Not `AtomicLazyReference`, whose functions are not specialised.
+    private let retainedFacts = Atomic<UnsafeRawPointer?>(nil)
 
     /// Makes a response that may be stored in memory and on disk.
     public convenience init(response: URLResponse, data: Data) {
@@ -48,6 +48,24 @@ open class CachedURLResponse: NSObject, NSCopying, @unchecked Sendable {  // set
     ) {
         self.init(response: response, data: data, userInfo: userInfo, storagePolicy: storagePolicy)
         self.metadata = metadata
+    }
+
+    deinit {
+        if let kept = retainedFacts.load(ordering: .acquiring) { Unmanaged<AnyObject>.fromOpaque(kept).release() }
+    }
+
+    /// The object that the loader has made from the response's fields, for the next use of the response.
+    package var facts: AnyObject? {
+        retainedFacts.load(ordering: .acquiring).map { Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// Keeps the loader's object, unless there is one.
+    package func keep(facts: any AnyObject & Sendable) {
+        let retained = Unmanaged<AnyObject>.passRetained(facts)
+        let isKept = retainedFacts.compareExchange(
+            expected: nil, desired: UnsafeRawPointer(retained.toOpaque()), ordering: .acquiringAndReleasing
+        ).exchanged
+        if !isKept { retained.release() }
     }
 
     /// The response itself, or a copy where the response has trailer fields, which are not stored.
@@ -79,11 +97,4 @@ open class CachedURLResponse: NSObject, NSCopying, @unchecked Sendable {  // set
         hasher.combine(data.count)
         return hasher.finalize()
     }
-}
-
-/// A loader's data about a stored response, of a type that only the loader knows.
-package final class ResponseFacts: Sendable {
-    package let value: any AnyObject & Sendable
-
-    package init(_ value: any AnyObject & Sendable) { self.value = value }
 }

@@ -79,9 +79,9 @@ private final class StoredFacts: Sendable {
         guard let metadata = cached.metadata else {
             return StoredFacts(response, CacheMetadata(requestTime: date, responseTime: date))
         }
-        if let known = cached.facts.load()?.value as? StoredFacts { return known }
+        if let known = cached.facts as? StoredFacts { return known }
         let made = StoredFacts(response, metadata)
-        _ = cached.facts.storeIfNil(ResponseFacts(made))
+        cached.keep(facts: made)
         return made
     }
 }
