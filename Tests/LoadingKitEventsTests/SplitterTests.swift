@@ -135,12 +135,14 @@ import Testing
         }
     }
 
-    @Test func aRecordIsAsLongAsTheLimit() async throws {
+    /// The error has as much of a record as shows that it is too long, also where more has arrived: up to a CR LF behind it.
+    @Test(arguments: [("{\"n\":10}", "{\"n\":10}"), ("{\"n\":1234567}", "{\"n\":12345")])
+    func aRecordIsAsLongAsTheLimit(_ long: String, _ first: String) async throws {
         try await Self.serve { session, url in
             var options = JSONRecordOptions()
             options.maximumRecordSize = 7
             options.didSkip = { _ in }
-            let bytes = Array("{\"n\":1}\r\n {\"n\":2}\n{\"n\":10}\n".utf8)
+            let bytes = Array("{\"n\":1}\r\n {\"n\":2}\n\(long)\n".utf8)
             for cut in 0...bytes.count {
                 var values: [Int] = []
                 let (all, _) = try await session.lines(
@@ -148,7 +150,9 @@ import Testing
                 let error = await #expect(throws: JSONRecordError.self) {
                     for try await value in all { values.append(value.n) }
                 }
-                guard case .tooLong(limit: 7) = error?.kind, error?.record == 3, values == [1, 2] else {
+                guard case .tooLong(limit: 7) = error?.kind, error?.record == 3, values == [1, 2],
+                    error?.firstBytes == Data(first.utf8)
+                else {
                     Issue.record("\(values) \(String(describing: error)), cut at \(cut)")
                     continue
                 }

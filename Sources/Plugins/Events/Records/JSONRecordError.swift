@@ -17,7 +17,7 @@ public struct JSONRecordError: Error, Sendable, LocalizedError, CustomStringConv
     public let kind: Kind
     /// The record's number in the body, from 1. Empty records do not count.
     public let record: Int
-    /// The record's first 1,024 bytes.
+    /// The record's first bytes: 1,024 at most, and few more than the limit if the record is too long.
     public let firstBytes: Data
 
     init(_ kind: Kind, record: Int, _ bytes: Data) {

@@ -68,8 +68,9 @@ struct RecordSplitter: Splitter {
     private func checkSize(_ run: UnsafeRawBufferPointer) throws {
         let (size, overflows) = limit.addingReportingOverflow(isFirst ? 5 : 2)
         guard !overflows, record.count + run.count > size else { return }
-        throw JSONRecordError(
-            .tooLong(limit: limit), record: count + 1, Data(record.prefix(1024)) + Data(run.prefix(1024)))
+        // As many bytes as show the error, however many have arrived.
+        let known = Data(record.prefix(FirstBytes.limit)) + Data(run.prefix(FirstBytes.limit))
+        throw JSONRecordError(.tooLong(limit: limit), record: count + 1, known.prefix(size + 1))
     }
 
     private mutating func takeRecord() throws -> Record? {
