@@ -80,6 +80,16 @@
             #expect(throws: ContentCodingError.self) { try decoder.finish() }
         }
 
+        /// A block has more bytes than its length says. libbrotlidec finds it before or after it writes some of them.
+        @Test func aBlockThatIsTooLongIsOneError() {
+            let body: [UInt8] = [
+                0x01, 0x00, 0x00, 0x00, 0x20, 0x65, 0x10, 0x10, 0x6f, 0x05, 0x01, 0x32, 0, 0, 0, 0, 0x7a, 0x72, 0x03,
+            ]
+            for pieces in [[body[...]], body.indices.map { body[$0...$0] }] {
+                for room in [1, 2, 4096] { #expect(failure(pieces, "br", room: room) == .corrupt("BLOCK_LENGTH")) }
+            }
+        }
+
         @Test func aBombIsStopped() throws {
             let zeros = [UInt8](repeating: 0, count: 40 << 20)
             let body = BrotliEncoder.compress(zeros, quality: 1)

@@ -46,9 +46,12 @@ enum DecodingFlaw: Error {
 }
 
 /// The error's kind; nil where there is none.
-func failure(_ pieces: [ArraySlice<UInt8>], _ contentEncoding: String, room: Int = 4096) -> ContentCodingError.Kind? {
+func failure(
+    _ pieces: [ArraySlice<UInt8>], _ contentEncoding: String, room: Int = 4096,
+    limits: DecompressionLimits = DecompressionLimits()
+) -> ContentCodingError.Kind? {
     do {
-        _ = try decoded(pieces, contentEncoding, room: room)
+        _ = try decoded(pieces, contentEncoding, room: room, limits: limits)
         return nil
     } catch let error as ContentCodingError {
         return error.kind

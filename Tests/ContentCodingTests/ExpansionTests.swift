@@ -95,6 +95,42 @@ import Testing
         #expect(count == 4 && error == .corrupt("more than 65536 bytes follow its end"))
     }
 
+    /// Zeros and some noise. The bound counts whole blocks of coded bytes, so that it is met in all divisions of the body or in
+    /// none, however far the decoder reads ahead.
+    @Test(arguments: [(100_000, false), (4_000_000, true)])
+    func theBoundDoesNotDependOnHowTheBodyArrives(_ zeros: Int, _ isExceeded: Bool) throws {
+        var random = SeededGenerator(seed: 1)
+        let noise = (0..<500).map { _ in UInt8.random(in: 0...255, using: &random) }
+        let plain = [UInt8](repeating: 0, count: zeros) + noise
+        var limits = DecompressionLimits()
+        limits.minimumSize = 64 << 10
+        for coding in ContentCoding.builtIn {
+            let body = try coding.encode(plain)
+            let expected: ContentCodingError.Kind? = isExceeded ? .expandsTooFar(ratio: 200) : nil
+            for (piece, room) in [(body.count, 1 << 23), (body.count, 4096), (7, 1 << 17), (1, 300)] {
+                let pieces = stride(from: 0, to: body.count, by: piece).map { body[$0..<min($0 + piece, body.count)] }
+                let kind = failure(pieces, coding.rawValue, room: room, limits: limits)
+                #expect(kind == expected, "\(coding), pieces of \(piece), room for \(room)")
+            }
+        }
+    }
+
+    /// The bytes before an error count first, and all of them.
+    @Test func aCorruptBodyWithinTheBound() throws {
+        var body = Coder.compress([UInt8](repeating: 0, count: 300_000), .gzip)
+        body[body.count - 8] ^= 1
+        var limits = DecompressionLimits()
+        limits.minimumSize = 64 << 10
+        for (room, ratio) in [(1 << 20, 200), (1000, 200), (1 << 20, 4), (1000, 4)] {
+            limits.ratio = ratio
+            let expected =
+                ratio == 4 ? .expandsTooFar(ratio: 4) : ContentCodingError.Kind.corrupt("incorrect data check")
+            for pieces in [[body[...]], body.indices.map { body[$0...$0] }] {
+                #expect(failure(pieces, "gzip", room: room, limits: limits) == expected, "room for \(room)")
+            }
+        }
+    }
+
     @Test func theBoundIsAdjustable() throws {
         let body = Coder.compress([UInt8](repeating: 0, count: 200_000), .zlib)
         var limits = DecompressionLimits()

@@ -66,6 +66,9 @@
             let allocations =
                 BROTLI_DECODER_ERROR_ALLOC_BLOCK_TYPE_TREES.rawValue...BROTLI_DECODER_ERROR_ALLOC_CONTEXT_MODES.rawValue
             if allocations.contains(code.rawValue) { return .outOfMemory }
+            // The room decides which of both libbrotlidec finds.
+            let lengths = [BROTLI_DECODER_ERROR_FORMAT_BLOCK_LENGTH_1, BROTLI_DECODER_ERROR_FORMAT_BLOCK_LENGTH_2]
+            if lengths.contains(code) { return .corrupt("BLOCK_LENGTH") }
             return .corrupt(BrotliDecoderErrorString(code).map { String(cString: $0) } ?? "error \(code.rawValue)")
         }
 

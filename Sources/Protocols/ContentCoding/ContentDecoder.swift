@@ -9,6 +9,9 @@ public final class ContentDecoder {
     /// The largest number of codings of one body. Servers have no reason to use more.
     private static let maximumCodings = 4
 
+    /// The number of coded bytes by which the limit of expansion grows.
+    private static let step = 16 * 1024
+
     /// The decoder of one coding. Its output waits in its buffer for the next layer. The last layer has no buffer, as
     /// it decodes into the reader's memory.
     private final class Layer {
@@ -35,6 +38,10 @@ public final class ContentDecoder {
     private let limits: DecompressionLimits
     /// The number of the body's coded bytes consumed so far.
     private var consumed = 0
+    /// The number of the body's coded bytes that may be consumed now, a multiple of `step`. It grows when all layers have
+    /// given what is in those before, so that the limit of expansion does not depend on how the body is cut, and on how
+    /// far a decoder reads ahead of its output.
+    private var readable = step
 
     /// - Parameter contentEncoding: the field's value. The result is nil if it names no coding that needs decoding, or
     ///   a coding that is not built in. The body then passes through undecoded.
@@ -68,10 +75,7 @@ public final class ContentDecoder {
         let layer = layers[index]
         var count = 0
         if index == 0 {
-            let start = position
-            // Counted even if decoding fails: a corrupt body is not an empty one.
-            defer { consumed += position - start }
-            count = try layer.stream.decode(input, &position, into: output)
+            count = try decode(layer, input, &position, output)
         } else {
             let source = layers[index - 1]
             var hasMore = true
@@ -84,10 +88,31 @@ public final class ContentDecoder {
         layer.produced += count
         // Each layer's output is checked, not only the final one: a layer whose output shrinks again in a later layer
         // also costs time.
-        if layer.produced > limits.minimumSize && layer.produced / max(1, limits.ratio) > consumed {
+        if layer.produced > limits.minimumSize && layer.produced / max(1, limits.ratio) > readable {
             throw ContentCodingError(coding: layer.coding, kind: .expandsTooFar(ratio: limits.ratio))
         }
         return count
+    }
+
+    /// Decodes the body's own bytes.
+    private func decode(
+        _ first: Layer, _ input: UnsafeRawBufferPointer, _ position: inout Int, _ output: UnsafeMutableRawBufferPointer
+    ) throws(ContentCodingError) -> Int {
+        while true {
+            let part = UnsafeRawBufferPointer(rebasing: input.prefix(position + readable - consumed))
+            let count = try advance(first, part, &position, output)
+            guard count == 0, consumed == readable, position < input.count else { return count }
+            readable += Self.step
+        }
+    }
+
+    private func advance(
+        _ first: Layer, _ part: UnsafeRawBufferPointer, _ position: inout Int, _ output: UnsafeMutableRawBufferPointer
+    ) throws(ContentCodingError) -> Int {
+        let start = position
+        // Counted even if decoding fails: a corrupt body is not an empty one.
+        defer { consumed += position - start }
+        return try first.stream.decode(part, &position, into: output)
     }
 
     private static func decode(
@@ -119,9 +144,9 @@ public final class ContentDecoder {
 
 /// The limits of a body's expansion.
 public struct DecompressionLimits: Sendable {
-    /// The number of decoded bytes for each coded byte of the body, for each coding if there are several. The default
-    /// is 200, far more than a body of text or JSON needs. deflate itself reaches 1,032 for repeated identical bytes,
-    /// br and zstd many thousands.
+    /// The number of decoded bytes for each coded byte of the body, for each coding if there are several. The coded
+    /// bytes are rounded up to a multiple of 16 KiB. The default is 200, far more than a body of text or JSON needs.
+    /// deflate itself reaches 1,032 for repeated identical bytes, br and zstd many thousands.
     public var ratio = 200
 
     /// The number of decoded bytes above which the ratio applies. The default is 32 MiB, so that small content may

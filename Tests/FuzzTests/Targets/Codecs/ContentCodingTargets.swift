@@ -22,14 +22,21 @@ enum ContentCodingTargets {
         let bytes = input.rest()
         guard let whole = try outcome(codings, [bytes], room: 4096) else { return }
         guard let divided = try outcome(codings, cuts.pieces(of: bytes), room: room) else { return }
-        // libbrotlidec and libzstd keep bytes back before an error, so that of two layers either may fail first.
-        if case (.failed, .failed) = (whole, divided), codings.contains(",") { return }
+        if case (.failed(let first), .failed(let second)) = (whole, divided), maySwap(first, second, codings) { return }
         try require(whole == divided, "\(whole) and \(divided)")
+    }
+
+    /// libbrotlidec and libzstd keep bytes back before an error, more of them if they have them at once. Of two layers
+    /// either may then fail first; and a body that both expands too far and is corrupt may be refused for either.
+    private static func maySwap(_ first: ContentCodingError, _ second: ContentCodingError, _ codings: String) -> Bool {
+        if codings.contains(",") { return true }
+        let isBounded = [first, second].contains { if case .expandsTooFar = $0.kind { true } else { false } }
+        return isBounded && (codings == "br" || codings == "zstd")
     }
 
     private static func outcome(_ codings: String, _ pieces: [[UInt8]], room: Int) throws -> Outcome? {
         var limits = DecompressionLimits()
-        limits.minimumSize = 64 << 10
+        (limits.minimumSize, limits.ratio) = (64 << 10, 4)
         guard let decoder = ContentDecoder(contentEncoding: codings, limits: limits) else { return nil }
         var output: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: room)
@@ -40,7 +47,8 @@ enum ContentCodingTargets {
             return .failed(error)
         }
         let length = pieces.reduce(0) { $0 + $1.count }
-        try require(output.count <= max(limits.minimumSize, limits.ratio * (length + 1)), "the body expands too far")
+        let blocks = max(1, (length + 16383) / 16384)
+        try require(output.count < limits.ratio * (blocks * 16384 + 1), "the body expands too far")
         return .decoded(output)
     }
 
