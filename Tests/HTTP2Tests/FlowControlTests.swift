@@ -246,6 +246,23 @@ import Testing
         #expect(server.machine.sendWindow(for: stream) == 0x7fff_ffff)
     }
 
+    /// A window update behind smaller settings counts from those, acknowledged or not: it fills the window, and no more.
+    @Test(arguments: [0, 20, 1000] as [UInt32]) func windowsGrowBehindSmallerSettings(_ size: UInt32) throws {
+        var client = Peer.connected(.client)
+        var server = Peer.connected(.server)
+        let stream = try client.request("POST", endStream: false)
+        var settings = client.machine.localSettings
+        settings.initialWindowSize = size
+        client.machine.updateSettings(settings, to: &client.output)
+        client.machine.setReceiveWindow(.max, of: stream)
+        // The server's acknowledgement is on its way.
+        server.feed(client.takeOutput())
+        #expect(server.error == nil && server.machine.sendWindow(for: stream) == 0x7fff_ffff)
+        #expect(client.machine.receiveWindow(for: stream) == 0x7fff_ffff + 65535 - Int(size))
+        Peer.exchange(&client, &server)
+        #expect(client.error == nil && client.machine.receiveWindow(for: stream) == 0x7fff_ffff)
+    }
+
     /// Bytes that were on their way to a stream that this side has reset are not a flood, however many there are.
     @Test func lateDataIsNoFlood() throws {
         var client = Peer.connected(.client)

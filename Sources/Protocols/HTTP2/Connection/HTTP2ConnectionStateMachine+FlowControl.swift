@@ -191,7 +191,8 @@ extension HTTP2ConnectionStateMachine {
     }
 
     /// The number of bytes that the peer may send on a stream, or (stream 0) on all streams together, before this side
-    /// enlarges the window. It may be below 0 (§6.9.2). 0 for a stream that has ended.
+    /// enlarges the window. It may be below 0 (§6.9.2). 0 for a stream that has ended. Settings count after the peer's
+    /// acknowledgement: until it arrives, the window of a stream may be larger than 2³¹ - 1 here.
     public func receiveWindow(for stream: HTTP2StreamID) -> Int {
         guard stream != .connection else { return receiveWindow.available }
         return streams.find(stream).map { streams[$0].receiveWindow.available } ?? 0

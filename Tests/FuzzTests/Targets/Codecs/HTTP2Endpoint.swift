@@ -119,10 +119,18 @@ struct HTTP2Endpoint {
         let windows = machine.openStreams + [.connection]
         for stream in windows {
             try require(machine.sendWindow(for: stream) <= 0x7fff_ffff, "the window of \(stream) is too large")
-            try require(machine.receiveWindow(for: stream) <= 0x7fff_ffff, "the window for \(stream) is too large")
+            // The peer has read the settings before any window update that followed them, acknowledged or not.
+            let pending = stream == .connection ? 0 : pendingWindowChange
+            let window = machine.receiveWindow(for: stream) + pending
+            try require(window <= 0x7fff_ffff, "the window for \(stream) is too large")
         }
         try require(machine.sendWindow(for: .connection) >= 0, "more was sent than the connection's window allows")
         try checkFrames()
+    }
+
+    /// The change of each stream's window by settings that the peer has not acknowledged.
+    private var pendingWindowChange: Int {
+        Int(machine.localSettings.initialWindowSize) - Int(machine.acknowledgedSettings.initialWindowSize)
     }
 
     /// All that was sent is whole frames; the last one after an error is GOAWAY.
