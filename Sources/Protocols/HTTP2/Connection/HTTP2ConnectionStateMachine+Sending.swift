@@ -84,7 +84,9 @@ extension HTTP2ConnectionStateMachine {
     /// Appends the header of a DATA frame. The caller sends the frame's `count` bytes directly after it, from its own
     /// memory.
     ///
-    /// `count` is at most the result of ``sendableBytes(on:)``.
+    /// `count` is at most the result of ``sendableBytes(on:)``. The bytes of all frames together are as many as
+    /// `content-length` says, if the head has it, and there are none in a response to HEAD or with status 204 or 304
+    /// (§8.1.1). This method does not count them; the peer ends a stream that has others.
     public mutating func sendDataHeader(
         _ count: Int, on stream: HTTP2StreamID, endStream: Bool, to output: inout [UInt8]
     ) throws(HTTP2Error) {

@@ -9,6 +9,8 @@ struct HTTP2Endpoint {
     private(set) var output: [UInt8] = []
     /// The bytes of bodies that the program has not consumed.
     private var held: [HTTP2StreamID: Int] = [:]
+    /// The streams whose response has no body: the program sends none.
+    private var bodiless: Set<HTTP2StreamID> = []
 
     /// A connection on which the peer's preface and settings have arrived, unless `sendsPreface` is false.
     init(_ role: HTTP2Role, _ choices: UInt8, sendsPreface: Bool = true) {
@@ -87,11 +89,13 @@ struct HTTP2Endpoint {
 
     private mutating func respond(_ stream: HTTP2StreamID, _ number: Int, _ endStream: Bool) {
         let status = [200, 103, 304, 404][number & 3]
-        try? machine.sendResponse(status, HTTPFields(), on: stream, endStream: endStream, to: &output)
+        guard (try? machine.sendResponse(status, HTTPFields(), on: stream, endStream: endStream, to: &output)) != nil
+        else { return }
+        if status == 304 { bodiless.insert(stream) }
     }
 
     mutating func send(_ count: Int, on stream: HTTP2StreamID, endStream: Bool) {
-        let count = min(count & 0xff, machine.sendableBytes(on: stream))
+        let count = bodiless.contains(stream) ? 0 : min(count & 0xff, machine.sendableBytes(on: stream))
         do throws(HTTP2Error) {
             try machine.sendDataHeader(count, on: stream, endStream: endStream, to: &output)
         } catch {
