@@ -26,8 +26,9 @@ final class ResumableSession: @unchecked Sendable {  // OpenSSL counts reference
 
 /// The sessions of a context, by server.
 final class TLSSessionStore: Sendable {
-    /// Servers commonly send two tickets on each connection. More than a few parallel connections are rare.
-    private static let maximumSessionsPerServer = 8
+    /// Servers commonly send two tickets on each connection, and each is stored with the server's certificates, in some
+    /// kilobytes. If more connections are opened at once, the last ticket serves several of them.
+    static let maximumSessionsPerServer = 4
     private static let maximumServers = 256
 
     private struct State {
