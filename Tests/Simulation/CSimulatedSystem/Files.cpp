@@ -152,6 +152,14 @@ ssize_t pwrite64(int descriptor, const void *buffer, size_t count, off64_t offse
     return writeAt(descriptor, buffer, count, offset);
 }
 
+/// In a simulation, all of a file is in memory: what really is differs from run to run.
+ssize_t preadv2(int descriptor, const iovec *list, int count, off_t offset, int flags) {
+    CALLED;
+    if (int error = fault("preadv2", true)) return result(-error);
+    if (isSimulated()) flags &= ~RWF_NOWAIT;
+    return result(realCall(SYS_preadv2, descriptor, long(list), count, offset, 0, flags));
+}
+
 ssize_t readv(int descriptor, const iovec *list, int count) {
     if (!object(descriptor)) return result(realCall(SYS_readv, descriptor, long(list), count));
     return count > 0 ? read(descriptor, list[0].iov_base, list[0].iov_len) : 0;

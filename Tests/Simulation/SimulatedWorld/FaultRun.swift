@@ -68,9 +68,9 @@ struct FaultRun: Sendable {
         ("getsockopt", [ENOBUFS]), ("setsockopt", [ENOPROTOOPT, ENOMEM]), ("getsockname", [ENOBUFS]),
         ("epoll_create1", [EMFILE]), ("epoll_ctl", [ENOMEM, ENOSPC]), ("epoll_wait", [EINTR]), ("eventfd", [EMFILE]),
         ("open", [EMFILE, ENOSPC, EACCES, EINTR]), ("read", [EIO, EINTR]), ("write", [ENOSPC, EIO, EINTR, EDQUOT]),
-        ("pread", [EIO]), ("pwrite", [ENOSPC, EIO]), ("fsync", [EIO]), ("ftruncate", [EIO, ENOSPC]),
-        ("rename", [EXDEV, ENOSPC, EACCES]), ("link", [EXDEV, ENOSPC, EMLINK]), ("unlink", [EACCES, EIO]),
-        ("mkdir", [ENOSPC, EACCES]), ("getaddrinfo", [EMFILE]),
+        ("pread", [EIO]), ("preadv2", [EAGAIN, EOPNOTSUPP]), ("pwrite", [ENOSPC, EIO]), ("fsync", [EIO]),
+        ("ftruncate", [EIO, ENOSPC]), ("rename", [EXDEV, ENOSPC, EACCES]), ("link", [EXDEV, ENOSPC, EMLINK]),
+        ("unlink", [EACCES, EIO]), ("mkdir", [ENOSPC, EACCES]), ("getaddrinfo", [EMFILE]),
         ("pthread_create", [EAGAIN]), ("libcrypto", [ENOMEM]), ("libssl", [ENOMEM]), ("libz", [ENOMEM]),
         ("libsqlite3", [ENOMEM]),
     ]

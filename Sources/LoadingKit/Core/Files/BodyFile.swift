@@ -56,7 +56,8 @@ package struct BodyFile: Sendable, Hashable {
     }
 }
 
-/// Reads a file that is a body, on the thread pool for blocking work.
+/// Reads a file that is a body. Bytes that the system has in memory are read at once, others on the thread pool for
+/// blocking work.
 package final class BodyFileReader: BodySource, @unchecked Sendable {  // one read at a time, each on one thread
     private let file: BodyFile
     private var open: OpenFile?
@@ -65,13 +66,22 @@ package final class BodyFileReader: BodySource, @unchecked Sendable {  // one re
     package init(_ file: BodyFile) { self.file = file }
 
     package func read(_ done: @escaping @Sendable (Result<Data?, any Error>) -> Void) {
+        if let open {
+            if position >= size(open) { return done(.success(nil)) }
+            if let piece = open.readFromMemory(at: file.start + position, upTo: file.start + size(open)) {
+                position += Int64(piece.count)
+                return done(.success(piece))
+            }
+        }
         BlockingPool.shared.run { done(Result { try self.readBlocking() }) }
     }
+
+    private func size(_ open: OpenFile) -> Int64 { file.size ?? open.size }
 
     private func readBlocking() throws -> Data? {
         let open = try self.open ?? file.open()
         self.open = open
-        let size = file.size ?? open.size
+        let size = size(open)
         guard position < size else { return nil }
         let piece = try open.read(at: file.start + position, upTo: file.start + size)
         guard !piece.isEmpty else {

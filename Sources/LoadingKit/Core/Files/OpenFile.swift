@@ -68,19 +68,33 @@ package final class OpenFile: Sendable {
     }
 
     func read(at position: Int64, upTo end: Int64) throws -> Data {
-        let size = Int(clamping: min(end - position, Self.pieceSize))
-        guard size > 0 else { return Data() }
-        // `Data(count:)` would fill the memory with zeros first.
-        guard let memory = malloc(size) else { throw LoadFailure.outOfMemory }
-        let room = UnsafeMutableRawBufferPointer(start: memory, count: size)
-        let result = SystemCalls.read(descriptor, room, at: position)
-        guard result > 0 else {
-            free(memory)
-            if result == 0 { return Data() }
-            let reason = SystemCalls.text(ofError: Int32(clamping: -result))
-            throw LoadFailure(.cannotOpenFile, "the file cannot be read: \(reason)")
+        guard end > position else { return Data() }
+        guard let (piece, result) = piece(end - position, { SystemCalls.read(descriptor, $0, at: position) }) else {
+            throw LoadFailure.outOfMemory
         }
-        return Data(bytesNoCopy: memory, count: result, deallocator: .free)
+        guard result < 0 else { return piece }
+        let reason = SystemCalls.text(ofError: Int32(clamping: -result))
+        throw LoadFailure(.cannotOpenFile, "the file cannot be read: \(reason)")
+    }
+
+    /// The next bytes, at most ``pieceSize``, if the system has them in memory. Never blocks. Nil if the bytes would
+    /// come from a disk or a network, cannot be read, or if the file system cannot tell.
+    func readFromMemory(at position: Int64, upTo end: Int64) -> Data? {
+        let read = piece(end - position) { SystemCalls.readFromMemory(descriptor, $0, at: position) }
+        return read.flatMap { $0.result > 0 ? $0.bytes : nil }
+    }
+
+    /// Nil when the system has no memory.
+    private func piece(
+        _ most: Int64, _ read: (UnsafeMutableRawBufferPointer) -> Int
+    ) -> (bytes: Data, result: Int)? {
+        let size = Int(clamping: min(most, Self.pieceSize))
+        // `Data(count:)` would fill the memory with zeros first.
+        guard let memory = malloc(size) else { return nil }
+        let result = read(UnsafeMutableRawBufferPointer(start: memory, count: size))
+        guard result <= 0 else { return (Data(bytesNoCopy: memory, count: result, deallocator: .free), result) }
+        free(memory)
+        return (Data(), result)
     }
 }
 

@@ -14,11 +14,17 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 _Thread_local struct lk_thread_state lk_thread_state_storage;
 
 void lk_set_thread_timer_slack(unsigned long nanoseconds) { prctl(PR_SET_TIMERSLACK, nanoseconds); }
+
+ssize_t lk_read_from_memory(int descriptor, void *buffer, size_t count, int64_t offset) {
+    struct iovec part = {.iov_base = buffer, .iov_len = count};
+    return preadv2(descriptor, &part, 1, offset, RWF_NOWAIT);
+}
 
 int lk_reserve(int descriptor, int64_t offset, int64_t count) {
     return fallocate(descriptor, FALLOC_FL_KEEP_SIZE, offset, count);

@@ -11,7 +11,7 @@ package enum SystemCalls {
     package enum Name: String, Sendable, CaseIterable {
         case socket, connect, recv, send, sendmsg, shutdown, close, getsockopt, setsockopt, getsockname
         case epollCreate, epollControl, epollWait, eventfd
-        case open, read, write, pread, pwrite, fstat, stat, lseek, ftruncate, fallocate, ioctl, futimens, fsync
+        case open, read, write, pread, preadv2, pwrite, fstat, stat, lseek, ftruncate, fallocate, ioctl, futimens, fsync
         case unlink, rename, mkdir, rmdir, flock, link, lstat, chmod, fcntl, poll
         case bind, listen, accept, recvmsg, pipe, createThread
     }
@@ -287,6 +287,13 @@ extension SystemCalls {
 
     package static func read(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int {
         transfer(.pread, buffer.count) { Glibc.pread(descriptor, buffer.baseAddress, $0, off_t(offset)) }
+    }
+
+    /// Reads bytes that the system has in memory. Never waits for a disk or a network.
+    package static func readFromMemory(
+        _ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer, at offset: Int64
+    ) -> Int {
+        transfer(.preadv2, buffer.count) { lk_read_from_memory(descriptor, buffer.baseAddress, $0, offset) }
     }
 
     package static func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer, at offset: Int64) -> Int {

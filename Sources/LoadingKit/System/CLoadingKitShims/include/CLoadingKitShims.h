@@ -6,6 +6,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
+#include <sys/types.h>
 
 // The state of the calling thread: the event loop that it runs, the fault plan that a test attached to it, and whether
 // it is borrowed and runs other work.
@@ -51,6 +52,10 @@ static inline void lk_release_free_memory(void) {
     malloc_trim(0);
 #endif
 }
+
+// Reads bytes of a file that the system has in memory, without waiting for a disk or a network. -1 with errno: EAGAIN if
+// the next bytes are not in memory, and EOPNOTSUPP or ENOSYS if the file system or the system cannot tell.
+ssize_t lk_read_from_memory(int descriptor, void *buffer, size_t count, int64_t offset);
 
 // Reserves space in the file system for a file's bytes; the file's size does not change. -1 with errno if there is no
 // space.
