@@ -5,8 +5,10 @@ import Synchronization
 /// Reads an `InputStream`. A stream of a bound pair notifies when it has bytes. Any other stream may block, and is read
 /// on a thread for the program's code.
 package final class BodyStreamReader: BodySource, @unchecked Sendable {  // one read at a time, each on one thread
-    /// The number of bytes requested from the stream at a time.
+    /// The number of bytes requested from a stream of a bound pair at a time.
     package static let pieceSize = 64 * 1024
+    /// The number of bytes requested from any other stream at a time. Each piece takes two changes of threads.
+    private static let blockingPieceSize = 256 * 1024
 
     private let stream: InputStream
     private let isClaimed = Atomic<Bool>(false)
@@ -54,12 +56,13 @@ package final class BodyStreamReader: BodySource, @unchecked Sendable {  // one 
 
     private func readBlocking() throws -> Data? {
         if stream.streamStatus == .notOpen { stream.open() }
-        var piece = Data(count: Self.pieceSize)
-        let count = piece.withUnsafeMutableBytes { buffer -> Int in
-            guard let base = buffer.bindMemory(to: UInt8.self).baseAddress else { return -1 }
-            return stream.read(base, maxLength: buffer.count)
-        }
-        if count > 0 { return piece.prefix(count) }
+        // `Data(count:)` would fill the memory with zeros first.
+        guard let memory = malloc(Self.blockingPieceSize) else { throw LoadFailure.outOfMemory }
+        let bytes = memory.bindMemory(to: UInt8.self, capacity: Self.blockingPieceSize)
+        // A stream of the program's own may return more than it was asked for.
+        let count = min(stream.read(bytes, maxLength: Self.blockingPieceSize), Self.blockingPieceSize)
+        if count > 0 { return Data(bytesNoCopy: memory, count: count, deallocator: .free) }
+        free(memory)
         // Reading `streamError` where there is no error ends the process.
         let error = stream.streamStatus == .error ? stream.streamError : nil
         stream.close()
