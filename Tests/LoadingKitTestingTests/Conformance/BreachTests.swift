@@ -9,7 +9,10 @@ import Testing
     @Test(arguments: Breach.loads + Breach.handlers + Breach.questions + Breach.ranges + Breach.interceptors)
     func aBreachIsFound(_ breach: Breach) async throws {
         var report = await breach.conformance.run()
-        for _ in 0..<4 where breach.isRace && report.findings.isEmpty { report = await breach.conformance.run() }
+        // Where threads decide, a check may find only a consequence, or nothing.
+        for _ in 0..<4 where breach.isRace && report.findings.first?.rule != breach.rule {
+            report = await breach.conformance.run()
+        }
         let found = report.findings.contains { $0.rule == breach.rule && $0.description.contains(breach.words) }
         #expect(found, "\(report)")
         // What else is found are consequences.
