@@ -182,7 +182,8 @@ struct Servers: Sendable {
         case .gzip: return try .gzip(resource.body())
         case .close: return .stream(.untilClose) { try $0.write(resource.body()) }
         case .chunks: return .stream { try write(resource.body(), $0, pause: 0) }
-        case .slow: return .stream { try write(resource.body(), $0, pause: 300_000) }
+        // Some seconds in all: an HTTP/2 connection of this server reads nothing meanwhile, not even a PING.
+        case .slow: return .stream { try write(resource.body(), $0, pause: 100_000) }
         case .moved302: return .redirect(to: resource.of(.plain).path)
         case .moved307: return .redirect(to: resource.of(.echo).path, status: 307)
         case .echo:
