@@ -205,6 +205,24 @@ import Testing
             }
         }
 
+        @Test("a file whose removal was lost with the power is removed when its session is made anew")
+        func lostRemoval() async throws {
+            try await withProgram { harness, server, service, program in
+                try await program.download(1, server.url)
+                let file = URL(fileURLWithPath: try #require(try await program.end(of: 1).file))
+                try await program.takeAll(1)
+                program.channel.detach()
+                #expect(harness.files.isEmpty)
+                let folder = file.deletingLastPathComponent()
+                try FileManager.default.createDirectory(
+                    at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+                try Data("lost".utf8).write(to: file)
+                let again = TestProgram(service, try harness.description())
+                #expect(try await again.attached().transfers.isEmpty)
+                #expect(harness.files.isEmpty)
+            }
+        }
+
         @Test("bytes that are not those that the journal vouches for are loaded again")
         func damagedPart() async throws {
             try await withTimeout {

@@ -37,7 +37,11 @@ extension TransferService {
             $0.description.identifier == description.identifier && $0.description.program == description.program
         }
         guard let known else {
-            return try add(JournaledSession(number: newSessionNumber(), description: description))
+            let session = try add(JournaledSession(number: newSessionNumber(), description: description))
+            // The removal of a forgotten session's files may have been lost with the power. Other services may have files
+            // in a folder that the program has chosen.
+            if session.settings.backgroundDownloadFolder == nil { removeForgottenFiles(session) }
+            return session
         }
         guard !known.isWanted else { return known }
         if known.description != description {

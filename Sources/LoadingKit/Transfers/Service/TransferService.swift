@@ -110,7 +110,7 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
     }
 
     /// Removes the files of transfers whose end was taken before the process ended.
-    private func removeForgottenFiles(_ session: ServiceSession) {
+    func removeForgottenFiles(_ session: ServiceSession) {
         for identifier in session.folder.leftIdentifiers()
         where session.transfers[identifier] == nil && session.ended[identifier] == nil {
             session.folder.remove(identifier)
