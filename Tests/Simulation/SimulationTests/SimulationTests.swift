@@ -66,6 +66,9 @@ import Testing
         Found(
             "--background", 203, "For want of a descriptor for the journal's key, sessions were left out.",
             test: "TransferDatabaseTests.lackOfDescriptors"),
+        Found(
+            "--background", 10_004, "A decoded download was its coded part again after a loss of power.",
+            test: "DownloadTests.namesAreSynchronized"),
     ])
     private func whatWasFoundIsMended(_ found: Found) async throws {
         try await withTimeout(seconds: 600) {

@@ -223,6 +223,19 @@ import Testing
             }
         }
 
+        /// One synchronization for the part, one for the decoded file, and one for its folder: where that fails, the
+        /// download has failed.
+        @Test("the name of a decoded file is on the disk before the download has ended")
+        func namesAreSynchronized() async throws {
+            try await withProgram { _, server, service, program in
+                guard case .bytes(let coded) = try ServerResponse.gzip(Array(server.content)).body else { return }
+                server.behaviour.update { ($0.content, $0.coding) = (coded, "gzip") }
+                service.loop.attach(FaultPlan(.fsync, .from(3), .fail(EIO)))
+                try await program.download(1, server.url)
+                #expect(try await program.end(of: 1).error?.code == URLError.cannotWriteToFile.rawValue)
+            }
+        }
+
         @Test("bytes that are not those that the journal vouches for are loaded again")
         func damagedPart() async throws {
             try await withTimeout {

@@ -77,6 +77,17 @@ enum NewFile {
         _ = try copy(source, to: target)
         _ = SystemCalls.unlink(source)
     }
+
+    /// Synchronizes the names in a file's folder: what was moved or linked there is there after a loss of power, too.
+    static func synchronizeName(of path: String) throws {
+        let folder = (path as NSString).deletingLastPathComponent
+        let text = "the folder \(folder) cannot be put on the disk"
+        let descriptor = try PartFailure.check(SystemCalls.open(folder, O_RDONLY), .cannotOpenFile, text)
+        defer { SystemCalls.close(descriptor) }
+        let result = SystemCalls.synchronize(descriptor)
+        // Some file systems cannot synchronize a folder.
+        if result != -Int(EINVAL) { try PartFailure.check(result, .cannotWriteToFile, text) }
+    }
 }
 
 /// A failure of an operation on a transfer's file.

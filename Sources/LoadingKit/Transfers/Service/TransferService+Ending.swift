@@ -31,9 +31,15 @@ extension TransferService {
 
     private func place(_ part: String, _ transfer: ServiceTransfer, decodedAt path: String? = nil) {
         let destination = transfer.record?.destination
-        work(for: transfer) {
-            if let path { try NewFile.move(path, to: part) }
-            return try destination.map { try DestinationFile.place(part, at: $0) } ?? []
+        work(for: transfer) { () -> [String] in
+            if let path {
+                try NewFile.move(path, to: part)
+                try NewFile.synchronizeName(of: part)
+            }
+            guard let destination else { return [] }
+            let surplus = try DestinationFile.place(part, at: destination)
+            try NewFile.synchronizeName(of: destination)
+            return surplus
         } then: { [self] surplus in
             // These files are at the transfer's destination now. The program need not take the download.
             transfer.isPlaced = !surplus.isEmpty
