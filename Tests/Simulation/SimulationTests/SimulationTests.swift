@@ -14,7 +14,7 @@ import Testing
 
     @Test func nothingIsWrongInAnySeed() async throws {
         try await withTimeout(seconds: 1000) {
-            let run = try await Self.simulate("--seconds", "\(Self.seconds)")
+            let run = try await Self.simulate("--seeds", "1-1000000", "--seconds", "\(Self.seconds)")
             #expect(run.status == 0, "\(run.text)\(run.errors)")
             #expect(run.text.contains(" seeds, 0 failed"))
         }
@@ -33,6 +33,14 @@ import Testing
             }
             #expect(hashes[0] != nil)
             #expect(hashes[0] == hashes[1] || runs[0].text.contains("addresses differ"))
+        }
+    }
+
+    @Test func nothingIsWrongInBackgroundSeeds() async throws {
+        try await withTimeout(seconds: 1000) {
+            let run = try await Self.simulate("--background", "1-10")
+            #expect(run.status == 0, "\(run.text)\(run.errors)")
+            #expect(run.text.contains("10 seeds, 0 failed"))
         }
     }
 
