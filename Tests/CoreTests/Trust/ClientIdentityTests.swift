@@ -1,7 +1,8 @@
 import Foundation
-import LoadingKitCore
 import TestSupport
 import Testing
+
+@testable import LoadingKitCore
 
 @Suite struct ClientIdentityTests {
     private let authority: CertificateAuthority
@@ -179,6 +180,29 @@ import Testing
         let archive = try NSKeyedArchiver.archivedData(withRootObject: credential, requiringSecureCoding: true)
         let back = try NSKeyedUnarchiver.unarchivedObject(ofClass: URLCredential.self, from: archive)
         #expect(back?.identity == nil && back?.persistence == .permanent)
+    }
+
+    /// The daemon follows them, and has another working directory. It gets the identity itself, too: it may be unable to
+    /// read the files.
+    @Test func theDaemonGetsThePathsOfFiles() throws {
+        let folder = try TemporaryFolder()
+        try folder.write(files.certificatePEM, to: "client.pem")
+        try folder.write(try IdentityFiles.encryptedPEM(files.privateKeyPEM, password: "secret"), to: "client.key")
+        let directory = URL(fileURLWithPath: FileManager.default.currentDirectoryPath)
+        let toRoot = String(repeating: "../", count: directory.pathComponents.count - 1)
+        func relative(_ name: String) -> String { toRoot + folder.file(name).path.dropFirst() }
+        let identity = try ClientIdentity(
+            certificateFile: relative("client.pem"), privateKeyFile: relative("client.key"), password: "secret")
+        #expect(identity.certificate.subject == "CN=Ada")
+        func reply(_ certificates: [X509Certificate]?) -> ChallengeReply {
+            let credential = URLCredential(identity: identity, certificates: certificates, persistence: .forSession)
+            return ChallengeReply(.useCredential, credential)
+        }
+        let paths = try #require(reply(nil).identityFiles)
+        #expect(paths.count == 2 && paths.allSatisfy { $0.hasPrefix("/") })
+        #expect(reply(nil).password == "secret" && reply(nil).identity?.contains("BEGIN CERTIFICATE") == true)
+        // Intermediates that the program has chosen do not follow files.
+        #expect(reply([]).identityFiles == nil && reply([]).password == nil)
     }
 }
 

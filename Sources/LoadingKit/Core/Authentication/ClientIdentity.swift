@@ -39,8 +39,11 @@ public struct ClientIdentity: Sendable {
     public init(
         certificateFile: String, privateKeyFile: String? = nil, password: String? = nil
     ) throws(ClientIdentityError) {
+        // The files stay the same where the process changes its working directory, and in the daemon, which has another.
+        let (certificates, key) = (certificateFile, privateKeyFile ?? certificateFile)
         let paths = TLSIdentityPaths(
-            certificates: certificateFile, key: privateKeyFile ?? certificateFile, password: password)
+            certificates: URL(fileURLWithPath: certificates).path, key: URL(fileURLWithPath: key).path,
+            password: password)
         do { source = .files(try TLSIdentityFiles(paths)) } catch { throw ClientIdentityError(error) }
     }
 
