@@ -98,6 +98,25 @@
             #expect(storage(folder).credentials(for: Self.space)?.keys.sorted() == ["new"])
         }
 
+        @Test("a credential is removed when the key can be read again")
+        func laterRemoval() async throws {
+            let folder = try TemporaryFolder()
+            let first = storage(folder)
+            for user in ["a", "b"] { first.set(permanent(user), for: Self.space) }
+            await flush(first)
+            let key = folder.file("own").appendingPathComponent("Credentials.key")
+            let aside = folder.file("aside")
+            try FileManager.default.moveItem(at: key, to: aside)
+            // A folder can be opened, and not be read.
+            try FileManager.default.createDirectory(at: key, withIntermediateDirectories: false)
+            first.remove(permanent("a"), for: Self.space)
+            await flush(first)
+            try FileManager.default.removeItem(at: key)
+            try FileManager.default.moveItem(at: aside, to: key)
+            await flush(first)
+            #expect(storage(folder).credentials(for: Self.space)?.keys.sorted() == ["b"])
+        }
+
         @Test("several processes keep what each of them changes, with one key")
         func sharing() async throws {
             let folder = try TemporaryFolder()

@@ -81,10 +81,17 @@
             let isKept = changes.contains { if case .keep = $0 { true } else { false } }
             // Without a database there is nothing to remove.
             guard isKept || database.exists else { return }
-            let key = isKept ? try StoreKey.readOrMake(keyFile) : try? StoreKey.read(keyFile)
+            let key = isKept ? try StoreKey.readOrMake(keyFile) : try keyToFind(changes, keyFile)
             try database.write { connection in
                 for change in changes { try apply(change, key, connection) }
             }
+        }
+
+        /// The key by which the credentials to remove are found; nil where none can be found. Throws where the key cannot be
+        /// read now: the changes are tried again.
+        private static func keyToFind(_ changes: [CredentialChange], _ keyFile: URL) throws -> StoreKey? {
+            guard changes.contains(where: { if case .forget = $0 { true } else { false } }) else { return nil }
+            do { return try StoreKey.read(keyFile) } catch StoreFailure.noKey { return nil }
         }
 
         private static func apply(
