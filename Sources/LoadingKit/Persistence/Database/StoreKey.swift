@@ -88,13 +88,8 @@
             try StoreFailure.check("fsync", temporary, SystemCalls.synchronize(descriptor))
             let linked = SystemCalls.link(temporary, url.path)
             if linked != -Int(EEXIST) { try StoreFailure.check("link", url.path, linked) }
-            try Self.synchronize(url.deletingLastPathComponent())
-        }
-
-        private static func synchronize(_ folder: URL) throws {
-            let descriptor = Int32(try StoreFailure.check("open", folder.path, SystemCalls.open(folder.path, O_RDONLY)))
-            defer { SystemCalls.close(descriptor) }
-            try StoreFailure.check("fsync", folder.path, SystemCalls.synchronize(descriptor))
+            let folder = url.deletingLastPathComponent().path
+            try StoreFailure.check("fsync", folder, SystemCalls.synchronizeFolder(folder))
         }
     }
 #endif

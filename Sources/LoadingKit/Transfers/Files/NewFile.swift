@@ -78,15 +78,11 @@ enum NewFile {
         _ = SystemCalls.unlink(source)
     }
 
-    /// Synchronizes the names in a file's folder: what was moved or linked there is there after a loss of power, too.
+    /// Synchronizes the name of a file that was moved or linked.
     static func synchronizeName(of path: String) throws {
         let folder = (path as NSString).deletingLastPathComponent
-        let text = "the folder \(folder) cannot be put on the disk"
-        let descriptor = try PartFailure.check(SystemCalls.open(folder, O_RDONLY), .cannotOpenFile, text)
-        defer { SystemCalls.close(descriptor) }
-        let result = SystemCalls.synchronize(descriptor)
-        // Some file systems cannot synchronize a folder.
-        if result != -Int(EINVAL) { try PartFailure.check(result, .cannotWriteToFile, text) }
+        try PartFailure.check(
+            SystemCalls.synchronizeFolder(folder), .cannotWriteToFile, "the folder \(folder) cannot be put on the disk")
     }
 }
 

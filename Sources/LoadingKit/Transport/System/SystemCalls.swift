@@ -340,6 +340,16 @@ extension SystemCalls {
     /// Like ``synchronize(_:)``, without metadata that is not needed to read the bytes.
     package static func synchronizeData(_ descriptor: Int32) -> Int { call(.fsync) { Int(fdatasync(descriptor)) } }
 
+    /// Synchronizes the names in a folder: files that were made, moved or linked there are there after a loss of power,
+    /// too. Does nothing where the file system cannot do that.
+    package static func synchronizeFolder(_ path: String) -> Int {
+        let descriptor = open(path, O_RDONLY)
+        guard descriptor >= 0 else { return descriptor }
+        defer { close(Int32(clamping: descriptor)) }
+        let result = synchronize(Int32(clamping: descriptor))
+        return result == -Int(EINVAL) ? 0 : result
+    }
+
     package static func unlink(_ path: String) -> Int { call(.unlink) { Int(Glibc.unlink(path)) } }
 
     package static func rename(_ old: String, _ new: String) -> Int { call(.rename) { Int(Glibc.rename(old, new)) } }
