@@ -89,7 +89,7 @@
         private func isDamaged(_ error: any Error) -> Bool {
             guard (error as? SQLiteError)?.primaryCode == SQLITE_CORRUPT else { return true }
             do {
-                let other = try SQLiteDatabase(path: url.path, busyTimeout: Self.patience)
+                let other = try SQLiteDatabase(path: path, busyTimeout: Self.patience)
                 return try other.use { try $0.first(String.self, "PRAGMA integrity_check(1)") } != "ok"
             } catch {
                 return StoreFailure.isDamage(error)
