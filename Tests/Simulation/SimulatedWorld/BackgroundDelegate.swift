@@ -93,10 +93,8 @@ final class BackgroundDelegate: NSObject, URLSessionDownloadDelegate, URLSession
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        guard challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodHTTPBasic,
-            challenge.previousFailureCount == 0
-        else { return completionHandler(.performDefaultHandling, nil) }
-        completionHandler(.useCredential, URLCredential(user: "client0", password: "secret", persistence: .forSession))
+        let (disposition, credential) = SessionDelegate.answer(challenge, client: 0)
+        completionHandler(disposition, credential)
     }
 
     func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {

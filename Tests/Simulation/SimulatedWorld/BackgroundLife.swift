@@ -8,6 +8,8 @@ import LoadingKitTransfers
 struct BackgroundLife: Sendable {
     /// How many processes a seed has.
     static let count: UInt64 = 5
+    /// The status of a process that was ended on purpose.
+    static let endedOnPurpose: Int32 = 75
     /// How long the last process has for what is left, and for the daemon's end, in seconds.
     private static let timeToEnd = 24 * 3600.0
 
@@ -34,14 +36,8 @@ struct BackgroundLife: Sendable {
         sim_set_time(notes.lastTime + 10_000_000_000)
         let life = BackgroundLife(seed: number / count, number: number % count, notes)
         World.waitFor { await life.live() }
-        let violations = life.ledger.violations
-        for violation in violations { print("process \(life.number): \(violation)") }
-        if !violations.isEmpty || isTraced {
-            print("process \(life.number): \(life.network), \(life.ledger.summary)")
-            print("process \(life.number): trace \(String(sim_trace_hash(), radix: 16))")
-        }
-        fflush(nil)
-        _exit(!violations.isEmpty ? 1 : life.isLast ? 0 : 75)
+        World.end(
+            "process \(life.number)", life.network, life.ledger, isTraced, status: life.isLast ? 0 : endedOnPurpose)
     }
 
     private init(seed: UInt64, number: UInt64, _ notes: TransferNotes) {

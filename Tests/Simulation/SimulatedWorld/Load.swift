@@ -225,14 +225,20 @@ struct Load: Sendable {
         }
     }
 
-    /// Messages that come back, in their order.
-    func messages(_ session: URLSession) async {
+    /// A WebSocket task that was resumed.
+    private func webSocket(_ session: URLSession) -> URLSessionWebSocketTask? {
         var address = URLComponents(url: url, resolvingAgainstBaseURL: false)
         address?.scheme = url.scheme == "http" ? "ws" : "wss"
-        guard let url = address?.url else { return }
+        guard let url = address?.url else { return nil }
         let task = session.webSocketTask(with: url)
         ledger.mustEnd(task, "the WebSocket of \(resource)")
         task.resume()
+        return task
+    }
+
+    /// Messages that come back, in their order.
+    func messages(_ session: URLSession) async {
+        guard let task = webSocket(session) else { return }
         let patience = giveUpLater(task)
         defer { patience?.cancel() }
         let isCancelled = disturbs && sim_random(6) == 0
@@ -266,12 +272,7 @@ struct Load: Sendable {
 
     /// The messages that a server sends before it closes come before the close.
     func listen(_ session: URLSession) async {
-        var address = URLComponents(url: url, resolvingAgainstBaseURL: false)
-        address?.scheme = url.scheme == "http" ? "ws" : "wss"
-        guard let url = address?.url else { return }
-        let task = session.webSocketTask(with: url)
-        ledger.mustEnd(task, "the WebSocket of \(resource)")
-        task.resume()
+        guard let task = webSocket(session) else { return }
         let patience = giveUpLater(task)
         defer { patience?.cancel() }
         var count = 0

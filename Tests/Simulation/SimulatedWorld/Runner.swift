@@ -36,8 +36,6 @@ struct Runner {
     private var modes: [Mode] = [.world, .background]
     /// The longest that a process may take, in seconds.
     private static let limit: Int32 = 900
-    /// The status of a process that was ended on purpose.
-    private static let endedOnPurpose: Int32 = 75
 
     init(_ arguments: [String]) {
         var rest = arguments[...]
@@ -96,9 +94,9 @@ struct Runner {
         for process in 0..<BackgroundLife.count {
             let number = seed * BackgroundLife.count + process
             let status = sim_run(mode.rawValue, number, isTraced, own, Self.limit)
-            if status != Self.endedOnPurpose { return status }
+            if status != BackgroundLife.endedOnPurpose { return status }
         }
-        return Self.endedOnPurpose
+        return BackgroundLife.endedOnPurpose
     }
 
     private static func meaning(of status: Int32) -> String {

@@ -30,13 +30,22 @@ final class SessionDelegate: NSObject, URLSessionTaskDelegate {
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        guard challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodHTTPBasic,
-            challenge.previousFailureCount == 0
-        else { return completionHandler(.performDefaultHandling, nil) }
-        if challenge.protectionSpace.realm != "\(number)" {
+        let (disposition, credential) = Self.answer(challenge, client: number)
+        if credential != nil, challenge.protectionSpace.realm != "\(number)" {
             ledger.violation("client \(number) is asked for \(challenge.protectionSpace.realm ?? "")")
         }
-        completionHandler(
-            .useCredential, URLCredential(user: "client\(number)", password: "secret", persistence: .forSession))
+        completionHandler(disposition, credential)
+    }
+
+    /// The client's own credential, once.
+    static func answer(
+        _ challenge: URLAuthenticationChallenge, client: Int
+    ) -> (URLSession.AuthChallengeDisposition, URLCredential?) {
+        guard challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodHTTPBasic,
+            challenge.previousFailureCount == 0
+        else { return (.performDefaultHandling, nil) }
+        return (
+            .useCredential, URLCredential(user: "client\(client)", password: "secret", persistence: .forSession)
+        )
     }
 }

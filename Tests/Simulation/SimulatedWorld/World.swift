@@ -18,14 +18,23 @@ struct World: Sendable {
         sim_begin(seed)
         let world = World(seed: seed, network: Network())
         waitFor { await world.live() }
-        let violations = world.ledger.violations
-        for violation in violations { print("seed \(seed): \(violation)") }
+        end("seed \(seed)", world.network, world.ledger, isTraced)
+    }
+
+    /// Prints what was wrong, and ends the process.
+    ///
+    /// - Parameter status: The process's status where nothing was.
+    static func end(
+        _ name: String, _ network: Network, _ ledger: Ledger, _ isTraced: Bool, status: Int32 = 0
+    ) -> Never {
+        let violations = ledger.violations
+        for violation in violations { print("\(name): \(violation)") }
         if !violations.isEmpty || isTraced {
-            print("seed \(seed): \(world.network), \(world.ledger.summary), \(sim_time() / 1_000_000) ms")
-            print("seed \(seed): trace \(String(sim_trace_hash(), radix: 16))")
+            print("\(name): \(network), \(ledger.summary), \(sim_time() / 1_000_000) ms")
+            print("\(name): trace \(String(sim_trace_hash(), radix: 16))")
         }
         fflush(nil)
-        _exit(violations.isEmpty ? 0 : 1)
+        _exit(violations.isEmpty ? status : 1)
     }
 
     static func prepare(_ isTraced: Bool) {
