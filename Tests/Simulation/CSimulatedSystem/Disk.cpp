@@ -28,8 +28,7 @@ struct Write {
 
 /// A change of names that is not synchronized.
 struct NameChange {
-    enum Kind { made, madeFolder, removed, removedFolder, moved };
-    Kind kind;
+    NameChangeKind kind;
     std::string path, target;
     /// A link to the file that was removed, or was at the target; empty where there was none.
     std::string kept;
@@ -110,13 +109,13 @@ void loseWrites() {
 
 void undo(const NameChange &change) {
     switch (change.kind) {
-    case NameChange::made: removeFile(change.path); break;
-    case NameChange::madeFolder: realCall(SYS_unlinkat, AT_FDCWD, long(change.path.c_str()), AT_REMOVEDIR); break;
-    case NameChange::removedFolder: realCall(SYS_mkdirat, AT_FDCWD, long(change.path.c_str()), 0700); break;
-    case NameChange::removed: break;
-    case NameChange::moved: moveFile(change.target, change.path); break;
+    case NameChangeKind::making: removeFile(change.path); break;
+    case NameChangeKind::makingFolder: realCall(SYS_unlinkat, AT_FDCWD, long(change.path.c_str()), AT_REMOVEDIR); break;
+    case NameChangeKind::removing: break;
+    case NameChangeKind::removingFolder: realCall(SYS_mkdirat, AT_FDCWD, long(change.path.c_str()), 0700); break;
+    case NameChangeKind::moving: moveFile(change.target, change.path); break;
     }
-    if (!change.kept.empty()) moveFile(change.kept, change.kind == NameChange::moved ? change.target : change.path);
+    if (!change.kept.empty()) moveFile(change.kept, change.kind == NameChangeKind::moving ? change.target : change.path);
 }
 
 /// Names change in the order in which the program has changed them: file systems have a journal of them.
@@ -220,19 +219,12 @@ int changingNames(const char *path, const std::function<int()> &body, NameChange
     if (disk.empty() || !path || !isOnDisk(path)) return body();
     mayEnd();
     bool was = exists(path);
-    NameChange change{NameChange::made, path, "", "", numberOf(path)};
+    NameChange change{kind, path, "", "", numberOf(path)};
     if (kind == NameChangeKind::removing) change.kept = keep(path);
     int code = body();
-    bool succeeded = code >= 0;
-    switch (kind) {
-    case NameChangeKind::making: change.kind = NameChange::made; break;
-    case NameChangeKind::makingFolder: change.kind = NameChange::madeFolder; break;
-    case NameChangeKind::removing: change.kind = NameChange::removed; break;
-    case NameChangeKind::removingFolder: change.kind = NameChange::removedFolder; break;
-    }
     if (change.file == 0) change.file = numberOf(path);
     bool makes = kind == NameChangeKind::making || kind == NameChangeKind::makingFolder;
-    if (succeeded && was != makes) changes.push_back(change);
+    if (code >= 0 && was != makes) changes.push_back(change);
     else if (!change.kept.empty()) removeFile(change.kept);
     return code;
 }
@@ -240,7 +232,7 @@ int changingNames(const char *path, const std::function<int()> &body, NameChange
 int movingFile(const char *path, const char *target, const std::function<int()> &body) {
     if (disk.empty() || !path || !target || !isOnDisk(target)) return body();
     mayEnd();
-    NameChange change{NameChange::moved, path, target, exists(target) ? keep(target) : "", numberOf(path)};
+    NameChange change{NameChangeKind::moving, path, target, exists(target) ? keep(target) : "", numberOf(path)};
     int code = body();
     if (code >= 0) changes.push_back(change);
     else if (!change.kept.empty()) removeFile(change.kept);

@@ -13,7 +13,7 @@ void willWrite(int descriptor, const void *bytes, size_t count, off_t offset);
 void willTruncate(int descriptor, off_t length);
 void didSynchronize(int descriptor);
 
-enum class NameChangeKind { making, makingFolder, removing, removingFolder };
+enum class NameChangeKind { making, makingFolder, removing, removingFolder, moving };
 /// Does what makes or removes the name.
 int changingNames(const char *path, const std::function<int()> &body, NameChangeKind kind);
 int movingFile(const char *path, const char *target, const std::function<int()> &body);
