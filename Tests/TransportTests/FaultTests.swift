@@ -129,4 +129,27 @@ import Testing
         SystemCalls.close(Int32(unfaulted))
         #expect(plan.count(of: .open) == 2)
     }
+
+    /// `sendfile(2)` has no flag that keeps it from raising the signal, which would end this process.
+    @Test(arguments: [false, true]) func aFileIsSentToAClosedConnectionWithoutSIGPIPE(isBlocked: Bool) throws {
+        var pair: (Int32, Int32) = (-1, -1)
+        let made = withUnsafeMutableBytes(of: &pair) {
+            socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, $0.baseAddress?.assumingMemoryBound(to: Int32.self))
+        }
+        let file = Int32(SystemCalls.open("/proc/self/exe", O_RDONLY))
+        defer { [pair.0, file].forEach { SystemCalls.close($0) } }
+        try #require(made == 0 && file >= 0)
+        var (signals, before, pending) = (sigset_t(), sigset_t(), sigset_t())
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGPIPE)
+        pthread_sigmask(isBlocked ? SIG_BLOCK : SIG_UNBLOCK, &signals, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+        #expect(SystemCalls.send(pair.0, fromFile: file, at: 1, 1000) == 1000)
+        SystemCalls.close(pair.1)
+        #expect(SystemCalls.send(pair.0, fromFile: file, at: 0, 1000) == -Int(EPIPE))
+        sigpending(&pending)
+        #expect(sigismember(&pending, SIGPIPE) == 0)
+        pthread_sigmask(SIG_BLOCK, nil, &pending)
+        #expect(sigismember(&pending, SIGPIPE) == (isBlocked ? 1 : 0))
+    }
 }

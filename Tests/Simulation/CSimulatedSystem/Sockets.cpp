@@ -644,6 +644,18 @@ ssize_t sendmsg(int descriptor, const msghdr *message, int flags) {
     return result(count);
 }
 
+/// The file is read at once: in a simulation, all of it is in memory.
+ssize_t sendfile(int descriptor, int file, off_t *offset, size_t count) {
+    CALLED;
+    auto found = object(descriptor);
+    if (!found) return result(realCall(SYS_sendfile, descriptor, file, long(offset), long(count)));
+    std::vector<uint8_t> bytes(std::min(count, size_t(1) << 16));
+    auto read = realCall(SYS_pread64, file, long(bytes.data()), long(bytes.size()), *offset);
+    auto sent = read > 0 ? transfer("sendfile", found, false, bytes.data(), size_t(read), 0) : read;
+    if (sent > 0) *offset += sent;
+    return result(sent);
+}
+
 ssize_t recvmsg(int descriptor, msghdr *message, int flags) {
     CALLED;
     auto found = socketOf(descriptor);

@@ -56,16 +56,33 @@ package struct BodyFile: Sendable, Hashable {
     }
 }
 
-/// Reads a file that is a body. Bytes that the system has in memory are read at once, others on the thread pool for
-/// blocking work.
+/// Reads a file that is a body. Bytes that the system has in memory are sent from there or read at once, others are read
+/// on the thread pool for blocking work.
 package final class BodyFileReader: BodySource, @unchecked Sendable {  // one read at a time, each on one thread
     private let file: BodyFile
     private var open: OpenFile?
     private var position: Int64 = 0
+    private var filePieceCount = 0
+
+    /// The number of pieces that the system sends by itself before one is read. Then the event loop serves its other
+    /// connections.
+    private static let filePiecesInARow = 16
+    /// A shorter piece is read, which costs less than to ask whether the system has it in memory.
+    private static let smallestFilePiece: Int64 = 64 * 1024
 
     package init(_ file: BodyFile) { self.file = file }
 
+    package func filePiece(for stream: ByteStream) -> BodyPiece? {
+        guard let open, stream.sendsFiles, filePieceCount < Self.filePiecesInARow else { return nil }
+        let (start, count) = (file.start + position, min(size(open) - position, OpenFile.pieceSize))
+        guard count >= Self.smallestFilePiece, open.hasInMemory(at: start, count: Int(count)) else { return nil }
+        filePieceCount += 1
+        position += count
+        return .file(open, start: start, count: Int(count))
+    }
+
     package func read(_ done: @escaping @Sendable (Result<Data?, any Error>) -> Void) {
+        filePieceCount = 0
         if let open {
             if position >= size(open) { return done(.success(nil)) }
             if let piece = open.readFromMemory(at: file.start + position, upTo: file.start + size(open)) {

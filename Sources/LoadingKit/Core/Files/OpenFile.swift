@@ -84,6 +84,26 @@ package final class OpenFile: Sendable {
         return read.flatMap { $0.result > 0 ? $0.bytes : nil }
     }
 
+    /// Whether the system has the first and the last of these bytes in memory, and most likely those between them.
+    func hasInMemory(at position: Int64, count: Int) -> Bool {
+        [position, position + Int64(count) - 1].allSatisfy { position in
+            var byte: UInt8 = 0
+            return withUnsafeMutableBytes(of: &byte) { SystemCalls.readFromMemory(descriptor, $0, at: position) } == 1
+        }
+    }
+
+    /// Sends bytes without copying them into the program's memory, where the system allows that.
+    func send(at position: Int64, count: Int, to stream: ByteStream) -> ByteStream.WriteResult {
+        let result = stream.write(fromFile: descriptor, at: position, count)
+        guard case .failed(let error) = result, case .systemCall(.sendfile, let code) = error.cause,
+            [EINVAL, ENOSYS, EPERM, EOPNOTSUPP].contains(code)
+        else { return result }
+        return withUnsafeTemporaryAllocation(byteCount: min(count, 64 * 1024), alignment: 1) { buffer in
+            let read = SystemCalls.read(descriptor, buffer, at: position)
+            return read > 0 ? stream.write(UnsafeRawBufferPointer(rebasing: buffer[..<read])) : .bytes(0)
+        }
+    }
+
     /// Nil when the system has no memory.
     private func piece(
         _ most: Int64, _ read: (UnsafeMutableRawBufferPointer) -> Int

@@ -12,6 +12,7 @@
 #include <sys/auxv.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -24,6 +25,23 @@ void lk_set_thread_timer_slack(unsigned long nanoseconds) { prctl(PR_SET_TIMERSL
 ssize_t lk_read_from_memory(int descriptor, void *buffer, size_t count, int64_t offset) {
     struct iovec part = {.iov_base = buffer, .iov_len = count};
     return preadv2(descriptor, &part, 1, offset, RWF_NOWAIT);
+}
+
+ssize_t lk_send_file(int socket, int file, int64_t offset, size_t count) {
+    sigset_t broken_pipe, before, pending;
+    sigemptyset(&broken_pipe);
+    sigaddset(&broken_pipe, SIGPIPE);
+    // The call has no flag that keeps it from raising the signal.
+    pthread_sigmask(SIG_BLOCK, &broken_pipe, &before);
+    sigpending(&pending);
+    off_t position = offset;
+    ssize_t sent = sendfile(socket, file, &position, count);
+    int error = errno;
+    if (sent < 0 && error == EPIPE && !sigismember(&pending, SIGPIPE))
+        sigtimedwait(&broken_pipe, NULL, &(struct timespec){0});
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return sent;
 }
 
 int lk_reserve(int descriptor, int64_t offset, int64_t count) {

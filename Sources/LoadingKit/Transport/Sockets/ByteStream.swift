@@ -150,6 +150,17 @@ package final class ByteStream {
         return noteSent(socket.send(first, second), of: total, .sendmsg)
     }
 
+    /// Whether the system can send bytes of a file by itself. It cannot encrypt them.
+    package var sendsFiles: Bool { tls == nil }
+
+    /// Writes bytes of an open file, which should be in the system's memory. ``WriteResult/bytes(_:)`` has 0 if the file
+    /// has no bytes at the offset. Only for a stream that ``sendsFiles``.
+    package func write(fromFile file: Int32, at offset: Int64, _ count: Int) -> WriteResult {
+        assert(loop.isCurrent && sendsFiles)
+        guard !socket.isClosed else { return writeFailed(.cancelled) }
+        return noteSent(socket.send(fromFile: file, at: offset, count), of: count, .sendfile)
+    }
+
     private func noteSent(_ result: Int, of count: Int, _ name: SystemCalls.Name) -> WriteResult {
         if result < count { wantsWritable = true }
         if result >= 0 { return .bytes(result) }

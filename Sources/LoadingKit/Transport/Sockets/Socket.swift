@@ -163,6 +163,21 @@ final class Socket {
         return result + max(rest, 0)
     }
 
+    /// Sends bytes of a file, as `send(_:)` does. Returns 0 if the file has no bytes at the offset.
+    func send(fromFile file: Int32, at offset: Int64, _ count: Int) -> Int {
+        guard isWritable else { return -Int(EAGAIN) }
+        var sent = 0
+        repeat {
+            let result = SystemCalls.send(descriptor, fromFile: file, at: offset + Int64(sent), count - sent)
+            guard result > 0 else {
+                if result == -Int(EAGAIN) { isWritable = false }
+                return sent > 0 ? sent : result
+            }
+            sent += result
+        } while sent < count
+        return sent
+    }
+
     /// Checks for bytes, the end or a failure, without consuming them. Returns the number of bytes seen (at most one),
     /// 0 at the end, or a negated `errno`. Does not depend on epoll's events.
     func peek() -> Int {

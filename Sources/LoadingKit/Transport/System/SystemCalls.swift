@@ -9,7 +9,7 @@ import Glibc
 package enum SystemCalls {
     /// The names by which a fault plan refers to calls.
     package enum Name: String, Sendable, CaseIterable {
-        case socket, connect, recv, send, sendmsg, shutdown, close, getsockopt, setsockopt, getsockname
+        case socket, connect, recv, send, sendmsg, sendfile, shutdown, close, getsockopt, setsockopt, getsockname
         case epollCreate, epollControl, epollWait, eventfd
         case open, read, write, pread, preadv2, pwrite, fstat, stat, lseek, ftruncate, fallocate, ioctl, futimens, fsync
         case unlink, rename, mkdir, rmdir, flock, link, lstat, chmod, fcntl, poll
@@ -139,6 +139,12 @@ extension SystemCalls {
                 }
             }
         }
+    }
+
+    /// Sends bytes of a file without copying them into the program's memory; waits for a disk whose bytes are not in the
+    /// system's. Never raises SIGPIPE. Returns 0 at the file's end.
+    package static func send(_ descriptor: Int32, fromFile file: Int32, at offset: Int64, _ count: Int) -> Int {
+        transfer(.sendfile, count) { lk_send_file(descriptor, file, offset, $0) }
     }
 
     static func shutdownWriting(_ descriptor: Int32) -> Int {

@@ -12,7 +12,7 @@ extension FTPLoad {
             /// The server sends the bytes of a file, or of a listing.
             case receiving(FTPListingBody?)
             /// The rest of a part of the body, and the source of the next part.
-            case sending(Data, more: (any BodySource)?)
+            case sending(BodyPiece, more: (any BodySource)?)
             /// The load waits for the next part from the body's source.
             case readingBody
             /// The load sends no more bytes: all were sent, or a write failed, for which there is a timer. Until the
@@ -79,7 +79,7 @@ extension FTPLoad {
             give(request.listingResponse)
             listing.document.begin().withUnsafeBytes(give)
         case .store, .append:
-            transfer.phase = .sending(request.body.data ?? Data(), more: request.body.source)
+            transfer.phase = .sending(.bytes(request.body.data ?? Data()), more: request.body.source)
             receiver?.noteActivity()
         case .inspect, .makeDirectory: break
         }
@@ -185,16 +185,17 @@ extension FTPLoad {
 
     // MARK: Sending
 
-    private func send(_ piece: Data, _ source: (any BodySource)?, _ transfer: Transfer) {
+    private func send(_ piece: BodyPiece, _ source: (any BodySource)?, _ transfer: Transfer) {
         guard !isBlocked, let stream = transfer.connection.data.stream else { return }
         var (rest, failure) = (piece, nil as TransportError?)
         writing: while !rest.isEmpty {
-            switch rest.withUnsafeBytes({ stream.write($0) }) {
-            case .bytes(let count): rest = rest.dropFirst(count)
+            switch attempt({ try rest.write(after: .init(start: nil, count: 0), to: stream) }) {
+            case .bytes(let count): rest.removeFirst(count)
             case .wouldBlock: break writing
             case .failed(let error):
                 failure = error
                 break writing
+            case nil: return
             }
         }
         transfer.phase = .sending(rest, more: source)
@@ -210,20 +211,21 @@ extension FTPLoad {
             let time = session.loop.now.advanced(bySeconds: 1)
             transfer.phase = .sent(session.loop.schedule(at: time) { [weak self] in self?.fail(failure) })
         } else if rest.isEmpty {
-            if let source { return readPiece(source, transfer) }
+            if let source { return readPiece(source, transfer, stream) }
             transfer.phase = .sent(nil)
             stream.finishWriting()
             transfer.connection.run { $0.dataDidEnd() }
         }
     }
 
-    private func readPiece(_ source: any BodySource, _ transfer: Transfer) {
+    private func readPiece(_ source: any BodySource, _ transfer: Transfer, _ stream: ByteStream) {
+        if let piece = source.filePiece(for: stream) { return send(piece, source, transfer) }
         transfer.phase = .readingBody
         source.read { [weak self, loop = session.loop] result in
             loop.perform { [weak self] in
                 self?.attempt {
                     let piece = try result.get()
-                    transfer.phase = .sending(piece ?? Data(), more: piece == nil ? nil : source)
+                    transfer.phase = .sending(piece.map { .bytes($0) } ?? .empty, more: piece == nil ? nil : source)
                     self?.moveData()
                 }
             }

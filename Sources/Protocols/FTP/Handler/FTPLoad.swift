@@ -149,8 +149,10 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
     // MARK: The end
 
     /// Performs `work`, and fails the load if it throws.
-    func attempt(_ work: () throws -> Void) {
-        do { try work() } catch { fail(error) }
+    @discardableResult
+    func attempt<Value>(_ work: () throws -> Value) -> Value? {
+        do { return try work() } catch { fail(error) }
+        return nil
     }
 
     func finish() { conclude { $0.finish() } }

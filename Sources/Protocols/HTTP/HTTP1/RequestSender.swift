@@ -24,8 +24,7 @@ struct RequestSender {
     /// Head and framing, before a piece of the body.
     private var control: [UInt8]
     private var controlSent = 0
-    private var piece = Data()
-    private var pieceSent = 0
+    private var piece = BodyPiece.empty
     /// The framing bytes after the piece.
     private var suffix: [UInt8] = []
     private var rest: Rest
@@ -73,7 +72,7 @@ struct RequestSender {
     mutating func proceed(_ stream: ByteStream, _ codec: inout ClientConnection) -> Progress {
         while true {
             do {
-                if let progress = try prepare(&codec) { return try flushed(stream) ?? asked(progress) }
+                if let progress = try prepare(stream, &codec) { return try flushed(stream) ?? asked(progress) }
                 if let progress = try flushed(stream) { return progress }
             } catch {
                 return .failed(error)
@@ -93,7 +92,7 @@ struct RequestSender {
     ///
     /// Returns false if there is no such end to send.
     mutating func endChunk() -> Bool {
-        guard isReading, pieceSent == piece.count, !suffix.isEmpty else { return false }
+        guard isReading, piece.isEmpty, !suffix.isEmpty else { return false }
         compact()
         return true
     }
@@ -105,20 +104,21 @@ struct RequestSender {
             rest = .nothing
             return
         }
-        try put(data, &codec)
+        try put(.bytes(data), &codec)
     }
 
     /// Adds the next bytes to the bytes to send. If there are none, returns the event to wait for.
-    private mutating func prepare(_ codec: inout ClientConnection) throws -> Progress? {
-        if pieceSent < piece.count { return nil }
+    private mutating func prepare(_ stream: ByteStream, _ codec: inout ClientConnection) throws -> Progress? {
+        if !piece.isEmpty { return nil }
         if isEnded { return .done }
         if awaitsContinue { return .awaitsContinue }
         switch rest {
         case .data(let data):
             rest = .nothing
-            try put(data, &codec)
+            try put(.bytes(data), &codec)
         case .source(let source):
-            return .needsPiece(source)
+            guard !isReading, let piece = source.filePiece(for: stream) else { return .needsPiece(source) }
+            try put(piece, &codec)
         case .nothing:
             compact()
             try codec.finishBody(into: &control)
@@ -127,11 +127,10 @@ struct RequestSender {
         return nil
     }
 
-    private mutating func put(_ data: Data, _ codec: inout ClientConnection) throws {
+    private mutating func put(_ piece: BodyPiece, _ codec: inout ClientConnection) throws {
         compact()
-        try codec.sendBody(data.count, before: &control, after: &suffix)
-        piece = data
-        pieceSent = 0
+        try codec.sendBody(piece.count, before: &control, after: &suffix)
+        self.piece = piece
     }
 
     private mutating func compact() {
@@ -145,8 +144,8 @@ struct RequestSender {
 
     /// Writes the prepared bytes. Returns nil if the socket took all of them.
     private mutating func flushed(_ stream: ByteStream) throws -> Progress? {
-        while controlSent < control.count || pieceSent < piece.count {
-            switch write(to: stream) {
+        while controlSent < control.count || !piece.isEmpty {
+            switch try write(to: stream) {
             case .bytes(let count): took(count)
             case .wouldBlock: return .blocked
             case .failed(let error): return .failed(error)
@@ -155,14 +154,9 @@ struct RequestSender {
         return nil
     }
 
-    private func write(to stream: ByteStream) -> ByteStream.WriteResult {
-        control.withUnsafeBytes { control in
-            let control = UnsafeRawBufferPointer(rebasing: control[controlSent...])
-            guard pieceSent < piece.count else { return stream.write(control) }
-            return piece.withUnsafeBytes { piece in
-                let piece = UnsafeRawBufferPointer(rebasing: piece[pieceSent...])
-                return control.isEmpty ? stream.write(piece) : stream.write(control, piece)
-            }
+    private func write(to stream: ByteStream) throws -> ByteStream.WriteResult {
+        try control.withUnsafeBytes {
+            try piece.write(after: UnsafeRawBufferPointer(rebasing: $0[controlSent...]), to: stream)
         }
     }
 
@@ -172,7 +166,7 @@ struct RequestSender {
         let ofHead = min(ofControl, headLength - headCount)
         headCount += ofHead
         framingCount += ofControl - ofHead
-        pieceSent += count - ofControl
+        if count > ofControl { piece.removeFirst(count - ofControl) }
         bodyCount += count - ofControl
     }
 }

@@ -79,11 +79,15 @@ package final class BodyStreamReader: BodySource, @unchecked Sendable {  // one 
 
 /// Delivers a request's body piece by piece, without blocking the caller.
 package protocol BodySource: AnyObject, Sendable {
+    /// The next piece, if the system can send it on this stream from a file. Nil: it is to be read. Not while a read lasts.
+    func filePiece(for stream: ByteStream) -> BodyPiece?
     /// Passes the next piece to `done`, on any thread, possibly the caller's; nil at the end. One call at a time.
     func read(_ done: @escaping @Sendable (Result<Data?, any Error>) -> Void)
 }
 
 extension BodySource {
+    package func filePiece(for stream: ByteStream) -> BodyPiece? { nil }
+
     /// The next piece; nil at the end.
     func read() async throws -> Data? {
         try await withUnsafeThrowingContinuation { (continuation: UnsafeContinuation<Data?, any Error>) in

@@ -57,6 +57,10 @@ static inline void lk_release_free_memory(void) {
 // the next bytes are not in memory, and EOPNOTSUPP or ENOSYS if the file system or the system cannot tell.
 ssize_t lk_read_from_memory(int descriptor, void *buffer, size_t count, int64_t offset);
 
+// Sends bytes of a file to a socket without copying them into the program's memory. Does not raise SIGPIPE. The number of
+// bytes that the socket took, 0 at the file's end, or -1 with errno.
+ssize_t lk_send_file(int socket, int file, int64_t offset, size_t count);
+
 // Reserves space in the file system for a file's bytes; the file's size does not change. -1 with errno if there is no
 // space.
 int lk_reserve(int descriptor, int64_t offset, int64_t count);
