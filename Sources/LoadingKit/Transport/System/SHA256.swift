@@ -4,13 +4,20 @@ import Foundation
 /// SHA-256 (FIPS 180-4) of bytes that come in pieces, by OpenSSL.
 @_spi(LoadingKitPlugins)
 public struct SHA256: ~Copyable {
+    private struct Algorithm: @unchecked Sendable {  // not changed after it was made
+        let pointer = EVP_MD_fetch(nil, "SHA256", nil)
+    }
+
+    /// Otherwise OpenSSL would look for it at the beginning of each digest.
+    private static let algorithm = Algorithm()
+
     private let context: OpaquePointer?
     private var isSound: Bool
 
     /// A digest of no bytes yet.
     public init() {
         context = EVP_MD_CTX_new()
-        isSound = context != nil && EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1
+        isSound = context != nil && EVP_DigestInit_ex(context, Self.algorithm.pointer ?? EVP_sha256(), nil) == 1
     }
 
     deinit { EVP_MD_CTX_free(context) }
