@@ -98,6 +98,19 @@
             #expect(storage(folder).credentials(for: Self.space)?.keys.sorted() == ["new"])
         }
 
+        @Test("the file of a process that was killed while it made the key is replaced, and no other is left")
+        func unfinishedKey() async throws {
+            let folder = try TemporaryFolder()
+            try FileManager.default.createDirectory(at: folder.file("own"), withIntermediateDirectories: true)
+            try folder.write(String(repeating: "k", count: 100), to: "own/Credentials.key.new")
+            let first = storage(folder)
+            first.set(permanent("a"), for: Self.space)
+            await flush(first)
+            #expect(storage(folder).credentials(for: Self.space)?.keys.sorted() == ["a"])
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder.file("own").path)
+            #expect(names.filter { $0.hasPrefix("Credentials.key") } == ["Credentials.key"])
+        }
+
         @Test("a credential is removed when the key can be read again")
         func laterRemoval() async throws {
             let folder = try TemporaryFolder()

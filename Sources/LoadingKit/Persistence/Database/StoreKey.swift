@@ -63,33 +63,42 @@
         func readOrMake() throws -> Data {
             do {
                 if let key = try read() { return key }
+            } catch StoreFailure.noKey {}
+            try StoreFolder.make(url.deletingLastPathComponent())
+            let folder = url.deletingLastPathComponent().path
+            let result = SystemCalls.open(folder, O_RDONLY)
+            let descriptor = Int32(try StoreFailure.check("open", folder, result))
+            defer { SystemCalls.close(descriptor) }
+            // One of several processes makes the key, and the others read it.
+            try StoreFailure.check("flock", folder, SystemCalls.lock(descriptor, LOCK_EX))
+            do {
+                if let key = try read() { return key }
             } catch StoreFailure.noKey {
                 _ = SystemCalls.rename(url.path, url.path + ".damaged")
             }
-            try make()
-            guard let key = try read() else { throw StoreFailure.noKey(path: url.path) }
-            return key
+            return try make(in: folder)
         }
 
-        /// Writes the file under another name first. The first of several processes gives it its final name.
-        private func make() throws {
+        /// Writes the file under another name first. A process that was killed may have left a file with that name, which is
+        /// replaced.
+        private func make(in folder: String) throws -> Data {
             guard let bytes = SecureRandom.bytes(size) else { throw StoreFailure.encryption }
-            try StoreFolder.make(url.deletingLastPathComponent())
-            let temporary = url.path + ".\(UInt64.random(in: 0...UInt64.max))"
-            let result = SystemCalls.open(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+            let temporary = url.path + ".new"
+            let result = SystemCalls.open(temporary, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600)
             let descriptor = Int32(try StoreFailure.check("open", temporary, result))
-            defer {
-                SystemCalls.close(descriptor)
+            defer { SystemCalls.close(descriptor) }
+            do {
+                let count = bytes.withUnsafeBytes { SystemCalls.write(descriptor, $0) }
+                try StoreFailure.check("write", temporary, count == size ? count : min(count, -Int(EIO)))
+                // The key must survive as long as the data that it encrypts.
+                try StoreFailure.check("fsync", temporary, SystemCalls.synchronize(descriptor))
+                try StoreFailure.check("rename", url.path, SystemCalls.rename(temporary, url.path))
+                try StoreFailure.check("fsync", folder, SystemCalls.synchronizeFolder(folder))
+            } catch {
                 _ = SystemCalls.unlink(temporary)
+                throw error
             }
-            let count = bytes.withUnsafeBytes { SystemCalls.write(descriptor, $0) }
-            try StoreFailure.check("write", temporary, count == size ? count : min(count, -Int(EIO)))
-            // The key must survive as long as the data that it encrypts.
-            try StoreFailure.check("fsync", temporary, SystemCalls.synchronize(descriptor))
-            let linked = SystemCalls.link(temporary, url.path)
-            if linked != -Int(EEXIST) { try StoreFailure.check("link", url.path, linked) }
-            let folder = url.deletingLastPathComponent().path
-            try StoreFailure.check("fsync", folder, SystemCalls.synchronizeFolder(folder))
+            return bytes
         }
     }
 #endif
