@@ -72,6 +72,62 @@ import Testing
         }
         #expect(given <= 100_000 && largest <= 65_537)
     }
+
+    /// What a member's data gives in pieces of a size: the number of bytes, and the error.
+    private func outcome(
+        _ entry: DirectoryEntry, _ data: Data, by size: Int, ratio: Int
+    ) throws -> (content: Data, error: (any Error)?) {
+        var decoder = try MemberDecoder(entry, maximumRatio: ratio, minimumSize: 1000)
+        var (rest, content) = (data, Data())
+        do {
+            while !rest.isEmpty {
+                decoder.receive(rest.prefix(size))
+                rest = rest.dropFirst(size)
+                while let piece = try decoder.next() { content += piece }
+            }
+            try decoder.finish()
+            return (content, nil)
+        } catch {
+            return (content, error)
+        }
+    }
+
+    /// Blocks of 16 KiB of data count, so that pieces of any size have the same outcome, and the same first error.
+    @Test func theBoundDoesNotDependOnHowTheDataArrives() throws {
+        let zeros = [UInt8](repeating: 0, count: 200_000)
+        let (end, noise) = (Array("the end".utf8), noise(20_000))
+        let corrupt = Array(try ArchiveBuilder.deflate(zeros).dropLast(10)) + [UInt8](repeating: 0xFF, count: 30)
+        let cases: [(String, ArchiveBuilder.Member, ratio: Int, error: String?)] = [
+            ("zeros within the bound", .init("a", zeros, method: 8), 13, nil),
+            ("zeros beyond it", .init("a", zeros, method: 8), 12, "expandsTooFar"),
+            ("noise before zeros, within", .init("a", noise + zeros, method: 8), 7, nil),
+            ("noise before zeros, beyond", .init("a", noise + zeros, method: 8), 6, "expandsTooFar"),
+            ("zeros before noise, beyond", .init("a", zeros + noise, method: 8), 12, "expandsTooFar"),
+            (
+                "more than stated, and beyond", .init("a", zeros, method: 8).with { $0.size = 199_000 }, 12,
+                "expandsTooFar"
+            ),
+            ("more than stated", .init("a", zeros, method: 8).with { $0.size = 100_000 }, 12, "corruptMember"),
+            ("corrupt, and beyond", .init("a", zeros, method: 8).with { $0.data = corrupt }, 11, "expandsTooFar"),
+            ("corrupt", .init("a", zeros, method: 8).with { $0.data = corrupt }, 13, "corruptMember"),
+            ("stored", .init("a", zeros + end), 1, nil),
+        ]
+        for (name, member, ratio, error) in cases {
+            let builder = ArchiveBuilder(member)
+            let file = try builder.make()
+            let entry = try #require(Array(try CentralDirectoryTests.directory(builder).entries).first)
+            let header = try #require(try LocalHeader(file, of: entry))
+            let data = Data(file[header.size..<header.size + Int(entry.compressedSize)])
+            let whole = try outcome(entry, data, by: data.count, ratio: ratio)
+            #expect(whole.error.flatMap { Mirror(reflecting: $0).children.first?.label } == error, "\(name)")
+            let sizes = data.count < 1000 ? Array(1..<data.count) : [1, 2, 100, 1000, 16_383, 16_384, 16_385, 19_999]
+            for size in sizes {
+                let divided = try outcome(entry, data, by: size, ratio: ratio)
+                #expect(divided.error.map { "\($0)" } == whole.error.map { "\($0)" }, "\(name), pieces of \(size)")
+                if error == nil { #expect(divided.content == whole.content, "\(name), pieces of \(size)") }
+            }
+        }
+    }
 }
 
 @Suite struct MemberRequestTests {

@@ -1,3 +1,5 @@
+@_spi(LoadingKitPlugins) import LoadingKitPrimitives
+
 /// Decodes a body's content codings while it is received, in constant memory (RFC 9110 §8.4).
 ///
 /// The reader controls the decoder: each `decode` fills at most the given memory, so a body that expands without end
@@ -8,9 +10,6 @@ public final class ContentDecoder {
 
     /// The largest number of codings of one body. Servers have no reason to use more.
     private static let maximumCodings = 4
-
-    /// The number of coded bytes by which the limit of expansion grows.
-    private static let step = 16 * 1024
 
     /// The decoder of one coding. Its output waits in its buffer for the next layer. The last layer has no buffer, as
     /// it decodes into the reader's memory.
@@ -36,12 +35,9 @@ public final class ContentDecoder {
     /// The layers in the order of decoding. The first one gets the body's bytes.
     private let layers: [Layer]
     private let limits: DecompressionLimits
-    /// The number of the body's coded bytes consumed so far.
-    private var consumed = 0
-    /// The number of the body's coded bytes that may be consumed now, a multiple of `step`. It grows when all layers have
-    /// given what is in those before, so that the limit of expansion does not depend on how the body is cut, and on how
-    /// far a decoder reads ahead of its output.
-    private var readable = step
+    /// The limit of each layer's expansion. The next block of coded bytes is read when all layers have given what is in those
+    /// before.
+    private var limit: ExpansionLimit
 
     /// - Parameter contentEncoding: the field's value. The result is nil if it names no coding that needs decoding, or
     ///   a coding that is not built in. The body then passes through undecoded.
@@ -56,6 +52,7 @@ public final class ContentDecoder {
         // The field lists the codings in the order of their application, so the last one is decoded first.
         layers = codings.indices.reversed().compactMap { Layer(codings[$0], isLast: $0 == 0) }
         self.limits = limits
+        limit = ExpansionLimit(ratio: limits.ratio, minimumSize: limits.minimumSize)
         guard layers.count == codings.count else { return nil }
     }
 
@@ -88,7 +85,7 @@ public final class ContentDecoder {
         layer.produced += count
         // Each layer's output is checked, not only the final one: a layer whose output shrinks again in a later layer
         // also costs time.
-        if layer.produced > limits.minimumSize && layer.produced / max(1, limits.ratio) > readable {
+        if !limit.allows(layer.produced) {
             throw ContentCodingError(coding: layer.coding, kind: .expandsTooFar(ratio: limits.ratio))
         }
         return count
@@ -99,10 +96,9 @@ public final class ContentDecoder {
         _ first: Layer, _ input: UnsafeRawBufferPointer, _ position: inout Int, _ output: UnsafeMutableRawBufferPointer
     ) throws(ContentCodingError) -> Int {
         while true {
-            let part = UnsafeRawBufferPointer(rebasing: input.prefix(position + readable - consumed))
+            let part = UnsafeRawBufferPointer(rebasing: input.prefix(position + limit.room))
             let count = try advance(first, part, &position, output)
-            guard count == 0, consumed == readable, position < input.count else { return count }
-            readable += Self.step
+            guard count == 0, position < input.count, limit.advance() else { return count }
         }
     }
 
@@ -111,7 +107,7 @@ public final class ContentDecoder {
     ) throws(ContentCodingError) -> Int {
         let start = position
         // Counted even if decoding fails: a corrupt body is not an empty one.
-        defer { consumed += position - start }
+        defer { limit.consume(position - start) }
         return try first.stream.decode(part, &position, into: output)
     }
 
@@ -135,7 +131,7 @@ public final class ContentDecoder {
     /// The body has ended. Throws if its codings are incomplete. A body without bytes is complete, whatever its coding:
     /// responses without a body often keep the field.
     public func finish() throws(ContentCodingError) {
-        guard consumed > 0 else { return }
+        guard limit.consumed > 0 else { return }
         for layer in layers where !layer.stream.isComplete {
             throw ContentCodingError(coding: layer.coding, kind: .truncated)
         }

@@ -26,7 +26,7 @@ final class Inflater: @unchecked Sendable {  // belongs to one decoder, which is
     }
 
     /// Decodes at most `count` bytes from the input, and removes the used bytes from it. Empty: it needs more input, or
-    /// is complete.
+    /// is complete. Bytes before an error come first.
     func inflate(_ input: inout Data, atMost count: Int) throws(Failure) -> Data {
         guard !isComplete, count > 0 else { return Data() }
         let given = min(input.count, 1 << 30)
@@ -46,6 +46,7 @@ final class Inflater: @unchecked Sendable {  // belongs to one decoder, which is
         switch code {
         case Z_OK, Z_BUF_ERROR: break
         case Z_STREAM_END: isComplete = true
+        case _ where produced > 0: break  // the next call gives the error again
         case Z_MEM_ERROR: throw .outOfMemory
         default: throw .corrupt(stream.pointee.msg.map { String(cString: $0) } ?? "it needs a dictionary")
         }

@@ -1,4 +1,5 @@
 import Foundation
+@_spi(LoadingKitPlugins) import LoadingKitPrimitives
 
 /// Decodes a member's data to its content, piece by piece, and checks size and CRC-32.
 ///
@@ -7,22 +8,28 @@ struct MemberDecoder: Sendable {
     /// The number of bytes in a piece.
     private static let pieceSize = 64 * 1024
     /// The size up to which a member may expand as far as deflate can, like a body with a content coding.
-    private static let smallest: Int64 = 32 << 20
+    private static let minimumSize = 32 << 20
 
     private let entry: DirectoryEntry
     /// Nil for a stored member.
     private let inflater: Inflater?
-    private let ratio: Int64
+    private let ratio: Int
+    private var limit: ExpansionLimit
     private var pending = Data()
     private var received: Int64 = 0
     private var produced: Int64 = 0
     private var checksum = CRC32()
 
-    /// - Parameter ratio: the largest number of decoded bytes for each received byte.
+    /// - Parameters:
+    ///   - ratio: the largest number of decoded bytes for each byte of the data, whose blocks of 16 KiB count as whole.
+    ///   - minimumSize: the number of decoded bytes up to which any expansion is allowed.
     /// - Throws: ``ArchiveError/unsupportedCompression(member:method:)`` and ``ArchiveError/corruptMember(_:reason:)``.
-    init(_ entry: DirectoryEntry, maximumRatio ratio: Int) throws(ArchiveError) {
+    init(
+        _ entry: DirectoryEntry, maximumRatio ratio: Int, minimumSize: Int = minimumSize
+    ) throws(ArchiveError) {
         self.entry = entry
-        self.ratio = Int64(max(1, ratio))
+        self.ratio = ratio
+        limit = ExpansionLimit(ratio: ratio, minimumSize: minimumSize)
         switch entry.method {
         case 0: inflater = nil
         case 8:
@@ -45,12 +52,14 @@ struct MemberDecoder: Sendable {
     mutating func next() throws(ArchiveError) -> Data? {
         let piece = try decode()
         guard !piece.isEmpty else { return nil }
-        guard Int64(piece.count) <= entry.size - produced else {
-            throw .corruptMember(entry.name, reason: "it has more bytes than the directory states (\(entry.size))")
+        let isTooMuch = Int64(piece.count) > entry.size - produced
+        produced = isTooMuch ? entry.size : produced + Int64(piece.count)
+        // The bytes within the stated size are those that come first.
+        guard inflater == nil || limit.allows(Int(clamping: produced)) else {
+            throw .expandsTooFar(entry.name, ratio: ratio)
         }
-        produced += Int64(piece.count)
-        guard produced <= Self.smallest || produced / ratio <= received else {
-            throw .expandsTooFar(entry.name, ratio: Int(ratio))
+        guard !isTooMuch else {
+            throw .corruptMember(entry.name, reason: "it has more bytes than the directory states (\(entry.size))")
         }
         checksum.update(piece)
         return piece
@@ -63,10 +72,17 @@ struct MemberDecoder: Sendable {
         }
         // One byte beyond the stated size reveals excess data.
         let room = min(Int64(Self.pieceSize), entry.size - produced) + 1
-        do {
-            return try inflater.inflate(&pending, atMost: Int(clamping: room))
-        } catch {
-            throw Self.failure(error, entry)
+        while true {
+            var part = pending.prefix(limit.room)
+            let count = part.count
+            let piece: Data
+            do { piece = try inflater.inflate(&part, atMost: Int(clamping: room)) } catch {
+                throw Self.failure(error, entry)
+            }
+            let used = count - part.count
+            limit.consume(used)
+            pending = used < pending.count ? pending.dropFirst(used) : Data()
+            guard piece.isEmpty, !pending.isEmpty, limit.advance() else { return piece }
         }
     }
 

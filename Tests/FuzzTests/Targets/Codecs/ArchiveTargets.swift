@@ -41,12 +41,35 @@ enum ArchiveTargets {
             try header.check(against: member.entry)
             let range = try plan.data(behind: header)
             try require(range.lowerBound >= 0 && range.upperBound <= file.count, "\(range) is beyond the file")
-            var decoder = try MemberDecoder(member.entry, maximumRatio: 100)
-            decoder.receive(Data(file[Int(range.lowerBound)..<Int(range.upperBound)]))
-            var count = 0
-            while let piece = try decoder.next() { count += piece.count }
-            try require(count <= member.entry.size, "\(count) bytes of \(member.entry.size)")
-            try decoder.finish()
+            let data = Data(file[Int(range.lowerBound)..<Int(range.upperBound)])
+            let whole = outcome(member.entry, data, by: data.count)
+            try require(whole.count <= member.entry.size, "\(whole.count) bytes of \(member.entry.size)")
+            let divided = outcome(member.entry, data, by: 1 + data.count / 7)
+            try require(whole == divided, "\(whole) and \(divided)")
         } catch is ArchiveError {}
+    }
+
+    /// The content of a member whose data comes in pieces of a size, or its error.
+    private enum Outcome: Equatable {
+        case decoded(Data)
+        case failed(String)
+
+        var count: Int { if case .decoded(let content) = self { content.count } else { 0 } }
+    }
+
+    private static func outcome(_ entry: DirectoryEntry, _ data: Data, by size: Int) -> Outcome {
+        do {
+            var decoder = try MemberDecoder(entry, maximumRatio: 4, minimumSize: 64 << 10)
+            var (rest, content) = (data, Data())
+            while !rest.isEmpty {
+                decoder.receive(rest.prefix(size))
+                rest = rest.dropFirst(size)
+                while let piece = try decoder.next() { content += piece }
+            }
+            try decoder.finish()
+            return .decoded(content)
+        } catch {
+            return .failed("\(error)")
+        }
     }
 }
