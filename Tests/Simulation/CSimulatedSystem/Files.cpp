@@ -2,6 +2,7 @@
 #include "Disk.h"
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -175,6 +176,19 @@ ssize_t writev(int descriptor, const iovec *list, int count) {
         return result(realCall(SYS_writev, descriptor, long(list), count));
     }
     return count > 0 ? write(descriptor, list[0].iov_base, list[0].iov_len) : 0;
+}
+
+// MARK: Locks
+
+/// A thread that waits for another one of the process lets that go on.
+int flock(int descriptor, int operation) {
+    CALLED;
+    auto code = realCall(SYS_flock, descriptor, isSimulated() ? operation | LOCK_NB : operation);
+    while (code == -EWOULDBLOCK && !(operation & LOCK_NB)) {
+        usleep(1000);
+        code = realCall(SYS_flock, descriptor, operation | LOCK_NB);
+    }
+    return result(int(code));
 }
 
 // MARK: Devices

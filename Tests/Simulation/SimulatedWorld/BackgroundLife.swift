@@ -3,47 +3,35 @@ import Foundation
 import LoadingKit
 import LoadingKitTransfers
 
-/// One process of a program with a background session, which ends at a time that the seed decides: killed, or with the power.
-/// The next process goes on with what is on the disk. In the last one all ends well.
+/// One process of a program with a background session. In the last one of a seed all transfers end.
 struct BackgroundLife: Sendable {
-    /// How many processes a seed has.
-    static let count: UInt64 = 5
-    /// The status of a process that was ended on purpose.
-    static let endedOnPurpose: Int32 = 75
     /// How long the last process has for what is left, and for the daemon's end, in seconds.
     private static let timeToEnd = 24 * 3600.0
 
-    private let number: UInt64
+    private let process: SeedProcess
     private let runsInProcess: Bool
-    /// The folder whose files are lost with the power.
-    private let disk = FileManager.default.temporaryDirectory
     private let ledger = Ledger()
     private let notes: TransferNotes
     private let network: Network
 
-    private var isLast: Bool { number == Self.count - 1 }
-
     /// Lives, and ends the process.
-    ///
-    /// - Parameter number: The seed times ``count``, and the process's number.
     static func run(_ number: UInt64, isTraced: Bool) -> Never {
         World.prepare(isTraced)
         DaemonProgram.carriesDaemon()
-        let folder = FileManager.default.temporaryDirectory.deletingLastPathComponent()
-        for name in ["kept", "sources"] { _ = mkdir(folder.appendingPathComponent(name).path, 0o700) }
-        let notes = TransferNotes(path: folder.appendingPathComponent("notes").path)
+        let process = SeedProcess(number)
+        _ = mkdir(process.folder.appendingPathComponent("sources").path, 0o700)
+        let notes = TransferNotes(path: process.folder.appendingPathComponent("notes").path)
         sim_begin(number)
         sim_set_time(notes.lastTime + 10_000_000_000)
-        let life = BackgroundLife(seed: number / count, number: number % count, notes)
+        let life = BackgroundLife(process, notes)
         World.waitFor { await life.live() }
-        World.end(
-            "process \(life.number)", life.network, life.ledger, isTraced, status: life.isLast ? 0 : endedOnPurpose)
+        World.end("process \(process.number)", life.network, life.ledger, isTraced, status: process.status)
     }
 
-    private init(seed: UInt64, number: UInt64, _ notes: TransferNotes) {
-        (self.number, self.notes) = (number, notes)
-        runsInProcess = seed.isMultiple(of: 2)
-        network = number == Self.count - 1 ? .clean : Network()
+    private init(_ process: SeedProcess, _ notes: TransferNotes) {
+        (self.process, self.notes) = (process, notes)
+        runsInProcess = process.seed.isMultiple(of: 2)
+        network = process.isLast ? .clean : Network()
     }
 
     private func live() async {
@@ -54,9 +42,11 @@ struct BackgroundLife: Sendable {
             sim_on_start_of_process { descriptor in
                 Thread.detachNewThread { SimulatedDaemon.shared.start(readiness: descriptor) }
             }
-            sim_use_disk(disk.path, folder.appendingPathComponent("kept").path)
+            process.useDisk()
             bootIdentifier()
-            if !isLast { chooseEnd() }
+            if !process.isLast, process.chooseEnd(seconds: 7200) {
+                _ = FileManager.default.createFile(atPath: lostPower.path, contents: nil)
+            }
             if network.hasFaults { _ = FileManager.default.createFile(atPath: faults.path, contents: nil) }
             network.begin()
             await use(servers)
@@ -65,8 +55,7 @@ struct BackgroundLife: Sendable {
         }
     }
 
-    /// Beside the disk: what is in it stays.
-    private var folder: URL { disk.deletingLastPathComponent() }
+    private var folder: URL { process.folder }
     private var roots: URL { folder.appendingPathComponent("roots.pem") }
 
     /// Is there where calls have failed in one of the processes.
@@ -76,20 +65,13 @@ struct BackgroundLife: Sendable {
     private func bootIdentifier() {
         let path = folder.appendingPathComponent("boot")
         if unlink(lostPower.path) == 0 || !FileManager.default.fileExists(atPath: path.path) {
-            try? Data("boot-\(number)\n".utf8).write(to: path)
+            try? Data("boot-\(process.number)\n".utf8).write(to: path)
         }
         sim_replace_file("/proc/sys/kernel/random/boot_id", path.path)
     }
 
     /// Is there where the power was lost.
     private var lostPower: URL { folder.appendingPathComponent("lost-power") }
-
-    private func chooseEnd() {
-        let changes = [UInt64(30), 300, 3000][Int(sim_random(3))]
-        let losesPower = sim_random(2) == 0
-        if losesPower { _ = FileManager.default.createFile(atPath: lostPower.path, contents: nil) }
-        sim_end_process(sim_random(changes), sim_random(7200) * 1_000_000_000, losesPower)
-    }
 
     // MARK: The program
 
@@ -100,7 +82,7 @@ struct BackgroundLife: Sendable {
         let tasks = await session.allTasks
         sim_trace("\(tasks.count) tasks are there")
         if network.hasFaults, await delegate.isInvalid() { return }
-        if !isLast {
+        if !process.isLast {
             await begin(Int(sim_random(12)), session, delegate, servers)
             await interfere(with: session, delegate)
             return
@@ -136,7 +118,7 @@ struct BackgroundLife: Sendable {
             let kind = isUpload ? .echo : Self.kinds[Int(sim_random(UInt64(Self.kinds.count)))]
             let length = Int(sim_random(sim_random(3) == 0 ? 2_000_000 : 20_000))
             let resource = Resource(kind, client: 0, number: sim_random(1 << 40), length: length)
-            let transfer = Transfer(Int(number) * 1000 + index, isUpload: isUpload, resource)
+            let transfer = Transfer(Int(process.number) * 1000 + index, isUpload: isUpload, resource)
             let url = servers.url(resource, at: servers.all[Int(sim_random(3))])
             let task = isUpload ? upload(transfer, to: url, session) : session.downloadTask(with: url)
             if sim_random(5) == 0 { task.earliestBeginDate = Date(timeIntervalSinceNow: Double(sim_random(4000))) }
@@ -174,7 +156,7 @@ struct BackgroundLife: Sendable {
             case 0: task.suspend()
             case 1: for task in tasks { task.resume() }
             case 2: cancel(task)
-            case 3: await resumeElsewhere(task, session, delegate, Int(number) * 1000 + 500 + round)
+            case 3: await resumeElsewhere(task, session, delegate, Int(process.number) * 1000 + 500 + round)
             case 4: SimulatedDaemon.shared.stop()
             case 5: sim_change_networks(300)
             default: break
@@ -207,7 +189,7 @@ struct BackgroundLife: Sendable {
         let end = sim_time() + UInt64(Self.timeToEnd * 1e9)
         while !notes.pending.isEmpty, sim_time() < end { try? await Task.sleep(for: .seconds(60)) }
         // A journal that cannot be read is put aside, with what is in it.
-        let isPutAside = files { $0.hasSuffix(".damaged") }.count > 0
+        let isPutAside = process.files.contains { $0.hasSuffix(".damaged") }
         if isPutAside, !FileManager.default.fileExists(atPath: faults.path) {
             ledger.violation("the journal is damaged")
         }
@@ -215,15 +197,10 @@ struct BackgroundLife: Sendable {
         for transfer in notes.pending { ledger.violation("\(transfer.name) has not ended") }
     }
 
-    private func files(_ isWanted: (String) -> Bool) -> [String] {
-        let all = FileManager.default.enumerator(atPath: disk.path)
-        return (all?.compactMap { $0 as? String } ?? []).filter(isWanted)
-    }
-
     private func checkThatNothingIsLeft() async {
         try? await Task.sleep(for: .seconds(3600))
         if SimulatedDaemon.shared.isRunning { ledger.violation("the daemon goes on without anything to do") }
-        let left = files { path in [".part", ".upload", ".decoded"].contains { path.hasSuffix($0) } }
+        let left = process.files.filter { path in [".part", ".upload", ".decoded"].contains { path.hasSuffix($0) } }
         for path in left { ledger.violation("the file \(path) is left") }
     }
 }

@@ -5,6 +5,7 @@ import Foundation
 enum Mode: String {
     case world = "--world"
     case background = "--process"
+    case stores = "--store-process"
     case faults = "--fault"
 
     /// Does what belongs to a seed or to a scenario, and ends the process.
@@ -12,6 +13,7 @@ enum Mode: String {
         switch self {
         case .world: World.run(seed: number, isTraced: isTraced)
         case .background: BackgroundLife.run(number, isTraced: isTraced)
+        case .stores: StoresLife.run(number, isTraced: isTraced)
         case .faults: FaultRun.run(scenario: Int(number), isTraced: isTraced)
         }
     }
@@ -20,9 +22,18 @@ enum Mode: String {
         switch self {
         case .world: "seed"
         case .background: "background seed"
+        case .stores: "seed of stores"
         case .faults: "scenario"
         }
     }
+
+    /// Whether a number has several processes, one after another.
+    fileprivate var hasProcesses: Bool { self == .background || self == .stores }
+
+    /// The modes whose seeds an option chooses.
+    fileprivate static let options: [String: Mode] = [
+        "--seeds": .world, "--background": .background, "--stores": .stores,
+    ]
 }
 
 /// Runs seeds one after another, each in processes of its own.
@@ -33,7 +44,7 @@ struct Runner {
     private var seconds = Int.max
     private var isTraced = false
     /// What each number is run as.
-    private var modes: [Mode] = [.world, .background]
+    private var modes: [Mode] = [.world, .background, .stores]
     /// The longest that a process may take, in seconds.
     private static let limit: Int32 = 900
 
@@ -41,8 +52,8 @@ struct Runner {
         var rest = arguments[...]
         while let option = rest.popFirst() {
             switch option {
-            case "--seeds", "--background":
-                modes = [option == "--seeds" ? .world : .background]
+            case "--seeds", "--background", "--stores":
+                modes = Mode.options[option].map { [$0] } ?? modes
                 let parts = (rest.popFirst() ?? "").split(separator: "-").compactMap { UInt64($0) }
                 first = parts.first ?? 1
                 last = parts.last ?? first
@@ -90,13 +101,13 @@ struct Runner {
         let own = folder + "/seed/disk"
         try? FileManager.default.createDirectory(atPath: own, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder + "/seed") }
-        guard mode == .background else { return sim_run(mode.rawValue, seed, isTraced, own, Self.limit) }
-        for process in 0..<BackgroundLife.count {
-            let number = seed * BackgroundLife.count + process
+        guard mode.hasProcesses else { return sim_run(mode.rawValue, seed, isTraced, own, Self.limit) }
+        for process in 0..<SeedProcess.count {
+            let number = seed * SeedProcess.count + process
             let status = sim_run(mode.rawValue, number, isTraced, own, Self.limit)
-            if status != BackgroundLife.endedOnPurpose { return status }
+            if status != SeedProcess.endedOnPurpose { return status }
         }
-        return BackgroundLife.endedOnPurpose
+        return SeedProcess.endedOnPurpose
     }
 
     private static func meaning(of status: Int32) -> String {

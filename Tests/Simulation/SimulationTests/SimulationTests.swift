@@ -44,15 +44,24 @@ import Testing
         }
     }
 
-    @Test func theProcessesOfABackgroundSeedHaveTheSameTraceAgain() async throws {
+    @Test(arguments: ["--background", "--stores"])
+    func theProcessesOfASeedHaveTheSameTraceAgain(option: String) async throws {
         try await withTimeout(seconds: 600) {
             let texts = [
-                try await Self.simulate("--background", "6", "--trace").text,
-                try await Self.simulate("--background", "6-7", "--trace").text,
+                try await Self.simulate(option, "6", "--trace").text,
+                try await Self.simulate(option, "6-7", "--trace").text,
             ]
             let traces = texts.map { $0.split(separator: "\n").filter { $0.contains(": trace ") } }
             #expect(!traces[0].isEmpty)
             #expect(traces[1].starts(with: traces[0]) || texts[0].contains("addresses differ"))
+        }
+    }
+
+    @Test func nothingIsWrongInSeedsOfStores() async throws {
+        try await withTimeout(seconds: 1000) {
+            let run = try await Self.simulate("--stores", "1-10")
+            #expect(run.status == 0, "\(run.text)\(run.errors)")
+            #expect(run.text.contains("10 seeds, 0 failed"))
         }
     }
 
@@ -77,6 +86,9 @@ import Testing
         Found(
             "--background", 10_004, "A decoded download was its coded part again after a loss of power.",
             test: "DownloadTests.namesAreSynchronized"),
+        Found(
+            "--stores", 13, "A process that was killed while it made a key left a file with the key.",
+            test: "CredentialDatabaseTests.unfinishedKey"),
     ])
     private func whatWasFoundIsMended(_ found: Found) async throws {
         try await withTimeout(seconds: 600) {
