@@ -28,6 +28,22 @@ import Testing
         }
     }
 
+    /// A piece of the input ends behind a chunk's size, and begins within the end of the chunk before.
+    @Test func aSizeIsTheEndOfAPiece() throws {
+        var parser = responseParser()
+        var (body, ends) = ([UInt8](), 0)
+        for piece in [Self.response + "1\r\na\r", "\n2\r\n", "bc\r\n0\r\n\r\n"] {
+            var position = 0
+            try Array(piece.utf8).withUnsafeBytes { input in
+                while let event = try parser.next(input, &position) {
+                    if case .body(let range) = event { body += input[range] }
+                    if case .end = event { ends += 1 }
+                }
+            }
+        }
+        #expect(body == Array("abc".utf8) && ends == 1)
+    }
+
     static let errors: [(chunks: String, kind: HTTP1Error.Kind, offset: Int)] = [
         ("\r\n", .invalidChunkSize, 0),
         ("g\r\n", .invalidChunkSize, 0),

@@ -51,6 +51,8 @@ import Testing
         #expect(throws: HTTP1Error(.bodyTooShort(missing: 2))) { try connection.finishBody(into: &before) }
         try connection.sendBody(2, before: &before, after: &after)
         try connection.finishBody(into: &before)
+        #expect(throws: HTTP1Error(.bodyTooLong)) { try connection.sendBody(1, before: &before, after: &after) }
+        #expect(throws: HTTP1Error(.noBodyExpected)) { try connection.sendBody(0, before: &before, after: &after) }
         #expect(before.isEmpty && after.isEmpty)
     }
 
@@ -187,6 +189,10 @@ import Testing
         let event = try Array(response.utf8).withUnsafeBytes { try connection.next($0, &position) }
         guard case .head? = event else { return _ = Issue.record("no head") }
         #expect(connection.isSwitching == isSwitching && !connection.isSwitched)
+        guard isSwitching else { return }
+        let end = try Array(response.utf8).withUnsafeBytes { try connection.next($0, &position) }
+        guard case .end? = end else { return _ = Issue.record("no end") }
+        #expect(connection.isSwitching && connection.isSwitched)
     }
 
     @Test func tunnel() throws {

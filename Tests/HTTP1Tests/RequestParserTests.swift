@@ -25,6 +25,18 @@ import Testing
         #expect(transcript.framings == [.none] && transcript.ends == 1)
     }
 
+    /// The client closes its side behind a request whose end was not asked for.
+    @Test func aRequestEndsWithTheConnection() throws {
+        var parser = RequestParser()
+        var position = 0
+        let head = try Array("GET / HTTP/1.1\r\nHost: h\r\n\r\n".utf8).withUnsafeBytes {
+            try parser.next($0, &position)
+        }
+        guard case .head? = head else { return _ = Issue.record("no head") }
+        guard case .end? = try parser.finish() else { return _ = Issue.record("no end") }
+        #expect(try parser.finish() == nil)
+    }
+
     static let badLines: [(line: String, kind: HTTP1Error.Kind)] = [
         ("GET /\r\n", .malformedRequestLine),
         ("GET  / HTTP/1.1\r\n", .malformedRequestLine),

@@ -56,6 +56,8 @@ import Testing
         Case("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: closed\r\n", .length(5), reuse: true),
         Case("HTTP/1.0 200 OK\r\nContent-Length: 5\r\n", .length(5), reuse: false),
         Case("HTTP/1.0 200 OK\r\nContent-Length: 5\r\nConnection: Keep-Alive\r\n", .length(5), reuse: true),
+        Case("HTTP/1.0 200 OK\r\nContent-Length: 5\r\nConnection: foo, keep-alive\r\n", .length(5), reuse: true),
+        Case("HTTP/1.0 200 OK\r\nContent-Length: 5\r\nConnection: foo, bar\r\n", .length(5), reuse: false),
         Case("HTTP/1.0 200 OK\r\nContent-Length: 5\r\nConnection: keep-alive, close\r\n", .length(5), reuse: false),
         // Case 8: the rest.
         Case("HTTP/1.1 200 OK\r\n", .untilClose, reuse: false),

@@ -27,6 +27,20 @@ import Testing
         }
     }
 
+    /// Sent with the first settings, and not again when others change (RFC 9218 §2.1).
+    @Test func prioritiesAreSwitchedOffOnce() {
+        var settings = HTTP2Settings()
+        settings.noRFC7540Priorities = true
+        var (client, server) = (Peer(.client, settings: settings), Peer(.server))
+        Peer.exchange(&client, &server)
+        var announced = settings
+        announced.enablePush = false
+        #expect(server.events.first == .ready(announced))
+        settings.maxConcurrentStreams = 7
+        client.machine.updateSettings(settings, to: &client.output)
+        #expect(client.takeFrames() == [.other(.settings([HTTP2Setting(.maxConcurrentStreams, 7)]))])
+    }
+
     @Test func settingsComeFirst() {
         let others = [Self.ping, Bytes.frame(type: 4, flags: 1, stream: 0, []), Self.goAway(0), headersFrame(1, [])]
         for bytes in others + [Bytes.frame(type: 8, stream: 1, [0, 0, 0, 0]), Bytes.frame(type: 99, stream: 0, [])] {

@@ -124,6 +124,10 @@ import Testing
         let large = Bytes.frame(type: 9, stream: 1, Array(repeating: 0, count: 16384))
         let tooLarge = open + Array(repeating: large, count: 17).joined()
         #expect(FrameReading.frames(tooLarge) == [.failure(HTTP2Error(.headerListTooLarge))])
+        var small = HTTP2Limits()
+        small.headerListBytes = 100
+        let first = Bytes.frame(type: 1, flags: 4, stream: 1, Array(repeating: 0, count: 101))
+        #expect(FrameReading.frames(first, limits: small) == [.failure(HTTP2Error(.headerListTooLarge))])
     }
 
     @Test func debugDataIsBounded() {

@@ -91,7 +91,11 @@ import Testing
         ([(":method", "CONNECT"), (":authority", "a:1")], false, true),
         ([(":method", "CONNECT")], false, false),
         ([(":method", "CONNECT"), (":authority", "a:1"), (":path", "/")], false, false),
+        ([(":method", "CONNECT"), (":authority", "")], false, false),
+        ([(":method", ""), (":scheme", "https"), (":path", "/")], false, false),
+        ([(":method", "GET"), (":scheme", ""), (":path", "/")], false, false),
         ([(":method", "GET"), (":scheme", "https"), (":path", "")], false, false),
+        ([(":method", "GET"), (":scheme", "https"), (":path", "/"), (":authority", "")], false, true),
         (get + [("connection", "close")], true, false),
         (get + [("content-length", "4")], true, false),
         (get + [("content-length", "4")], false, true),
@@ -253,6 +257,18 @@ import Testing
         for _ in 0..<36 { client.feed(interim) }
         #expect(client.events.count == 36)
         client.feed(interim)
+        #expect(client.events.last == .streamFailed(stream: stream, HTTP2Error(.tooManyInterimResponses, .stream(1))))
+    }
+
+    /// A limit of 0 allows none for them.
+    @Test func noInterimResponsesForWhatIsSent() throws {
+        var limits = HTTP2Limits()
+        limits.bytesForInterimResponse = 0
+        var client = Peer.connected(.client, limits: limits)
+        let stream = try client.request("POST", endStream: false)
+        try client.machine.sendDataHeader(16_384, on: stream, endStream: true, to: &client.output)
+        let interim = headersFrame(stream.rawValue, block((":status", "104")))
+        for _ in 0..<33 { client.feed(interim) }
         #expect(client.events.last == .streamFailed(stream: stream, HTTP2Error(.tooManyInterimResponses, .stream(1))))
     }
 

@@ -225,6 +225,20 @@ import Testing
         }
     }
 
+    /// Values that cannot be read as they were sent.
+    @Test func valuesAreChecked() throws {
+        let cases = [
+            "": true, "b": true, "b\tc": true, " b": false, "b\t": false, "b\0c": false, "b\rc": false, "b\nc": false,
+        ]
+        for (value, isAllowed) in cases {
+            var client = Peer.connected(.client)
+            let head = HTTP2RequestHead(
+                method: "GET", scheme: "https", authority: "a", path: "/", fields: fields(("a", value)))
+            let stream = try? client.machine.sendRequest(head, endStream: true, to: &client.output)
+            #expect((stream != nil) == isAllowed, "\(value.debugDescription)")
+        }
+    }
+
     /// Calls that are refused, and change nothing.
     @Test func requestsThatCannotBeSent() throws {
         let bad: [(HTTP2RequestHead, HTTP2Error.Kind)] = [

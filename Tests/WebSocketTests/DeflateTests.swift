@@ -94,6 +94,18 @@ import Testing
         #expect(output.count < noise.count + 1000 + 1000)
     }
 
+    /// Some of them fill the room for a piece of output with the last byte of the input.
+    @Test func eachLengthIsDecompressed() throws {
+        for count in [50...700, 16_100...17_300, 32_500...33_100].joined() {
+            let message = [UInt8](repeating: 0x61, count: count)
+            var codec = WebSocketStateMachine(role: .server, deflate: PermessageDeflate())
+            var output: [UInt8] = []
+            try message.withUnsafeBytes { try codec.send(.binary, $0, to: &output) }
+            let isRight = Feeder(deflate: PermessageDeflate()).receive([output]).events == [.binary(message)]
+            #expect(isRight, "\(count)")
+        }
+    }
+
     @Test func bombsAreBounded() throws {
         var codec = WebSocketStateMachine(role: .server, deflate: PermessageDeflate())
         var bomb: [UInt8] = []

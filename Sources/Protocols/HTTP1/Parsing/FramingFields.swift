@@ -58,11 +58,8 @@ enum TransferEncoding {
     /// `chunked` occurs twice, or with a parameter. A sender must not do this, and its meaning is undefined.
     case invalid
 
+    /// - Parameter fields: fields among which there is `Transfer-Encoding`.
     init(_ fields: HTTPFields) {
-        guard fields.contains(.transferEncoding) else {
-            self = .absent
-            return
-        }
         var isLastChunked = false
         var hasChunked = false
         var isInvalid = false

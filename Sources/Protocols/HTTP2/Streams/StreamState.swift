@@ -50,14 +50,12 @@ extension StreamState {
         }
     }
 
-    /// Allows `count` more interim responses.
+    /// Allows `count` more interim responses, for bytes that are being sent.
     mutating func earnInterims(_ count: Int32) {
         switch self {
         case .open(let sending, .head(let interims)):
             self = .open(sending: sending, receiving: .head(interims: max(interims, .min / 2) - count))
-        case .halfClosedLocal(.head(let interims)):
-            self = .halfClosedLocal(receiving: .head(interims: max(interims, .min / 2) - count))
-        case .open(_, .body), .halfClosedLocal(.body), .halfClosedRemote: break
+        case .open(_, .body), .halfClosedLocal, .halfClosedRemote: break
         }
     }
 
