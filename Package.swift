@@ -363,8 +363,8 @@ let package = Package(
         .executableTarget(
             name: "SimulatedWorld",
             dependencies: [
-                "LoadingKit", "LoadingKitLoopbackServer", "LoadingKitPersistence", "LoadingKitPrimitives",
-                "LoadingKitTransfers", "LoadingKitTransport", "TestSupport", "CSimulatedSystem",
+                "LoadingKit", "LoadingKitHTTP2", "LoadingKitLoopbackServer", "LoadingKitPersistence",
+                "LoadingKitPrimitives", "LoadingKitTransfers", "LoadingKitTransport", "TestSupport", "CSimulatedSystem",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/Simulation/SimulatedWorld", swiftSettings: settings),

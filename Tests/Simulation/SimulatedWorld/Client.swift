@@ -48,20 +48,21 @@ struct Client: Sendable {
 
     // MARK: Operations
 
-    private static let kinds = Resource.Kind.allCases.filter { $0 != .guest }
+    private static let kinds = Resource.Kind.allCases.filter { ![.guest, .hostileHTTP2].contains($0) }
 
     private func operate(_ session: URLSession) async {
-        let kind = Self.kinds[Int(sim_random(UInt64(Self.kinds.count)))]
+        var kind = Self.kinds[Int(sim_random(UInt64(Self.kinds.count)))]
         let isShared = [.cached, .personal].contains(kind)
         let length = sim_random(3) == 0 ? Int(sim_random(300_000)) : Int(sim_random(3000))
         var number = isShared ? sim_random(3) : sim_random(.max / 2)
         // A request that is sent ahead gets for its answer what follows the response before it.
         if session.configuration.httpShouldUsePipelining, Hostility(number) == .surplus { number += 1 }
+        if kind == .hostile, number >> 32 % 2 == 0 { kind = .hostileHTTP2 }
         if sim_random(4) == 0 { try? await Task.sleep(for: .milliseconds(Int(sim_random(5000)))) }
         if network.mayFallSilent, sim_random(40) == 0 { sim_change_networks(300) }
         // Requests that wait get the connections of those before them, after what a hostile server has sent there. Several
         // that may not be sent again are lost together.
-        let count = [.hostile, .echo].contains(kind) ? 1 + sim_random(4) : 1
+        let count = [.hostile, .hostileHTTP2, .echo].contains(kind) ? 1 + sim_random(4) : 1
         await withTaskGroup(of: Void.self) { group in
             for index in 0..<count {
                 let resource = Resource(
@@ -76,6 +77,7 @@ struct Client: Sendable {
         let load = Load(resource, servers.url(resource), network, ledger)
         switch resource.kind {
         case .echo, .moved307: await load.upload(session)
+        case .hostileHTTP2 where sim_random(3) == 0: await load.upload(session)
         case .distrusted: await load.withOrWithoutTrust(session)
         case .talk: await load.listen(session)
         case .parts where sim_random(2) == 0: await load.downloadWithResumption(session)

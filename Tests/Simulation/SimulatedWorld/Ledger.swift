@@ -1,6 +1,23 @@
 import CSimulatedSystem
 import Foundation
 import LoadingKitPrimitives
+import Synchronization
+
+/// A connection of a hostile server.
+final class Carrier: Sendable {
+    /// Whether the server has done nothing because of which the client may give up the connection or its requests.
+    let isFine = Atomic<Bool>(true)
+    /// When it ended, in milliseconds; the greatest number before.
+    private let end = Atomic<UInt64>(.max)
+
+    var isOpen: Bool { end.load(ordering: .relaxed) == .max }
+
+    func didEnd() { end.store(sim_time() / 1_000_000, ordering: .relaxed) }
+
+    fileprivate func mayHarm(after time: UInt64) -> Bool {
+        !isFine.load(ordering: .relaxed) && end.load(ordering: .relaxed) >= time
+    }
+}
 
 /// What happened in a world, and what of it must not have.
 final class Ledger: Sendable {
@@ -13,6 +30,11 @@ final class Ledger: Sendable {
         var violations: [String] = []
         /// The requests that servers have acted upon, which must not be sent twice.
         var actedUpon: [UInt64: [Act]] = [:]
+        /// The connections of hostile servers, and those on which they have got a request.
+        var carriers: [Carrier] = []
+        var carriersOfRequests: [UInt64: [Carrier]] = [:]
+        /// The requests that hostile servers have refused, and have not got again since.
+        var refused: Set<UInt64> = []
         var outcomes: [String: Int] = [:]
         var living: [Living] = []
         var context = ""
@@ -76,6 +98,27 @@ final class Ledger: Sendable {
 
     /// After this many milliseconds both ends of a connection know its end, where there is any.
     private static let timeToEnd: UInt64 = 5000
+
+    func begins(_ carrier: Carrier) { state.withLock { $0.carriers.append(carrier) } }
+
+    func carries(_ request: UInt64, _ carrier: Carrier) {
+        state.withLock { state in
+            state.carriersOfRequests[request, default: []].append(carrier)
+            state.refused.remove(request)
+        }
+    }
+
+    func refuses(_ request: UInt64) { state.withLock { _ = $0.refused.insert(request) } }
+
+    /// Whether a hostile server has got the request, and did no harm to the connections on which it came, nor to one on which it
+    /// may be on its way again.
+    func isUnharmed(_ request: UInt64, since start: UInt64) -> Bool {
+        state.withLock { state in
+            let carriers = state.carriersOfRequests[request] ?? []
+            let others = state.refused.contains(request) ? state.carriers : []
+            return !carriers.isEmpty && !(carriers + others).contains { $0.mayHarm(after: start) }
+        }
+    }
 
     /// The object must be gone in the end.
     func mustEnd(_ object: any AnyObject & Sendable, _ name: String) {

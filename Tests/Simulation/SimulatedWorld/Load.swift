@@ -346,6 +346,9 @@ struct Load: Sendable {
         if resource.kind == .hostile, !Hostility(resource).mayBeGood {
             return ledger.violation("\(resource): \(Hostility(resource)) was taken for good")
         }
+        if resource.kind == .hostileHTTP2, Misbehaviour.of(resource).truth == .fails {
+            return ledger.violation("\(resource): \(Misbehaviour.of(resource).name) was taken for good")
+        }
         if resource.kind == .personal, response.value(forHTTPHeaderField: "X-Who") != who {
             ledger.violation("\(resource): \(who) got what is for \(response.value(forHTTPHeaderField: "X-Who") ?? "")")
         }
@@ -375,10 +378,19 @@ struct Load: Sendable {
         }
         ledger.note("\(resource.kind) failed: \(error.code.rawValue)")
         if error.code == .cancelled, isCancelled { return }
-        let mayFail = resource.kind == .hostile && !Hostility(resource).isGood
         guard !network.isReliable || mayFail else { return ledger.violation("\(resource) failed: \(error)") }
         if network.hasFaults, Self.verdicts.contains(error.code) { return }
         if !Self.failures.contains(error.code) { ledger.violation("\(resource) failed in another way: \(error)") }
+    }
+
+    /// Whether the server may be the cause of a failure.
+    private var mayFail: Bool {
+        switch resource.kind {
+        case .hostile: !Hostility(resource).isGood
+        case .hostileHTTP2:
+            Misbehaviour.of(resource).truth != .succeeds || !ledger.isUnharmed(resource.number, since: start)
+        default: false
+        }
     }
 
     /// What loads from networks that are not reliable may fail with.

@@ -24,8 +24,8 @@ struct Resource: Sendable, CustomStringConvertible {
         case parts
         /// Answers with what was sent.
         case echo
-        /// Of a server that does not answer as it must.
-        case hostile
+        /// Of a server that does not answer as it must, over HTTP/1.1 or HTTP/2.
+        case hostile, hostileHTTP2
     }
 
     /// The number of a talk's messages.

@@ -18,6 +18,8 @@ struct Servers: Sendable {
     /// Its certificate is of an authority that no session trusts.
     private let distrusted: LoopbackServer
     let hostile: HostileServer
+    /// Only in worlds.
+    private let hostileHTTP2: HostileHTTP2Server?
     let files: FaultyFTPServer
     private let proxy: RelayProxy
     private let socks: RelayProxy
@@ -26,16 +28,16 @@ struct Servers: Sendable {
     var all: [LoopbackServer] { [plain, secure, http2] }
 
     /// On a thread whose calls, and those of the threads that it creates, do not fail on purpose.
-    static func make(_ ledger: Ledger) async throws -> Servers {
+    static func make(_ ledger: Ledger, isWorld: Bool = false) async throws -> Servers {
         try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread {
                 sim_belong_to_server()
-                continuation.resume(with: Result { try Servers(ledger) })
+                continuation.resume(with: Result { try Servers(ledger, isWorld) })
             }
         }
     }
 
-    private init(_ ledger: Ledger) throws {
+    private init(_ ledger: Ledger, _ isWorld: Bool) throws {
         let authority = try CertificateAuthority()
         certificate = authority.certificatePEM
         let identity = try authority.issue()
@@ -60,6 +62,7 @@ struct Servers: Sendable {
         sim_add_name(Self.name, "::1,127.0.0.1", sim_random(2_000_000))
         proxy = try RelayProxy(.http)
         socks = try RelayProxy(.socks5)
+        hostileHTTP2 = isWorld ? try HostileHTTP2Server(identity, ledger) : nil
     }
 
     func stop() async {
@@ -67,6 +70,7 @@ struct Servers: Sendable {
             Thread.detachNewThread {
                 for server in all + [distrusted] { server.stop() }
                 hostile.stop()
+                hostileHTTP2?.stop()
                 files.stopping.fire()
                 files.stop()
                 proxy.stop()
@@ -115,19 +119,23 @@ struct Servers: Sendable {
     }
 
     func url(_ resource: Resource, at server: LoopbackServer) -> URL {
-        guard let url = URL(string: server.url(resource.path)) else { preconditionFailure(resource.path) }
+        Self.url(server.url(resource.path))
+    }
+
+    private static func url(_ text: String) -> URL {
+        guard let url = URL(string: text) else { preconditionFailure(text) }
         return url
     }
 
     /// The URL at one of the servers that have such resources.
     func url(_ resource: Resource) -> URL {
+        if let hostileHTTP2, resource.kind == .hostileHTTP2 { return Self.url(hostileHTTP2.url(resource)) }
         let server = resource.kind == .distrusted ? distrusted : all[Int(sim_random(UInt64(all.count)))]
         let text =
             resource.kind == .hostile
             ? "http://127.0.0.1:\(hostile.acceptor.address.port ?? 0)\(resource.path)"
             : server.url(resource.path, host: server.usesTLS || sim_random(2) == 0 ? nil : Self.name)
-        guard let url = URL(string: text) else { preconditionFailure(text) }
-        return url
+        return Self.url(text)
     }
 
     /// The value of `Authorization` for a client.
@@ -165,7 +173,7 @@ struct Servers: Sendable {
         }
         guard let resource else { return .text("no such resource", status: 404) }
         sim_trace("\(request.method) \(resource) on the server's connection \(request.connection)")
-        checkSender(request, resource, ledger)
+        checkSender(request.fields, resource, ledger)
         if resource.kind == .echo {
             let repeats = request.fields[name: "x-repeats"].flatMap { Int($0) } ?? 0
             ledger.actsUpon(resource.number, repeats: repeats) { connections.has(request.connection) }
@@ -201,7 +209,7 @@ struct Servers: Sendable {
                 .adding("Cache-Control", "max-age=\(Int(greatestAge))")
         case .personal: return personal(request, resource)
         case .parts: return try parts(request, resource)
-        case .elsewhere, .talk, .hostile: return ServerResponse(404)
+        case .elsewhere, .talk, .hostile, .hostileHTTP2: return ServerResponse(404)
         }
     }
 
@@ -254,19 +262,19 @@ struct Servers: Sendable {
     }
 
     /// Notes a violation where a client sends another client's cookie or credential.
-    private static func checkSender(_ request: ServerRequest, _ resource: Resource, _ ledger: Ledger) {
-        if let cookie = request.fields[name: "cookie"], cookie != "client=\(resource.client)" {
+    static func checkSender(_ fields: HTTPFields, _ resource: Resource, _ ledger: Ledger) {
+        if let cookie = fields[name: "cookie"], cookie != "client=\(resource.client)" {
             ledger.violation("\(resource) was asked for with the cookie \(cookie)")
         }
-        let login = request.fields[name: "authorization"]
+        let login = fields[name: "authorization"]
         if resource.kind == .guest, let login { ledger.violation("\(resource): another server got \(login)") }
-        if resource.kind == .parts, request.fields[name: "x-own"] != "own" {
+        if resource.kind == .parts, fields[name: "x-own"] != "own" {
             ledger.violation("\(resource) was asked for without the request's own field")
         }
         if let login, login != Self.login(of: resource.client), resource.kind != .personal {
             ledger.violation("\(resource) was asked for with the credential \(login)")
         }
-        if let other = request.fields[name: "x-client"], other != "\(resource.client)" {
+        if let other = fields[name: "x-client"], other != "\(resource.client)" {
             ledger.violation("\(resource) was asked for by client \(other)")
         }
     }

@@ -69,7 +69,7 @@ struct World: Sendable {
 
     /// Servers, and clients that load from them; all are gone in the end.
     private func visit(clients: Int, operations: Int, _ network: Network) async throws {
-        let servers = try await Servers.make(ledger)
+        let servers = try await Servers.make(ledger, isWorld: true)
         network.begin()
         await withTaskGroup(of: Void.self) { group in
             for number in 0..<clients {
