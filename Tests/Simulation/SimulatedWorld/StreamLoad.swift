@@ -68,6 +68,8 @@ struct StreamLoad: Sendable {
     /// - Parameter isWhole: Whether nothing may be missing at the end.
     private func check(_ bytes: [UInt8], isWhole: Bool) {
         ledger.note("streams ended")
+        // The server has seen a part of the request.
+        if !isWhole, bytes.starts(with: Array("HTTP/1.1 400".utf8)) { return }
         let end = Array("\r\n\r\n".utf8)
         let body = bytes.firstRange(of: end).map { Array(bytes[$0.upperBound...]) } ?? []
         let expected = resource.body()
