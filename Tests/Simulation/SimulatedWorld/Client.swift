@@ -82,7 +82,7 @@ struct Client: Sendable {
         case .talk: await load.listen(session)
         case .parts where sim_random(2) == 0: await load.downloadWithResumption(session)
         case .plain where sim_random(6) == 0: await load.messages(session)
-        case .plain where sim_random(6) == 0: await load.file(session, servers.files)
+        case .plain where sim_random(6) == 0: await load.file(session, servers.files(for: resource))
         case .plain where sim_random(6) == 0:
             await StreamLoad(resource, servers.url(resource), network, ledger).run(session)
         default:

@@ -201,12 +201,16 @@ struct Load: Sendable {
     /// The server misbehaves at times, so the load may fail; what it gets is the file.
     func file(_ session: URLSession, _ server: FaultyFTPServer) async {
         guard let url = URL(string: server.url()) else { return }
+        let name = server.isProtected ? "ftp with TLS" : "ftp"
+        var request = URLRequest(url: url)
+        if server.isProtected { request.setValue("required", forHTTPHeaderField: "FTP-TLS") }
         do {
-            let (data, _) = try await session.data(from: url)
-            if Array(data) != FaultyFTPServer.file { ledger.violation("ftp: \(data.count) bytes are not the file") }
-            ledger.note("ftp succeeded")
+            let (data, _) = try await session.data(for: request)
+            if Array(data) != FaultyFTPServer.file { ledger.violation("\(name): \(data.count) bytes are not the file") }
+            ledger.note("\(name) succeeded")
         } catch let error as URLError {
-            ledger.note("ftp failed: \(error.code.rawValue)")
+            ledger.note("\(name) failed: \(error.code.rawValue)")
+            if network.isReliable, server.hadNoFaults { ledger.violation("\(name) failed: \(error)") }
         } catch let error as Interceptors.Refusal {
             if error.path != url.path { ledger.violation("ftp: \(error) is another load's") }
         } catch {

@@ -21,6 +21,8 @@ struct Servers: Sendable {
     /// Only in worlds.
     private let hostileHTTP2: HostileHTTP2Server?
     let files: FaultyFTPServer
+    /// Only in worlds.
+    private let protectedFiles: FaultyFTPServer?
     private let proxy: RelayProxy
     private let socks: RelayProxy
     let certificate: String
@@ -63,6 +65,18 @@ struct Servers: Sendable {
         proxy = try RelayProxy(.http)
         socks = try RelayProxy(.socks5)
         hostileHTTP2 = isWorld ? try HostileHTTP2Server(identity, ledger) : nil
+        protectedFiles = isWorld ? try Self.protectedFiles(identity) : nil
+    }
+
+    /// Resumes TLS sessions for data connections, insists on it, or cannot.
+    private static func protectedFiles(_ identity: ServerIdentity) throws -> FaultyFTPServer {
+        var options = TLSServerOptions(identity, applicationProtocols: [])
+        options.allowsResumption = sim_random(3) != 0
+        if sim_random(2) == 0 { options.maximumVersion = .v1_2 }
+        let tls = FaultyFTPServer.TLS(
+            try TLSServerContext(options), isImplicit: sim_random(3) == 0,
+            requiresResumption: options.allowsResumption && sim_random(2) == 0)
+        return try FaultyFTPServer(faultsOfFTP(hasTLS: true), tls: tls)
     }
 
     func stop() async {
@@ -71,8 +85,10 @@ struct Servers: Sendable {
                 for server in all + [distrusted] { server.stop() }
                 hostile.stop()
                 hostileHTTP2?.stop()
-                files.stopping.fire()
-                files.stop()
+                for server in [files, protectedFiles].compactMap({ $0 }) {
+                    server.stopping.fire()
+                    server.stop()
+                }
                 proxy.stop()
                 socks.stop()
                 continuation.resume()
@@ -80,17 +96,23 @@ struct Servers: Sendable {
         }
     }
 
-    /// What the ftp server does wrong, each once: nothing that a client could take for good.
-    private static func faultsOfFTP() -> [FaultyFTPServer.Fault] {
-        let steps = ["greeting", "USER", "PASS", "TYPE", "EPSV", "SIZE", "RETR", "end"]
-        let actsOnData: [FaultyFTPServer.Act] = [
+    /// What an ftp server does wrong, each once: nothing that a client could take for good.
+    private static func faultsOfFTP(hasTLS: Bool = false) -> [FaultyFTPServer.Fault] {
+        var steps = ["greeting", "USER", "PASS", "TYPE", "EPSV", "SIZE", "RETR", "end"]
+        var actsOnData: [FaultyFTPServer.Act] = [
             .moreData(1), .moreData(70_000), .cutData(1000), .resetData, .closeControlAfterData,
         ]
-        let acts: [FaultyFTPServer.Act] = [
+        var acts: [FaultyFTPServer.Act] = [
             .reset, .byteByByte, .silence, .close("421 Bye\r\n"), .reply("500 What?\r\n"),
             .reply("nonsense"),
             .after("nonsense\r\n"),
         ]
+        if hasTLS {
+            steps += ["AUTH", "PBSZ", "PROT"]
+            actsOnData += [.dataWithoutNotify(.max), .dataWithoutNotify(1000), .unprotectedData]
+            // Some of what follows the answer to AUTH is not protected.
+            acts.append(.reply("234 Now\r\n230 You are in\r\n"))
+        }
         let faults = (0..<Int(sim_random(4))).map { _ in
             if sim_random(3) == 0 {
                 return FaultyFTPServer.Fault(step: "RETR", act: actsOnData[Int(sim_random(UInt64(actsOnData.count)))])
@@ -98,8 +120,22 @@ struct Servers: Sendable {
             return FaultyFTPServer.Fault(
                 step: steps[Int(sim_random(UInt64(steps.count)))], act: acts[Int(sim_random(UInt64(acts.count)))])
         }
-        // A client that has not been told the size cannot know that there is more.
-        return faults.contains { $0.step == "SIZE" } ? faults.filter { $0.act != .cutData(1000) } : faults
+        // A client that has not been told the size cannot know that there is more, or less.
+        guard faults.contains(where: { $0.step == "SIZE" }) else { return faults }
+        return faults.filter { ![.moreData(1), .moreData(70_000), .cutData(1000)].contains($0.act) }
+    }
+
+    /// Commands without TLS at a server whose users want TLS.
+    var unprotectedCommands: [String] {
+        (protectedFiles?.commands ?? []).filter { line in
+            ["USER", "PASS", "RETR"].contains { line.hasPrefix("unprotected: \($0)") }
+        }
+    }
+
+    /// The ftp server for a resource's load.
+    func files(for resource: Resource) -> FaultyFTPServer {
+        guard let protectedFiles, resource.number >> 33 % 2 == 0 else { return files }
+        return protectedFiles
     }
 
     /// The way of a session to its servers.

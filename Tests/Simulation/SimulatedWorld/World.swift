@@ -80,6 +80,7 @@ struct World: Sendable {
         }
         Network.clean.begin()
         await servers.stop()
+        for line in servers.unprotectedCommands { ledger.violation("ftp: \(line)") }
     }
 
     private func settledUsage() async -> sim_usage {

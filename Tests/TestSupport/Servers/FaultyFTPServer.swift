@@ -46,6 +46,24 @@ package final class FaultyFTPServer: Sendable {
         case resetData
         /// At RETR: ends the control connection when the data was sent.
         case closeControlAfterData
+        /// At RETR: ends the data connection without TLS's close_notify, after this number of bytes of the file.
+        case dataWithoutNotify(Int)
+        /// At RETR: sends the data without TLS.
+        case unprotectedData
+    }
+
+    /// How connections are protected.
+    package struct TLS: Sendable {
+        package var context: TLSServerContext
+        /// Whether TLS begins with the connection, as for `ftps` URLs, and not with AUTH.
+        package var isImplicit: Bool
+        /// Whether the server refuses data connections that do not resume a TLS session.
+        package var requiresResumption: Bool
+
+        package init(_ context: TLSServerContext, isImplicit: Bool = false, requiresResumption: Bool = false) {
+            (self.context, self.isImplicit) = (context, isImplicit)
+            self.requiresResumption = requiresResumption
+        }
     }
 
     /// The answer to a request for the file.
@@ -55,13 +73,19 @@ package final class FaultyFTPServer: Sendable {
     private let faults: Box<[Fault]>
     private let recorder = Recorder<String>()
     private let lines = Recorder<String>()
+    private let isImplicit: Bool
+    /// Whether it has TLS, which its users can ask for.
+    package let isProtected: Bool
+    /// Whether it was made without faults.
+    package let hadNoFaults: Bool
     private let acceptor: ConnectionAcceptor
 
-    package init(_ faults: [Fault] = []) throws {
+    package init(_ faults: [Fault] = [], tls: TLS? = nil) throws {
         let remaining = Box(faults)
         self.faults = remaining
+        (isImplicit, isProtected, hadNoFaults) = (tls?.isImplicit == true, tls != nil, faults.isEmpty)
         acceptor = try ConnectionAcceptor(.ipv4(), stopping: stopping) { [stopping, recorder, lines] socket, _ in
-            let session = Session(socket, stopping, note: { lines.append($0) }) { step in
+            let session = Session(socket, tls, stopping, note: { lines.append($0) }) { step in
                 recorder.append(step)
                 return remaining.update { faults in
                     faults.firstIndex { $0.step == step }.map { faults.remove(at: $0).act }
@@ -90,7 +114,9 @@ package final class FaultyFTPServer: Sendable {
     /// Whether all faults have happened.
     package var hasFailed: Bool { faults.value.isEmpty }
 
-    package func url(_ path: String = "/file.txt") -> String { "ftp://127.0.0.1:\(acceptor.address.port ?? 0)\(path)" }
+    package func url(_ path: String = "/file.txt") -> String {
+        "\(isImplicit ? "ftps" : "ftp")://127.0.0.1:\(acceptor.address.port ?? 0)\(path)"
+    }
 }
 
 /// A control connection, on its thread.
@@ -104,22 +130,26 @@ private final class Session {
     private var data: DataPort?
     private var offset = 0
     private var isByteByByte = false
+    private let tls: FaultyFTPServer.TLS?
+    private var protectsData = false
 
     init(
-        _ socket: StreamSocket, _ stopping: Signal, note: @escaping (String) -> Void,
+        _ socket: StreamSocket, _ tls: FaultyFTPServer.TLS?, _ stopping: Signal, note: @escaping (String) -> Void,
         _ act: @escaping (String) -> FaultyFTPServer.Act?
     ) {
         self.note = note
         self.socket = socket
+        self.tls = tls
         self.stopping = stopping
         self.act = act
     }
 
     func run() throws {
         defer { data?.stop() }
+        if let tls, tls.isImplicit { try socket.startTLS(tls.context) }
         try perform("greeting") { try send("220 ready\r\n") }
         while let line = try readLine() {
-            note(line)
+            note(tls == nil || socket.tlsFacts != nil ? line : "unprotected: \(line)")
             let parts = line.split(separator: " ", maxSplits: 1).map(String.init)
             let name = parts.first?.uppercased() ?? ""
             try perform(name) { try answer(name, parts.count > 1 ? parts[1] : "") }
@@ -128,6 +158,13 @@ private final class Session {
 
     private func answer(_ name: String, _ argument: String, fault: FaultyFTPServer.Act? = nil) throws {
         switch name {
+        case "AUTH" where tls != nil && argument == "TLS":
+            try send("234 now\r\n")
+            if let tls { try socket.startTLS(tls.context) }
+        case "PBSZ": try send("200 fine\r\n")
+        case "PROT" where tls != nil:
+            protectsData = argument == "P"
+            try send("200 fine\r\n")
         case "USER": try send("331 password?\r\n")
         case "PASS": try send("230 welcome\r\n")
         case "FEAT":
@@ -166,14 +203,18 @@ private final class Session {
         }
         try send("150 it comes\r\n")
         if fault == .endBeforeData { try send("226 done\r\n") }
+        let tls = protectsData && fault != .unprotectedData ? tls : nil
         switch fault {
-        case .cutData(let count)?: data.serve(bytes.map { Array($0.prefix(count)) })
-        case .moreData(let count)?: data.serve(bytes.map { $0 + [UInt8](repeating: 0x2B, count: count) })
-        case .resetData?: data.serve(bytes.map { Array($0.prefix($0.count / 2)) }, endsWithReset: true)
-        default: data.serve(bytes)
+        case .cutData(let count)?: data.serve(bytes.map { Array($0.prefix(count)) }, tls)
+        case .moreData(let count)?: data.serve(bytes.map { $0 + [UInt8](repeating: 0x2B, count: count) }, tls)
+        case .resetData?: data.serve(bytes.map { Array($0.prefix($0.count / 2)) }, tls, ending: .reset)
+        case .dataWithoutNotify(let count)?:
+            data.serve(bytes.map { Array($0.prefix(count)) }, tls, ending: .withoutNotify)
+        default: data.serve(bytes, tls)
         }
         guard data.done.waitBlocking(interruptedBy: stopping) else { throw Ended() }
         data.stop()
+        if data.isRefused { return try send("522 TLS has to be resumed\r\n") }
         if fault == .closeControlAfterData { throw Ended() }
         if fault != .endBeforeData { try perform("end") { try send("226 done\r\n") } }
     }
@@ -223,7 +264,9 @@ private final class Session {
             try send(
                 step == "EPSV"
                     ? "229 here (|||\(dead)|)\r\n" : "227 here (127,0,0,1,\(dead >> 8),\(dead & 255))\r\n")
-        case .endBeforeData, .cutData, .moreData, .resetData, .closeControlAfterData: try answer(step, "", fault: act)
+        case .endBeforeData, .cutData, .moreData, .resetData, .closeControlAfterData, .dataWithoutNotify,
+            .unprotectedData:
+            try answer(step, "", fault: act)
         }
     }
 
@@ -254,26 +297,39 @@ private final class DataPort: Sendable {
     private struct Work {
         /// Nil to receive.
         var bytes: [UInt8]?
-        var endsWithReset = false
+        var tls: FaultyFTPServer.TLS?
+        var ending = Ending.close
     }
+
+    enum Ending { case close, reset, withoutNotify }
 
     let done = Signal()
     private let go = Signal()
     private let work = Box(Work())
+    private let isRefusing = Box(false)
     private let acceptor: ConnectionAcceptor
 
     init(stopping: Signal) throws {
         acceptor = try ConnectionAcceptor(.ipv4(), limit: .init(connections: 1, overflow: .refuse)) {
-            [go, done, work] socket, _ in
+            [go, done, work, isRefusing] socket, _ in
             defer { done.fire() }
             guard go.waitBlocking(interruptedBy: stopping) else { return }
             do {
+                if let tls = work.value.tls {
+                    try socket.startTLS(tls.context)
+                    isRefusing.value = tls.requiresResumption && socket.tlsFacts?.isResumed != true
+                    if isRefusing.value { return }
+                }
                 guard let bytes = work.value.bytes else {
                     while try !socket.read().isEmpty {}
                     return
                 }
                 try socket.write(bytes)
-                if work.value.endsWithReset { socket.reset() }
+                switch work.value.ending {
+                case .close: break
+                case .reset: socket.reset()
+                case .withoutNotify: socket.closeWithoutNotify()
+                }
             } catch {
                 // The client has gone.
                 return
@@ -285,8 +341,11 @@ private final class DataPort: Sendable {
 
     var port: UInt16 { acceptor.address.port ?? 0 }
 
-    func serve(_ bytes: [UInt8]?, endsWithReset: Bool = false) {
-        work.value = Work(bytes: bytes, endsWithReset: endsWithReset)
+    /// Whether the data connection was refused, because it did not resume a TLS session.
+    var isRefused: Bool { isRefusing.value }
+
+    func serve(_ bytes: [UInt8]?, _ tls: FaultyFTPServer.TLS?, ending: Ending = .close) {
+        work.value = Work(bytes: bytes, tls: tls, ending: ending)
         go.fire()
     }
 
