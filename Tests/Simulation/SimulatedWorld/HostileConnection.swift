@@ -313,6 +313,7 @@ final class HostileConnection {
 
     /// - Parameter last: The last stream that is not refused.
     func goAway(_ exchange: Exchange, after last: HTTP2StreamID, _ code: HTTP2ErrorCode = .noError) {
+        let last = min(last, lastTaken)
         HTTP2FrameEncoder.goAway(lastStream: last, code, to: &output)
         lastTaken = last
         for other in incomplete.values + waiting + [exchange] where other.stream > last {
