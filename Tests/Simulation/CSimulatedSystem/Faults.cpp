@@ -19,6 +19,8 @@ namespace {
 struct Library {
     std::string name;
     uintptr_t first, last;
+    /// Its short name, if its allocations fail on purpose.
+    const char *allocator;
 };
 
 std::vector<Library> libraries;
@@ -31,7 +33,9 @@ sim_faults faults;
 bool hasChances = false;
 
 int note(dl_phdr_info *info, size_t, void *) {
-    Library library{info->dlpi_name, UINTPTR_MAX, 0};
+    Library library{info->dlpi_name, UINTPTR_MAX, 0, nullptr};
+    for (auto part : {"libcrypto", "libssl", "libz", "libsqlite3"})
+        if (library.name.find(part) != std::string::npos) library.allocator = part;
     for (int index = 0; index < info->dlpi_phnum; index++) {
         auto &part = info->dlpi_phdr[index];
         if (part.p_type != PT_LOAD) continue;
@@ -42,22 +46,20 @@ int note(dl_phdr_info *info, size_t, void *) {
     return 0;
 }
 
-/// The path of the library with the address; empty for the program itself.
-const std::string &library(const void *address) {
-    static const std::string none = "none";
+/// The library with the address. The program itself has an empty name.
+const Library &library(const void *address) {
+    static const Library none{"none", 0, 0, nullptr};
     if (libraries.empty()) dl_iterate_phdr(note, nullptr);
     for (auto &library : libraries)
-        if (uintptr_t(address) >= library.first && uintptr_t(address) < library.last) return library.name;
+        if (uintptr_t(address) >= library.first && uintptr_t(address) < library.last) return library;
     return none;
 }
 
-/// The C library whose allocations fail on purpose, or null.
-const char *allocator(const void *address) {
-    auto &name = library(address);
-    for (auto part : {"libcrypto", "libssl", "libz", "libsqlite3"})
-        if (name.find(part) != std::string::npos) return part;
-    return nullptr;
-}
+} // namespace
+
+const char *allocator(const void *address) { return library(address).allocator; }
+
+namespace {
 
 int count(const std::string &name) {
     auto number = ++counts[name];
@@ -83,7 +85,7 @@ bool failsToAllocate(const void *address) {
 
 } // namespace
 
-bool isCalledByProgram() { return library(caller).empty(); }
+bool isCalledByProgram() { return library(caller).name.empty(); }
 
 /// By the seed: descriptors, threads and files that are not to be had.
 static int chance(const std::string &name, bool isFile) {
@@ -100,7 +102,7 @@ static int chance(const std::string &name, bool isFile) {
 int fault(const char *name, bool isFile) {
     if (!isSimulated() || isServersThread() || (!isCounting && !hasChances)) return 0;
     // Dispatch and the runtime end the process where they cannot go on; the program's own files are left alone, too.
-    if (!isCalledByProgram() && library(caller).find("libsqlite3") == std::string::npos) return 0;
+    if (!isCalledByProgram() && library(caller).name.find("libsqlite3") == std::string::npos) return 0;
     if (isCounting)
         if (int error = count(name)) return error;
     int error = hasChances ? chance(name, isFile) : 0;
@@ -133,14 +135,22 @@ uint64_t sim_call_count(const char *name) {
     return entry == counts.end() ? 0 : entry->second;
 }
 
-void *malloc(size_t size) { return failsToAllocate(__builtin_return_address(0)) ? nullptr : __libc_malloc(size); }
+/// The library that allocates is the one that calls.
+void *malloc(size_t size) {
+    auto caller = __builtin_return_address(0);
+    return failsToAllocate(caller) ? nullptr : watchAllocation(__libc_malloc(size), caller);
+}
 
 void *calloc(size_t count, size_t size) {
-    return failsToAllocate(__builtin_return_address(0)) ? nullptr : __libc_calloc(count, size);
+    auto caller = __builtin_return_address(0);
+    return failsToAllocate(caller) ? nullptr : watchAllocation(__libc_calloc(count, size), caller);
 }
 
 void *realloc(void *memory, size_t size) {
-    return failsToAllocate(__builtin_return_address(0)) ? nullptr : __libc_realloc(memory, size);
+    auto caller = __builtin_return_address(0);
+    if (failsToAllocate(caller)) return nullptr;
+    forgetAllocation(memory);
+    return watchAllocation(__libc_realloc(memory, size), caller);
 }
 
 } // extern "C"

@@ -67,6 +67,15 @@ int fault(const char *name, bool isFile = false);
 /// The address to which the function of the C library that runs now returns.
 extern thread_local const void *caller;
 
+/// The C library whose allocations fail on purpose, by an address in its code; or null.
+const char *allocator(const void *address);
+
+// MARK: Objects (Objects.cpp)
+
+/// Counts memory that a C library has got. Returns the memory.
+void *watchAllocation(void *memory, const void *caller);
+void forgetAllocation(void *memory);
+
 // MARK: Descriptors (Descriptors.cpp)
 
 struct Poll;

@@ -120,6 +120,13 @@ final class Ledger: Sendable {
         }
     }
 
+    /// The servers are gone, and all requests.
+    func forgetRequests() {
+        state.withLock { state in
+            (state.actedUpon, state.carriers, state.carriersOfRequests, state.refused) = ([:], [], [:], [])
+        }
+    }
+
     /// The object must be gone in the end.
     func mustEnd(_ object: any AnyObject & Sendable, _ name: String) {
         state.withLock { state in

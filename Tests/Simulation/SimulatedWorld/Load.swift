@@ -291,7 +291,8 @@ struct Load: Sendable {
                     task.cancel(with: .goingAway, reason: nil)
                     return ledger.note("talk was left")
                 }
-                if network.isReliable, count < Resource.talkCount, task.state == .completed {
+                let isRefused = task.error is Interceptors.Refusal
+                if network.isReliable, count < Resource.talkCount, task.state == .completed, !isRefused {
                     ledger.violation("\(resource): the end came before all messages")
                 }
                 if disturbs, sim_random(4) == 0 { try await Task.sleep(for: .milliseconds(Int(sim_random(2000)))) }

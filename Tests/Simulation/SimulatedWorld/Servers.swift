@@ -212,7 +212,9 @@ struct Servers: Sendable {
         checkSender(request.fields, resource, ledger)
         if resource.kind == .echo {
             let repeats = request.fields[name: "x-repeats"].flatMap { Int($0) } ?? 0
-            ledger.actsUpon(resource.number, repeats: repeats) { connections.has(request.connection) }
+            ledger.actsUpon(resource.number, repeats: repeats) { [number = request.connection] in
+                connections.has(number)
+            }
         }
         if resource.kind == .elsewhere { return .redirect(to: elsewhere(resource)) }
         return try answer(request, resource)

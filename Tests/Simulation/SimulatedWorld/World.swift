@@ -16,6 +16,8 @@ struct World: Sendable {
     static func run(seed: UInt64, isTraced: Bool) -> Never {
         prepare(isTraced)
         sim_begin(seed)
+        // This takes time.
+        if seed.isMultiple(of: 4) { sim_watch_objects() }
         let world = World(seed: seed, network: Network())
         waitFor { await world.live() }
         end("seed \(seed)", world.network, world.ledger, isTraced)
@@ -60,8 +62,11 @@ struct World: Sendable {
             // What the process makes once, it has made then.
             try await visit(clients: 1, operations: 2, .clean)
             let before = await settledUsage()
+            let objects = LivingObjects()
             try await visit(clients: 1 + Int(sim_random(3)), operations: 4 + Int(sim_random(30)), network)
             compare(before, await settledUsage())
+            let left = LivingObjects().since(objects)
+            if !left.isEmpty { ledger.violation("these are still alive: \(left.joined(separator: ", "))") }
         } catch {
             ledger.violation("the world could not be made: \(error)")
         }
@@ -81,6 +86,7 @@ struct World: Sendable {
         Network.clean.begin()
         await servers.stop()
         for line in servers.unprotectedCommands { ledger.violation("ftp: \(line)") }
+        ledger.forgetRequests()
     }
 
     private func settledUsage() async -> sim_usage {

@@ -82,6 +82,12 @@ typedef struct {
 } sim_usage;
 sim_usage sim_current_usage(void);
 
+/// Counts the objects of Swift that the program makes from now on, and what OpenSSL, zlib and SQLite allocate.
+void sim_watch_objects(void);
+/// Calls `body` for each class with its metadata, and for each C library with its name.
+void sim_living_objects(
+    void *context, void (*body)(void *context, const void *metadata, const char *library, uint32_t count));
+
 /// Every line of the trace is hashed. With `prints` it is written to standard error, too.
 void sim_print_trace(bool prints);
 uint64_t sim_trace_hash(void);
