@@ -53,11 +53,13 @@ struct Client: Sendable {
     private func operate(_ session: URLSession) async {
         var kind = Self.kinds[Int(sim_random(UInt64(Self.kinds.count)))]
         let isShared = [.cached, .personal].contains(kind)
-        let length = sim_random(3) == 0 ? Int(sim_random(300_000)) : Int(sim_random(3000))
+        var length = sim_random(3) == 0 ? Int(sim_random(300_000)) : Int(sim_random(3000))
         var number = isShared ? sim_random(3) : sim_random(.max / 2)
         // A request that is sent ahead gets for its answer what follows the response before it.
         if session.configuration.httpShouldUsePipelining, Hostility(number) == .surplus { number += 1 }
         if kind == .hostile, number >> 32 % 2 == 0 { kind = .hostileHTTP2 }
+        // Of a file as long as this the system sends a part by itself.
+        if kind == .echo, number >> 32 % 4 == 0 { length += 400_000 }
         if sim_random(4) == 0 { try? await Task.sleep(for: .milliseconds(Int(sim_random(5000)))) }
         if network.mayFallSilent, sim_random(40) == 0 { sim_change_networks(300) }
         // Requests that wait get the connections of those before them, after what a hostile server has sent there. Several

@@ -9,7 +9,7 @@ struct FaultRun: Sendable {
     struct Scenario: Sendable {
         enum Server: CaseIterable, Sendable { case plain, secure, http2 }
         enum Way: CaseIterable, Sendable {
-            case data, bytes, download, completion, delegate, upload, resumption, messages, stream, file
+            case data, bytes, download, completion, delegate, upload, fileUpload, resumption, messages, stream, file
             case backgroundDownload, backgroundUpload
         }
 
@@ -20,6 +20,7 @@ struct FaultRun: Sendable {
         let kind: Resource.Kind
         var hasDiskCache = false
         var proxy: Proxy?
+        var length = 3000
         var name: String {
             "\(server) \(way) \(kind)\(hasDiskCache ? " on disk" : "")\(proxy.map { " by \($0) proxy" } ?? "")"
         }
@@ -57,7 +58,11 @@ struct FaultRun: Sendable {
                 Scenario(server: server, way: .data, kind: .plain, proxy: .http),
                 Scenario(server: server, way: .data, kind: .plain, proxy: .socks),
             ]
-        } + [Scenario(server: .plain, way: .file, kind: .plain)]
+        } + [
+            Scenario(server: .plain, way: .file, kind: .plain),
+            // So long that the system sends a part of it by itself.
+            Scenario(server: .plain, way: .fileUpload, kind: .echo, length: 400_000),
+        ]
 
     /// The errors that calls can have (their manual pages), as far as a program can meet them.
     private static let errors: [(name: String, errors: [Int32])] = [
@@ -163,7 +168,7 @@ struct FaultRun: Sendable {
     private func loadInBackground(
         _ servers: Servers, _ failing: (name: String, number: UInt64, error: Int32)
     ) async -> UInt64 {
-        let resource = Resource(scenario.kind, client: 0, number: sim_random(.max / 2), length: 3000)
+        let resource = Resource(scenario.kind, client: 0, number: sim_random(.max / 2), length: scenario.length)
         let load = BackgroundLoad(
             resource, servers.url(resource, at: server(of: servers)), isUpload: scenario.way == .backgroundUpload,
             servers.certificate, ledger)
@@ -185,7 +190,7 @@ struct FaultRun: Sendable {
     }
 
     private func once(_ session: URLSession, _ servers: Servers, _ network: Network) async {
-        let resource = Resource(scenario.kind, client: 0, number: sim_random(.max / 2), length: 3000)
+        let resource = Resource(scenario.kind, client: 0, number: sim_random(.max / 2), length: scenario.length)
         let load = Load(resource, servers.url(resource, at: server(of: servers)), network, ledger, disturbs: false)
         switch scenario.way {
         case .data: await load.data(session)
@@ -194,6 +199,7 @@ struct FaultRun: Sendable {
         case .completion: await load.withCompletionHandler(session)
         case .delegate: await load.withDelegate(session)
         case .upload: await load.upload(session)
+        case .fileUpload: await load.upload(session, in: .file)
         case .resumption: await load.downloadWithResumption(session)
         case .messages: await load.messages(session)
         case .stream: await StreamLoad(resource, load.url, network, ledger, disturbs: false).run(session)

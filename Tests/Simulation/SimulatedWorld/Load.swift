@@ -71,23 +71,25 @@ struct Load: Sendable {
         }
     }
 
-    func upload(_ session: URLSession) async {
+    enum UploadBody: UInt64 { case data, request, file }
+
+    func upload(_ session: URLSession, in kind: UploadBody? = nil) async {
         var request = URLRequest(url: url)
         request.httpMethod = "POST"
         let body = Data(resource.body())
-        switch sim_random(3) {
-        case 0:
+        switch kind ?? UploadBody(rawValue: sim_random(3)) {
+        case .data, nil:
             await asynchronously { [request] in
                 let (data, response) = try await session.upload(for: request, from: body)
                 return (Array(data), response)
             }
-        case 1:
+        case .request:
             request.httpBody = body
             await asynchronously { [request] in
                 let (data, response) = try await session.data(for: request)
                 return (Array(data), response)
             }
-        default:
+        case .file:
             let file = FileManager.default.temporaryDirectory.appendingPathComponent("upload-\(resource.number)")
             do { try body.write(to: file) } catch { return ledger.violation("no file to upload: \(error)") }
             await asynchronously { [request] in
@@ -402,6 +404,7 @@ struct Load: Sendable {
     private static let failures: Set<URLError.Code> = [
         .timedOut, .networkConnectionLost, .cannotConnectToHost, .secureConnectionFailed, .badServerResponse,
         .cannotParseResponse, .cannotDecodeContentData, .cannotDecodeRawData, .notConnectedToInternet,
-        .cannotCreateFile, .cannotOpenFile, .cannotWriteToFile, .cannotCloseFile, .cannotMoveFile, .cannotRemoveFile,
+        .noPermissionsToReadFile, .cannotCreateFile, .cannotOpenFile, .cannotWriteToFile, .cannotCloseFile,
+        .cannotMoveFile, .cannotRemoveFile,
     ]
 }
