@@ -24,6 +24,8 @@ namespace sim {
 namespace {
 
 sim_network network{50, 200, 100'000, 1'000'000, 0, 0, 0, 0, 0, 0, 0};
+/// Until then nothing travels.
+uint64_t stillUntil = 0;
 /// The bytes that are on their way or unread, in one direction.
 constexpr size_t windowSize = 262'144;
 constexpr size_t segmentSize = 16'384;
@@ -183,7 +185,8 @@ struct Socket : Object {
     uint64_t arrival(size_t length) {
         uint64_t travel = latency + uint64_t(length) * second / bandwidth;
         if (networkRandom.happens(network.loss)) travel += std::max<uint64_t>(2 * latency, 200'000'000);
-        return lastArrival = std::max(lastArrival + uint64_t(length) * second / bandwidth, now() + travel);
+        auto departure = isLocal() ? now() : std::max(now(), stillUntil);
+        return lastArrival = std::max(lastArrival + uint64_t(length) * second / bandwidth, departure + travel);
     }
 
     /// Does work for the other end when what was sent before has arrived there.
@@ -434,6 +437,11 @@ using namespace sim;
 extern "C" {
 
 void sim_set_network(const sim_network *value) { network = *value; }
+
+void sim_stop_networks(uint64_t nanoseconds) {
+    trace("the networks are still for %llu ms", (unsigned long long)nanoseconds / 1'000'000);
+    stillUntil = std::max(stillUntil, now() + nanoseconds);
+}
 
 void sim_change_networks(uint32_t silenced) {
     trace("the networks change");

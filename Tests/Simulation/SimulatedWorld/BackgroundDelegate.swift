@@ -34,7 +34,8 @@ final class BackgroundDelegate: NSObject, URLSessionDownloadDelegate, URLSession
     ) {
         guard let transfer = transfer(downloadTask) else { return }
         let body = (try? Data(contentsOf: location)).map { Array($0) } ?? []
-        let expected = transfer.resource.body()
+        let version = (downloadTask.response as? HTTPURLResponse)?.value(forHTTPHeaderField: "X-Version")
+        let expected = transfer.resource.body(version: version.flatMap { UInt64($0) } ?? 0)
         // What ends with the connection may end early.
         let mayBe = transfer.resource.kind == .close ? expected.starts(with: body) : body == expected
         if !mayBe, !Self.isRefusal(downloadTask.response) {

@@ -117,7 +117,7 @@ struct BackgroundLife: Sendable {
             let isUpload = sim_random(3) == 0
             let kind = isUpload ? .echo : Self.kinds[Int(sim_random(UInt64(Self.kinds.count)))]
             let length = Int(sim_random(sim_random(3) == 0 ? 2_000_000 : 20_000))
-            let resource = Resource(kind, client: 0, number: sim_random(1 << 40), length: length)
+            let resource = Resource(kind, client: 0, number: sim_random(1 << 40), length: length).orChanging
             let transfer = Transfer(Int(process.number) * 1000 + index, isUpload: isUpload, resource)
             let url = servers.url(resource, at: servers.all[Int(sim_random(3))])
             let task = isUpload ? upload(transfer, to: url, session) : session.downloadTask(with: url)
@@ -159,6 +159,7 @@ struct BackgroundLife: Sendable {
             case 3: await resumeElsewhere(task, session, delegate, Int(process.number) * 1000 + 500 + round)
             case 4: SimulatedDaemon.shared.stop()
             case 5: sim_change_networks(300)
+            case 6: sim_stop_networks(60_000_000_000)
             default: break
             }
         }

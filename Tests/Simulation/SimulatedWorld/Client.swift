@@ -48,7 +48,7 @@ struct Client: Sendable {
 
     // MARK: Operations
 
-    private static let kinds = Resource.Kind.allCases.filter { ![.guest, .hostileHTTP2].contains($0) }
+    private static let kinds = Resource.Kind.allCases.filter { ![.guest, .hostileHTTP2, .changing].contains($0) }
 
     private func operate(_ session: URLSession) async {
         var kind = Self.kinds[Int(sim_random(UInt64(Self.kinds.count)))]
@@ -61,7 +61,13 @@ struct Client: Sendable {
         // Of a file as long as this the system sends a part by itself.
         if kind == .echo, number >> 32 % 4 == 0 { length += 400_000 }
         if sim_random(4) == 0 { try? await Task.sleep(for: .milliseconds(Int(sim_random(5000)))) }
-        if network.mayFallSilent, sim_random(40) == 0 { sim_change_networks(300) }
+        if network.mayFallSilent {
+            switch sim_random(40) {
+            case 0: sim_change_networks(300)
+            case 1: sim_stop_networks(60_000_000_000)
+            default: break
+            }
+        }
         // Requests that wait get the connections of those before them, after what a hostile server has sent there. Several
         // that may not be sent again are lost together.
         let count = [.hostile, .hostileHTTP2, .echo].contains(kind) ? 1 + sim_random(4) : 1
@@ -69,7 +75,8 @@ struct Client: Sendable {
             for index in 0..<count {
                 let resource = Resource(
                     kind, client: self.number, number: number &+ index &* UInt64(Hostility.allCases.count),
-                    length: isShared ? 500 : length)
+                    length: isShared ? 500 : length
+                ).orChanging
                 group.addTask { await load(resource, session) }
             }
         }
@@ -82,7 +89,8 @@ struct Client: Sendable {
         case .hostileHTTP2 where sim_random(3) == 0: await load.upload(session)
         case .distrusted: await load.withOrWithoutTrust(session)
         case .talk: await load.listen(session)
-        case .parts where sim_random(2) == 0: await load.downloadWithResumption(session)
+        case .parts where sim_random(2) == 0, .changing where sim_random(2) == 0:
+            await load.downloadWithResumption(session)
         case .plain where sim_random(6) == 0: await load.messages(session)
         case .plain where sim_random(6) == 0: await load.file(session, servers.files(for: resource))
         case .plain where sim_random(6) == 0:

@@ -1,3 +1,4 @@
+import CSimulatedSystem
 import Foundation
 import TestSupport
 
@@ -22,6 +23,8 @@ struct Resource: Sendable, CustomStringConvertible {
         case cached
         /// Has an entity tag, and parts.
         case parts
+        /// Is another one after some time, with another entity tag, and has parts.
+        case changing
         /// Answers with what was sent.
         case echo
         /// Of a server that does not answer as it must, over HTTP/1.1 or HTTP/2.
@@ -51,6 +54,15 @@ struct Resource: Sendable, CustomStringConvertible {
     var path: String { "/\(kind.rawValue)/\(client)/\(number)/\(length)" }
     var description: String { path }
     func entityTag(isCoded: Bool) -> String { "\"\(number)-\(length)\(isCoded ? "-gzip" : "")\"" }
+
+    /// Half of the resources with parts change.
+    var orChanging: Resource { kind == .parts && number >> 32 % 2 == 0 ? of(.changing) : self }
+
+    /// What a changing resource is now: it stays so for seconds, minutes or hours.
+    var currentVersion: UInt64 { sim_time() / ([2, 60, 3600][Int(number % 3)] * 1_000_000_000) }
+
+    /// Whether the server of a changing resource gives a part of what it is now, whatever the client has.
+    var ignoresIfRange: Bool { number % 4 == 0 }
 
     /// Whether a personal resource is chosen by the request's language; by its credential otherwise.
     var isByLanguage: Bool { number % 2 == 1 }

@@ -247,6 +247,7 @@ struct Servers: Sendable {
                 .adding("Cache-Control", "max-age=\(Int(greatestAge))")
         case .personal: return personal(request, resource)
         case .parts: return try parts(request, resource)
+        case .changing: return changing(request, resource)
         case .elsewhere, .talk, .hostile, .hostileHTTP2: return ServerResponse(404)
         }
     }
@@ -274,6 +275,26 @@ struct Servers: Sendable {
         }
     }
 
+    private static func changing(_ request: ServerRequest, _ resource: Resource) -> ServerResponse {
+        let version = resource.currentVersion
+        let (body, tag) = (resource.body(version: version), "\"\(resource.number)-\(version)\"")
+        func answer(_ response: ServerResponse) -> ServerResponse {
+            response.adding("ETag", tag).adding("X-Version", "\(version)").adding("Accept-Ranges", "bytes")
+        }
+        guard let start = rangeStart(request), start < body.count,
+            resource.ignoresIfRange || request.fields[name: "if-range"] ?? tag == tag
+        else { return answer(.bytes(body)) }
+        return answer(.bytes(Array(body[start...]), status: 206))
+            .adding("Content-Range", "bytes \(start)-\(body.count - 1)/\(body.count)")
+    }
+
+    private static func rangeStart(_ request: ServerRequest) -> Int? {
+        request.fields[name: "range"].flatMap { field in
+            guard field.hasPrefix("bytes="), field.hasSuffix("-") else { return nil }
+            return Int(field.dropFirst(6).dropLast())
+        }
+    }
+
     /// Of a third, the body is compressed for clients that can read that, with a tag of its own. Of another third, only parts are
     /// those of the compressed body, with the same tag: no client can make use of them.
     private static func parts(_ request: ServerRequest, _ resource: Resource) throws -> ServerResponse {
@@ -285,11 +306,7 @@ struct Servers: Sendable {
             let response = response.adding("ETag", tag).adding("Vary", "Accept-Encoding")
             return isCoded ? response.adding("Content-Encoding", "gzip") : response
         }
-        let range = request.fields[name: "range"].flatMap { field -> Int? in
-            guard field.hasPrefix("bytes="), field.hasSuffix("-") else { return nil }
-            return Int(field.dropFirst(6).dropLast())
-        }
-        guard let start = range, start < body.count,
+        guard let start = rangeStart(request), start < body.count,
             request.fields[name: "if-range"] ?? tag == tag
         else { return answer(.bytes(body).adding("Accept-Ranges", "bytes")) }
         let isPartCoded = resource.number % 3 == 1 && acceptsGzip
@@ -306,7 +323,7 @@ struct Servers: Sendable {
         }
         let login = fields[name: "authorization"]
         if resource.kind == .guest, let login { ledger.violation("\(resource): another server got \(login)") }
-        if resource.kind == .parts, fields[name: "x-own"] != "own" {
+        if [.parts, .changing].contains(resource.kind), fields[name: "x-own"] != "own" {
             ledger.violation("\(resource) was asked for without the request's own field")
         }
         if let login, login != Self.login(of: resource.client), resource.kind != .personal {

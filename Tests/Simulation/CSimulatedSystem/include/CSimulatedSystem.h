@@ -53,6 +53,9 @@ void sim_set_network(const sim_network *network);
 /// listen for changes get a message.
 void sim_change_networks(uint32_t silenced);
 
+/// What is sent during this time begins to travel at its end.
+void sim_stop_networks(uint64_t nanoseconds);
+
 /// Calls that fail: of files, and those for which there is no descriptor or thread. Probabilities are in ten thousandths. Only
 /// the library's own calls and SQLite's do.
 typedef struct {
