@@ -283,9 +283,16 @@ struct Servers: Sendable {
         }
         guard let start = rangeStart(request), start < body.count,
             resource.ignoresIfRange || request.fields[name: "if-range"] ?? tag == tag
-        else { return answer(.bytes(body)) }
-        return answer(.bytes(Array(body[start...]), status: 206))
+        else { return answer(slowly(body)) }
+        return answer(slowly(Array(body[start...]), status: 206))
             .adding("Content-Range", "bytes \(start)-\(body.count - 1)/\(body.count)")
+    }
+
+    /// So that a download is cancelled amid its body.
+    private static func slowly(_ body: [UInt8], status: Int = 200) -> ServerResponse {
+        var response = ServerResponse.stream(.length(UInt64(body.count))) { try write(body, $0, pause: 50_000) }
+        response.status = status
+        return response
     }
 
     private static func rangeStart(_ request: ServerRequest) -> Int? {
