@@ -22,7 +22,7 @@ export PATH := $(HOME)/.local/bin:$(PATH)
 BUILD_PACKAGES := libssl-dev zlib1g-dev libbrotli-dev libzstd-dev libpsl-dev libsqlite3-dev pkg-config
 TEST_PACKAGES := python3 nginx-light
 # The tests of codecs and pools, whose coverage is measured.
-COVERAGE_TESTS := HPACKTests,HTTP1Tests,HTTP2Tests,WebSocketTests,ContentCodingTests,PrimitivesTests,HTTPTests,CoreTests,FuzzTests
+COVERAGE_TESTS := HPACKTests,HTTP1Tests,HTTP2Tests,WebSocketTests,ContentCodingTests,FTPTests,ProxiesTests,PrimitivesTests,HTTPTests,CoreTests,FuzzTests
 # Programs of others that tests talk to, where they are installed.
 PEER_PACKAGES := curl nghttp2-server apache2-bin python3-h2 python3-websockets tinyproxy-bin squid microsocks dante-server python3-pyftpdlib python3-openssl valgrind binutils zip libproxy-tools libproxy1-plugin-webkit libproxy1-plugin-kconfig libkf5config-bin libproxy1-plugin-gsettings gsettings-desktop-schemas openssl krb5-kdc krb5-admin-server krb5-user libapache2-mod-auth-gssapi gss-ntlmssp winbind samba-common-bin python3-gssapi faketime groff-base zsh fish
 # Packages for plugins. A program that uses none of these plugins does not need them.

@@ -19,6 +19,9 @@ import tempfile
 # Folders and files whose every region is to be reached, below Sources.
 SOURCES = [
     "Protocols/HPACK", "Protocols/HTTP1", "Protocols/HTTP2", "Protocols/WebSocket", "Protocols/ContentCoding",
+    "Protocols/FTP/Codec", "Protocols/Proxies/Handshakes", "Protocols/Proxies/Proxy.swift", "Protocols/Proxies/ProxyDictionary.swift",
+    "Protocols/Proxies/ProxyError.swift", "Protocols/Proxies/ProxyExceptions.swift", "Protocols/Proxies/ProxyQuestions.swift",
+    "Protocols/Proxies/ProxyRoutes.swift", "Protocols/Proxies/ProxyRules.swift", "Protocols/Proxies/ProxyTarget.swift",
     "Protocols/HTTP/Pool/HTTPConnectionPool", "Protocols/HTTP/Pool/RequestQueue.swift",
     "Protocols/HTTP/HTTP2/HTTP2ConnectionLife.swift", "Protocols/HTTP/HTTP2/KeepAlivePing.swift",
     "Protocols/HTTP/HTTP2/WindowBudget.swift",
@@ -27,7 +30,9 @@ SOURCES = [
 ]
 # The tests that need no other program and no network.
 TESTS = (
-    r"^(HPACK|HTTP1|HTTP2|WebSocket|ContentCoding|Primitives|Fuzz)Tests\.|"
+    r"^(HPACK|HTTP1|HTTP2|WebSocket|ContentCoding|Proxies|Primitives|Fuzz)Tests\.|"
+    r"^FTPTests\.(FTP(ClientStateMachine|Reply|ReplyValue|ReplyParser|Path|StateTable|Timestamp)"
+    r"|ListingFuzz|ListingDocument|ListFormat|MLSD)Tests|"
     r"^HTTPTests\.(HTTPConnectionPool|HTTP2ConnectionLife|KeepAlivePing|WindowBudget)|"
     r"^CoreTests\.(TaskLifecycle|TaskClock|TaskStage)"
 )

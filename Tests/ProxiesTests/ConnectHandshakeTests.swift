@@ -50,6 +50,25 @@ import Testing
         }
     }
 
+    @Test func whatIsSentAndWaitedFor() throws {
+        let destination = TunnelDestination(host: "h", port: 1)
+        var handshake = ConnectHandshake(destination, userAgent: "test", authorization: "Basic x")
+        let sent = String(decoding: try handshake.begin(), as: UTF8.self)
+        #expect(sent.contains("\r\nProxy-Authorization: Basic x\r\n"))
+        #expect(handshake.awaited == "its answer to CONNECT")
+        _ = try take(Array("HTTP/1.1 407 Who\r\nContent-Length: 5\r\n\r\n".utf8), &handshake)
+        #expect(handshake.awaited == "the rest of its answer to CONNECT")
+    }
+
+    @Test func whatCannotBeSentOrRead() throws {
+        var unusable = ConnectHandshake(
+            TunnelDestination(host: "a\r\nb", port: 1), userAgent: "test", authorization: nil)
+        #expect(throws: ProxyError.Cause.unusableName) { try unusable.begin() }
+        guard case .failed(.malformed) = run("nonsense\r\n\r\n", pieces: 1, thenCloses: false) else {
+            return _ = Issue.record("it is read")
+        }
+    }
+
     private static let asks =
         "HTTP/1.1 407 Who\r\nProxy-Authenticate: Basic realm=r\r\nProxy-Authenticate: Digest realm=r\r\n"
 

@@ -47,6 +47,8 @@ import Testing
         environment(["http_proxy": "", "https_proxy": "", "all_proxy": "b"], b, b, b),
         environment(["ALL_PROXY": "socks5h://s"], "socks5h://s:1080", "socks5h://s:1080", "socks5h://s:1080"),
         environment(["all_proxy": "b", "NO_PROXY": "example"], "direct", "direct", "direct"),
+        environment(["all_proxy": "b", "no_proxy": "h.example."], "direct", "direct", "direct"),
+        environment(["all_proxy": "b", "no_proxy": "., /8"], b, b, b),
         // A setting that names no valid proxy does not mean a direct connection.
         environment(["http_proxy": "htp://a"], "error http_proxy", "direct", "direct"),
         environment(["https_proxy": "a:99999", "all_proxy": "b"], b, "error https_proxy", b),
@@ -83,6 +85,9 @@ import Testing
         dictionary("{\(script)}", "ask", "ask", "ask", hasResolver: true),
         dictionary("{\(script)}", "error proxyResolver", "error proxyResolver", "error proxyResolver"),
         dictionary(#"{"ExceptionsList": ["*.in"], \#(script)}"#, "direct", "direct", "direct", host: "host.in"),
+        dictionary(
+            #"{"ExceptionsList": ["*.in"], \#(script)}"#, "direct", "direct", "direct", hasResolver: true,
+            host: "host.in"),
         dictionary(#"{"ProxyAutoConfigEnable": 1}"#, "error script", "error script", "error script", hasResolver: true),
     ]
 
@@ -106,6 +111,9 @@ import Testing
             #expect(way == expected, "\(scheme)")
         }
         #expect(row.ways.count == 3)
+        if row.ways.contains(where: { $0 == "ask" || $0.contains("://") }) { #expect(rules.mayUseProxies) }
+        #expect(rules.asksResolver || !row.ways.contains("ask"))
+        #expect(rules.asksResolver || rules.script == nil)
     }
 
     /// Numbers and Booleans may be of any type; a URL is as good as its text.

@@ -76,6 +76,24 @@ import Testing
         check(
             handshake, [[5, 0], [5, 0, 0, 9, 0]], sent: Self.greeting + Self.request,
             .failure(.malformed("an address of an unknown kind")))
+        let texts = [
+            "it failed", "its rules do not allow it", "the network cannot be reached",
+            "the host cannot be reached, or has no address", "connection refused: nothing listens there",
+            "the time to live expired", "it does not know the command", "it does not know this kind of address",
+            "it answered 9",
+        ]
+        for (index, text) in texts.enumerated() {
+            let reply: [UInt8] = [5, UInt8(index + 1), 0, 1, 0]
+            check(handshake, [[5, 0], reply], sent: Self.greeting + Self.request, .failure(.refused(text)))
+        }
+        check(
+            handshake, [[5, 0], [4, 0, 0, 1, 0]], sent: Self.greeting + Self.request,
+            .failure(.malformed("its reply is not SOCKS 5")))
+        check(
+            handshake, [[5, 0], reply + [1]], sent: Self.greeting + Self.request,
+            .failure(.malformed("bytes after its reply")))
+        let isError = if case nil = handshake.connectionDidClose() { true } else { false }
+        #expect(isError)
         check(handshake, [[5, 0xFF]], sent: Self.greeting, .success(.challenged))
         check(handshake, [[5, 2]], sent: Self.greeting, .failure(.malformed("a method that was not offered")))
         check(handshake, [[4, 0]], sent: Self.greeting, .failure(.malformed("it does not speak SOCKS 5")))
@@ -88,6 +106,8 @@ import Testing
         check(handshake, [[5, 2], [1, 0], reply], sent: sent + Self.request, .success(.established))
         check(handshake, [[5, 2], [1, 1]], sent: sent, .success(.challenged))
         check(handshake, [[5, 0xFF]], sent: [5, 2, 0, 2], .failure(.authentication))
+        let long = Proxy.Credential(user: String(repeating: "x", count: 256), password: "")
+        check(SOCKS5Handshake(Self.name, long), [[5, 2]], sent: [5, 2, 0, 2], .failure(.authentication))
     }
 
     @Test func version4() {
@@ -96,6 +116,13 @@ import Testing
         let sent = start + Array("h.example".utf8) + [0]
         check(named, [[0, 90, 0, 0, 0, 0, 0, 0]], sent: sent, .success(.established))
         check(named, [[0, 91, 0, 0, 0, 0, 0, 0]], sent: sent, .failure(.refused("it refused, or failed")))
+        for code: UInt8 in [92, 93] {
+            check(named, [[0, code, 0, 0, 0, 0, 0, 0]], sent: sent, .failure(.authentication))
+        }
+        check(named, [[0, 7, 0, 0, 0, 0, 0, 0]], sent: sent, .failure(.refused("it answered 7")))
+        #expect(run(named, [[0, 90, 0, 0, 0, 0, 0, 0, 1]]).result == .failure(.malformed("bytes after its reply")))
+        let zero = SOCKS4Handshake(Self.name, Proxy.Credential(user: "m\0e", password: ""))
+        #expect(run(zero, []).result == .failure(.authentication))
         check(named, [[1, 90, 0, 0, 0, 0, 0, 0]], sent: sent, .failure(.malformed("its reply is not SOCKS 4")))
         check(named, [[0, 90, 0]], sent: sent, nil)
         let addressed = SOCKS4Handshake(TunnelDestination(host: "10.0.0.1", port: 80), nil)

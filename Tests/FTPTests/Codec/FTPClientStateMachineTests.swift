@@ -114,6 +114,9 @@ struct MachineRun {
         let start = Self.plain + [("[begin]", "TYPE I"), ("200 ok", "SIZE a")] + Self.size + [("[proceed]", "EPSV")]
         let first = start + opened + [("[ended]", "wait"), ("226 ok", "finish")]
         try run(first)
+        // Further preliminary replies say nothing.
+        try run(
+            start + opened + [("150 more", "wait"), ("[ended]", "wait"), ("150 more", "wait"), ("226 ok", "finish")])
         // Again: the form is known, and the reply comes before the data's end.
         try run(
             first + [("[begin]", "SIZE a")] + Self.size + [("[proceed]", "EPSV")] + opened + [
@@ -163,6 +166,7 @@ struct MachineRun {
         try run(start + [("550 ?", "CWD a"), ("250 ok", "close isDirectory")])
         try run(start + [("550 Permission denied", "CWD a"), ("550 ?", "fail noPermission")])
         try run(start + [("425 ?", "fail dataConnection")])
+        try run(start + [("426 ?", "fail interrupted")])
         try run(start + [("522 ?", "fail security")])
         try run(start + [("350 ?", "close unexpectedReply")])
         try run(
@@ -187,6 +191,7 @@ struct MachineRun {
         let list =
             open + [("[opened]", "LIST"), ("150 go", "begin 0 -1 false"), ("[ended]", "wait"), ("226 ok", "finish")]
         try run(Self.plain + enter + list + [("[begin]", "EPSV")] + list, .list, "/a/b/")
+        try run(Self.plain + enter + open + [("[opened]", "LIST"), ("550 ?", "fail noSuchFile")], .list, "/a/b/")
         try run(Self.rich + enter + open + [("[opened]", "MLSD"), ("150 go", "begin 0 -1 true")], .list, "/a/b/")
         try run(
             Self.rich + enter + open + [("[opened]", "MLSD"), ("502 ?", "LIST"), ("150 go", "begin 0 -1 false")], .list,
@@ -263,6 +268,15 @@ struct MachineRun {
                 "TYPE A", "PWD", "CWD a", "EPSV", "open 7", "LIST", "begin 0 -1 false", "TYPE I", "CWD /home", "SIZE b",
                 "MDTM b", "SIZE /c", "MDTM /c",
             ])
+    }
+
+    @Test func nothingFollowsTheEndOfTheConnection() throws {
+        var run = MachineRun()
+        for (input, _) in Self.plain { _ = try run.apply(input, nil) }
+        #expect(run.machine.isReady)
+        run.machine.connectionDidClose()
+        #expect(!run.machine.isReady)
+        #expect(try run.apply("226 ok", nil) == "wait")
     }
 
     @Test func preliminaryRepliesAreCounted() throws {

@@ -16,6 +16,11 @@ import Testing
         }
     }
 
+    @Test func parts() throws {
+        let time = try #require(FTPTimestamp(digits: Array("20260131230509".utf8)))
+        #expect([time.month, time.day, time.hour, time.minute, time.second] == [1, 31, 23, 5, 9])
+    }
+
     @Test func secondsSince1970() throws {
         let table: [(Int64, String?)] = [
             (0, "1970-01-01T00:00:00Z"), (-1, "1969-12-31T23:59:59Z"), (951_782_400, "2000-02-29T00:00:00Z"),

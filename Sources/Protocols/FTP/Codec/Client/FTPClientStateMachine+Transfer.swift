@@ -53,12 +53,11 @@ extension FTPClientStateMachine {
         case .restart: return restartReply(reply, kind, work)
         case .command: return commandReply(work, reply, kind)
         case .transferring(nil):
-            if kind == .preliminary { return .wait }
             // The completion reply may arrive before the data connection's last bytes. It takes effect after them.
             guard kind == .completion else { return end(work, reply) }
             state = .transfer(.transferring(reply: reply), work)
             return .wait
-        case .ending: return kind == .preliminary ? .wait : end(work, reply)
+        case .ending: return end(work, reply)
         case .probing(let refusal): return probeReply(kind, refusal, work)
         case .making: return kind == .completion ? finish(work) : fail(reply.writeRefusal, reply)
         case .reported, .opening, .transferring: return unexpected(reply)

@@ -1,0 +1,79 @@
+import Foundation
+import LoadingKitCore
+import LoadingKitTransport
+import Testing
+
+@testable import LoadingKitProxies
+
+/// Routes that are tried in turn, and the errors of proxies.
+@Suite struct ProxyRoutesTests {
+    private static func proxy(_ host: String, _ user: String? = nil) -> Proxy {
+        Proxy(kind: .http, host: host, port: 1, credential: user.map { Proxy.Credential(user: $0, password: "") })
+    }
+
+    private static func error(_ cause: ProxyError.Cause, _ host: String = "a") -> ProxyError {
+        ProxyError(proxy: proxy(host), destination: "h:443", cause: cause)
+    }
+
+    /// The text, the code of the load's error, and whether another route may succeed.
+    @Test func causes() {
+        let cases: [(ProxyError.Cause, String, URLError.Code, Bool)] = [
+            (.unreachable("no route"), "no route", .cannotConnectToHost, true),
+            (.silent, "it does not answer", .cannotConnectToHost, true),
+            (.unanswered("its reply"), "timed out; its reply was waited for", .timedOut, false),
+            (.status(403, "No"), "it answered 403 No", .cannotConnectToHost, false),
+            (.status(403, ""), "it answered 403", .cannotConnectToHost, false),
+            (.refused("it failed"), "it failed", .cannotConnectToHost, false),
+            (
+                .authentication,
+                "it wants another user name and password: from its settings, the credential storage, or the task's delegate",
+                .userAuthenticationRequired, false
+            ),
+            (.malformed("x"), "its answer makes no sense (x)", .cannotConnectToHost, true),
+            (.closed, "it closed the connection without an answer", .cannotConnectToHost, true),
+            (.unusableName, "the host's name cannot be sent to it", .cannotConnectToHost, false),
+        ]
+        for (cause, text, code, isOfRoute) in cases {
+            let error = Self.error(cause)
+            #expect(error.description == "The proxy http://a:1 did not connect to h:443: \(text)")
+            #expect(URLError(LoadFailure.ofConnecting(error), url: nil).code == code, "\(cause)")
+            #expect(LoadFailure.isOfRoute(error) == isOfRoute, "\(cause)")
+        }
+    }
+
+    @Test func routesAreTriedInTurn() {
+        var routes = ProxyRoutes([Self.proxy("a"), Self.proxy("b"), nil])
+        #expect(routes.current == Self.proxy("a") && routes.hasNext)
+        #expect(routes.limit(of: nil) == 10_000_000_000 && routes.limit(of: 3000) == 1000)
+        let steps: [(any Error, isTaken: Bool, current: String?)] = [
+            (Self.error(.authentication), false, "a"), (CancellationError(), false, "a"),
+            (Self.error(.closed), true, "b"), (Self.error(.silent, "b"), true, nil), (Self.error(.closed), false, nil),
+        ]
+        for (error, isTaken, current) in steps {
+            let takes = routes.takeNext(after: error)
+            #expect(takes == isTaken && routes.current?.host == current, "\(error)")
+        }
+        #expect(!routes.hasNext && routes.limit(of: 3000) == nil)
+        let failure = routes.failure(Self.error(.closed, "c"))
+        let text = String(describing: failure)
+        #expect(text.contains("None of 3 routes led to the server") && text.contains("http://b:1"))
+        // An error that is not the route's says enough.
+        #expect(routes.failure(CancellationError()) is CancellationError)
+        #expect(ProxyRoutes([nil]).failure(Self.error(.closed)) is LoadFailure)
+    }
+
+    @Test func proxiesOfUsers() {
+        #expect(Self.proxy("a").credential == nil && Self.proxy("a").partition == "http://a:1 ")
+        let owned = Self.proxy("a", "me")
+        #expect(owned.credential == Proxy.Credential(user: "me", password: ""))
+        #expect(owned.partition == "http://a:1 me" && owned.description == "http://a:1")
+    }
+
+    /// The URL that a resolver is asked about.
+    @Test func targets() {
+        let cases = [("h", "https://h:443"), ("::1", "https://[::1]:443"), ("fe80::1%eth0", "https://[fe80::1]:443")]
+        for (host, url) in cases {
+            #expect(ProxyTarget(.https, host: host, port: 443).url?.absoluteString == url)
+        }
+    }
+}
