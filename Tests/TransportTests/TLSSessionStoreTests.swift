@@ -16,7 +16,7 @@ struct TLSSessionStoreTests {
         let store = TLSSessionStore()
         let sessions = try (0..<10).map { _ in try session(TLS1_3_VERSION) }
         for session in sessions { store.put(session, for: "server") }
-        let most = TLSSessionStore.maximumSessionsPerServer
+        let most = TLSSessionTable.maximumSessionsPerServer
         for session in sessions.suffix(most).reversed() { #expect(store.take(for: "server") === session) }
         #expect(store.take(for: "server") === sessions[sessions.count - most])
         #expect(store.take(for: "another") == nil)
@@ -29,5 +29,39 @@ struct TLSSessionStoreTests {
         store.put(first, for: "server")
         store.put(second, for: "server")
         #expect(store.take(for: "server") === second && store.take(for: "server") === second)
+    }
+
+    @Test("all stores together keep the sessions of a limited number of servers, those used most recently")
+    func limit() throws {
+        let table = TLSSessionTable(maximumServers: 16)
+        let stores = [TLSSessionStore(in: table), TLSSessionStore(in: table)]
+        for server in 0..<8 { for store in stores { store.put(try session(TLS1_3_VERSION), for: "\(server)") } }
+        // The first server of the first store is used again, and one more server comes.
+        #expect(stores[0].take(for: "0") != nil)
+        stores[1].put(try session(TLS1_3_VERSION), for: "another")
+        #expect(
+            (0..<8).map { stores[0].take(for: "\($0)") != nil } == [true, false] + Array(repeating: true, count: 6))
+        #expect(
+            (0..<8).map { stores[1].take(for: "\($0)") != nil } == [false, false] + Array(repeating: true, count: 6))
+        #expect(stores[1].take(for: "another") != nil)
+    }
+
+    @Test("a store that is gone makes room for others, and its sessions are freed")
+    func release() throws {
+        let table = TLSSessionTable(maximumServers: 4)
+        weak var first: ResumableSession?
+        try { () throws in
+            let store = TLSSessionStore(in: table)
+            for server in 0..<4 {
+                let session = try session(TLS1_3_VERSION)
+                first = first ?? session
+                store.put(session, for: "\(server)")
+            }
+            #expect(first != nil)
+        }()
+        #expect(first == nil)
+        let store = TLSSessionStore(in: table)
+        for server in 0..<4 { store.put(try session(TLS1_3_VERSION), for: "\(server)") }
+        #expect((0..<4).allSatisfy { store.take(for: "\($0)") != nil })
     }
 }

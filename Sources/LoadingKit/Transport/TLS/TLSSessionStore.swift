@@ -26,39 +26,87 @@ final class ResumableSession: @unchecked Sendable {  // OpenSSL counts reference
 
 /// The sessions of a context, by server.
 final class TLSSessionStore: Sendable {
-    /// Servers commonly send two tickets on each connection, and each is stored with the server's certificates, in some
-    /// kilobytes. If more connections are opened at once, the last ticket serves several of them.
-    static let maximumSessionsPerServer = 4
-    private static let maximumServers = 256
+    private let table: TLSSessionTable
 
-    private struct State {
-        var sessions: [String: [ResumableSession]] = [:]
-        /// The servers in the order of their last session, the oldest first.
-        var order: [String] = []
-    }
+    init(in table: TLSSessionTable = .process) { self.table = table }
 
-    private let state = Guarded(State())
+    deinit { table.removeAll(of: ObjectIdentifier(self)) }
 
-    func put(_ session: ResumableSession, for server: String) {
-        state.withLock { state in
-            if let index = state.order.firstIndex(of: server) { state.order.remove(at: index) }
-            state.order.append(server)
-            var list = state.sessions[server] ?? []
-            if !session.isUsedOnce { list.removeAll() }
-            list.append(session)
-            if list.count > Self.maximumSessionsPerServer { list.removeFirst() }
-            state.sessions[server] = list
-            if state.order.count > Self.maximumServers { state.sessions[state.order.removeFirst()] = nil }
-        }
-    }
+    func put(_ session: ResumableSession, for server: String) { table.put(session, server, ObjectIdentifier(self)) }
 
     /// The newest session with a server. If more connections are opened at once than the server has sent tickets,
     /// several of them use the last session: they come from one address at one time, so they can be linked anyway.
-    func take(for server: String) -> ResumableSession? {
+    func take(for server: String) -> ResumableSession? { table.take(server, ObjectIdentifier(self)) }
+}
+
+/// The sessions of several stores, and a limit for all of them: beyond it, those of the servers go that were used least
+/// recently.
+final class TLSSessionTable: Sendable {
+    static let process = TLSSessionTable(maximumServers: 1024)
+
+    /// Servers commonly send two tickets on each connection, and each is stored with the server's certificates, in some
+    /// kilobytes. If more connections are opened at once, the last ticket serves several of them.
+    static let maximumSessionsPerServer = 4
+
+    private struct Server {
+        var sessions: [ResumableSession] = []
+        var lastUse = 0
+    }
+
+    private struct State {
+        var servers: [ObjectIdentifier: [String: Server]] = [:]
+        var serverCount = 0
+        var useCount = 0
+
+        /// Several at once, so that the table is not searched for each one.
+        mutating func removeOldest(_ count: Int) -> [ResumableSession] {
+            let all = servers.flatMap { store, servers in servers.map { (store, $0.key, $0.value.lastUse) } }
+            return all.sorted { $0.2 < $1.2 }.prefix(count).flatMap { store, server, _ in
+                serverCount -= 1
+                let removed = servers[store]?.removeValue(forKey: server)?.sessions ?? []
+                if servers[store]?.isEmpty == true { servers[store] = nil }
+                return removed
+            }
+        }
+    }
+
+    private let maximumServers: Int
+    private let state = Guarded(State())
+
+    /// - Parameter maximumServers: the number of servers of all stores together, a server of two stores counted twice.
+    init(maximumServers: Int) { self.maximumServers = maximumServers }
+
+    fileprivate func put(_ session: ResumableSession, _ server: String, _ store: ObjectIdentifier) {
+        // The lock is not held when removed sessions are freed.
+        _ = state.withLock { state in
+            var entry = state.servers[store]?[server] ?? Server()
+            if entry.sessions.isEmpty { state.serverCount += 1 }
+            let removed = entry.sessions
+            if !session.isUsedOnce { entry.sessions = [] }
+            entry.sessions = (entry.sessions + [session]).suffix(Self.maximumSessionsPerServer)
+            state.useCount += 1
+            entry.lastUse = state.useCount
+            state.servers[store, default: [:]][server] = entry
+            return removed + (state.serverCount > maximumServers ? state.removeOldest(1 + maximumServers / 8) : [])
+        }
+    }
+
+    fileprivate func take(_ server: String, _ store: ObjectIdentifier) -> ResumableSession? {
         state.withLock { state in
-            guard let sessions = state.sessions[server], let session = sessions.last else { return nil }
-            if session.isUsedOnce, sessions.count > 1 { state.sessions[server]?.removeLast() }
+            guard var entry = state.servers[store]?[server], let session = entry.sessions.last else { return nil }
+            if session.isUsedOnce, entry.sessions.count > 1 { entry.sessions.removeLast() }
+            state.useCount += 1
+            entry.lastUse = state.useCount
+            state.servers[store]?[server] = entry
             return session
+        }
+    }
+
+    fileprivate func removeAll(of store: ObjectIdentifier) {
+        _ = state.withLock { state in
+            let removed = state.servers.removeValue(forKey: store) ?? [:]
+            state.serverCount -= removed.count
+            return removed
         }
     }
 }
