@@ -26,7 +26,8 @@ extension HTTP2ConnectionStateMachine {
             return try receiveStreamError(HTTP2Error(problem, .stream(fragment.stream)))
         }
         if streams[place].expectsNoBody { return drop(fragment, at: place) }
-        flood.refill(fragment.payload.count >> 4)
+        // Once for the whole frame, however it is cut.
+        if fragment.frameLength != nil { flood.refill((fragment.payload.count + frames.restOfData.count) >> 4) }
         if fragment.endStream { end(fragment.stream, at: place) }
         return .data(
             stream: fragment.stream, fragment.payload, flowControlled: fragment.flowControlled,
