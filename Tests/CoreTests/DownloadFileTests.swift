@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import LoadingKitTransport
+import TestSupport
 import Testing
 
 @testable import LoadingKitCore
@@ -48,5 +49,40 @@ struct DownloadFileTests {
         let bytes = try Data(contentsOf: URL(fileURLWithPath: try #require(file.path)))
         let isRight = bytes == Data(repeating: 3, count: Self.megabyte)
         #expect(isRight)
+    }
+
+    /// A task may be cancelled while its file is being closed. The file was closed by two threads then, and its descriptor was
+    /// another file's by the second time.
+    @Test("is used by one thread at a time, and closed once", arguments: [false, true])
+    func order(keepsFile: Bool) async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let downloads = DownloadFolder(folder.url.path + "/downloads", sweeps: false)
+        let loop = EventLoop(name: "spool")
+        defer { loop.stop() }
+        let plan = FaultPlan([])
+        loop.attach(plan)
+        let events = try await withTimeout {
+            await withCheckedContinuation { continuation in
+                loop.execute {
+                    let spool = DownloadSpool(loop, DownloadFile(in: downloads))
+                    var events: [String] = []
+                    spool.body.append(Data("content".utf8), of: -1)
+                    spool.body.settle {
+                        spool.finish { result in events.append((try? result.get()) == nil ? "failed" : "closed") }
+                        spool.body.settle {
+                            events.append("idle")
+                            spool.end(keepsFile: keepsFile) { continuation.resume(returning: events + ["ended"]) }
+                        }
+                        events.append("finishing")
+                    }
+                }
+            }
+        }
+        #expect(events == ["finishing", "closed", "idle", "ended"])
+        #expect(plan.count(of: .close) == 1)
+        let left = try FileManager.default.subpathsOfDirectory(atPath: folder.url.path).filter { $0.contains(".tmp") }
+        #expect(left.count == (keepsFile ? 1 : 0))
+        withExtendedLifetime(downloads) {}
     }
 }

@@ -65,7 +65,7 @@ final class BodySpool: @unchecked Sendable {  // confined to `loop`
         work()
     }
 
-    /// Calls `done` when no write is pending: everything is written, or a write has failed.
+    /// Calls `done` when no write and no other work is pending: everything is written, or a write has failed.
     func settle(_ done: @escaping () -> Void) {
         whenIdle = done
         reportIfIdle()
@@ -99,6 +99,23 @@ final class BodySpool: @unchecked Sendable {  // confined to `loop`
             onFailure?(error)
         }
         reportIfIdle()
+    }
+
+    /// Does the last work on the file, when no write is pending. Until it is done, the spool is not idle: no other thread
+    /// uses the file meanwhile.
+    func perform<Value: Sendable>(
+        _ work: @escaping @Sendable () throws -> Value, _ done: @escaping (Result<Value, any Error>) -> Void
+    ) {
+        isWorking = true
+        let done = LoopTransfer(done)
+        BlockingPool.shared.run { [self] in
+            let result = Result { try work() }
+            loop.perform { [self] in
+                isWorking = false
+                done.value(result)
+                reportIfIdle()
+            }
+        }
     }
 
     private func reportIfIdle() {

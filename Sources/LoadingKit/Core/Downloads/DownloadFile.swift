@@ -72,10 +72,11 @@ final class DownloadFile: SpooledFile, @unchecked Sendable {  // one thread at a
 
     /// Leaves the file unchanged, for resume data that names it.
     func leave() {
-        guard descriptor >= 0 else { return }
-        writer.giveBackRoom(behind: count)
-        _ = closeDescriptor()
-        folder.leave(name, size: count)
+        if descriptor >= 0 {
+            writer.giveBackRoom(behind: count)
+            _ = closeDescriptor()
+        }
+        if path != nil { folder.leave(name, size: count) }
     }
 
     func remove() {

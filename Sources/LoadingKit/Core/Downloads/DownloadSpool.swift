@@ -15,26 +15,20 @@ final class DownloadSpool {
 
     /// Closes the file when everything is written, and reports its location.
     func finish(_ done: @escaping (Result<URL, any Error>) -> Void) {
-        let done = LoopTransfer(done)
-        body.settle { [file, loop = body.loop] in
-            BlockingPool.shared.run {
-                let result = Result {
+        body.settle { [file, body] in
+            body.perform(
+                {
                     try file.close()
                     return URL(fileURLWithPath: file.path ?? file.name)
-                }
-                loop.perform { done.value(result) }
-            }
+                }, done)
         }
     }
 
-    /// Calls `done` when the file is closed. The file is deleted unless resume data names it. No call may follow.
+    /// Calls `done` when the file is closed. The file is deleted unless resume data names it. Only while the spool is idle,
+    /// and no call may follow.
     func end(keepsFile: Bool, _ done: @escaping () -> Void) {
         // Nothing was written: there is no file.
         if file.path == nil { return done() }
-        let done = LoopTransfer(done)
-        BlockingPool.shared.run { [file, loop = body.loop] in
-            if keepsFile { file.leave() } else { file.remove() }
-            loop.perform { done.value() }
-        }
+        body.perform({ [file] in if keepsFile { file.leave() } else { file.remove() } }, { _ in done() })
     }
 }

@@ -148,6 +148,8 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
         guard let spool else { return .proceed }
         engine.perform(flush(for: engine))
         dropCoded {
+            // The file is gone, if the task has ended meanwhile.
+            guard !engine.isOver else { return }
             spool.finish { [self] result in
                 guard !engine.isOver else { return }
                 switch result {
