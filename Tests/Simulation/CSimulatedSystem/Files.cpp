@@ -1,5 +1,6 @@
 // Files of the real system that fail, and descriptors that are read and written.
 #include "Disk.h"
+#include <atomic>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/file.h>
@@ -94,6 +95,9 @@ int openat(int folder, const char *path, int flags, ...) {
     return openFile(folder, path, flags, mode);
 }
 
+/// How many times the program has closed a descriptor that was not open: at another time it would have been another file's.
+static std::atomic<uint32_t> closesOfNothing = 0;
+
 int close(int descriptor) {
     CALLED;
     if (object(descriptor)) {
@@ -101,8 +105,13 @@ int close(int descriptor) {
         int code = closeDescriptor(descriptor);
         return result(error ? -error : code);
     }
-    return result(int(realCall(SYS_close, descriptor)));
+    if (isSimulated()) maySwitch();
+    auto code = int(realCall(SYS_close, descriptor));
+    if (code == -EBADF && descriptor >= 0 && isSimulated() && isCalledByProgram()) closesOfNothing++;
+    return result(code);
 }
+
+uint32_t sim_wrong_closes(void) { return closesOfNothing; }
 
 // MARK: Bytes
 

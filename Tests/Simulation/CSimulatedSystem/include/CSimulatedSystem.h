@@ -84,6 +84,8 @@ typedef struct {
     uint64_t memory;
 } sim_usage;
 sim_usage sim_current_usage(void);
+/// How many times the program has closed a descriptor that was not open.
+uint32_t sim_wrong_closes(void);
 
 /// Counts the objects of Swift that the program makes from now on, and what OpenSSL, zlib and SQLite allocate.
 void sim_watch_objects(void);
