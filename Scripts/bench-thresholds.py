@@ -28,6 +28,9 @@ FILE = TOP / "Benchmarks" / "thresholds.json"
 ONE_THREAD, TWO_THREADS, DELEGATE = 1.02, 1.05, 1.1
 # By what factor, and by how many beyond that, the switches of threads may exceed theirs.
 SWITCHES = (1.25, 0.3)
+# The switches of these scenarios are printed and not compared: how often two threads wait for each other depends on what else
+# the machine does (3 to 9 a load).
+UNSTEADY = ("http, 1 KB to a delegate",)
 # A scenario that exceeds a threshold is measured again, and the least counts: other programs make a load dearer.
 ATTEMPTS = 3
 
@@ -101,11 +104,12 @@ def least(client, scenario, server, core, is_enough):
     return figures
 
 
-def verdicts(figures, thresholds, tolerance):
+def verdicts(name, figures, thresholds, tolerance):
     """What there is to say about each figure, and whether it exceeds its threshold."""
     for key, (factor, more) in (("instructions", (tolerance, 0)), ("switches", SWITCHES)):
         threshold = thresholds.get(key)
-        if threshold is None: yield key, "no threshold: --write", True
+        if key == "switches" and name in UNSTEADY: yield key, "not compared", False
+        elif threshold is None: yield key, "no threshold: --write", True
         elif figures[key] > threshold * factor + more: yield key, f"EXCEEDS {threshold:,}", True
         elif figures[key] < threshold / factor - more: yield key, f"below {threshold:,}: can be lowered, --write", False
         else: yield key, f"as {threshold:,}", False
@@ -137,8 +141,8 @@ def main():
                 if not re.search(options.filter, scenario.name): continue
                 stored_figures = {} if options.write else thresholds.get(scenario.name, {})
                 figures = least(program, scenario, server, cores[0], lambda found: not any(
-                    exceeds for _, _, exceeds in verdicts(found, stored_figures, tolerance)))
-                for key, verdict, exceeds in verdicts(figures, stored_figures, tolerance):
+                    exceeds for _, _, exceeds in verdicts(scenario.name, found, stored_figures, tolerance)))
+                for key, verdict, exceeds in verdicts(scenario.name, figures, stored_figures, tolerance):
                     is_met &= not exceeds
                     print(f"{scenario.name:45} {key:13} {figures[key]:11,}  {verdict}", flush=True)
                 if options.write: thresholds[scenario.name] = figures
