@@ -1,6 +1,7 @@
 #if Persistence
     import Foundation
     import LoadingKitCore
+    import LoadingKitTransport
     import TestSupport
     import Testing
 
@@ -109,6 +110,17 @@
             #expect(storage(folder).credentials(for: Self.space)?.keys.sorted() == ["a"])
             let names = try FileManager.default.contentsOfDirectory(atPath: folder.file("own").path)
             #expect(names.filter { $0.hasPrefix("Credentials.key") } == ["Credentials.key"])
+        }
+
+        @Test("a key is made where the file system has no locks")
+        func noLocks() throws {
+            let folder = try TemporaryFolder()
+            let plan = FaultPlan(.flock, .from(1), .fail(ENOLCK))
+            let value = Data("a".utf8)
+            let made = try plan.run { try StoreKey.readOrMake(folder.file("Credentials.key")) }
+            #expect(plan.injectedCount == 1)
+            let read = try #require(try StoreKey.read(folder.file("Credentials.key")))
+            #expect(try read.identity(of: value) == made.identity(of: value))
         }
 
         @Test("a credential is removed when the key can be read again")
