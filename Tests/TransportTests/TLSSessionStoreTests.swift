@@ -64,4 +64,16 @@ struct TLSSessionStoreTests {
         for server in 0..<4 { store.put(try session(TLS1_3_VERSION), for: "\(server)") }
         #expect((0..<4).allSatisfy { store.take(for: "\($0)") != nil })
     }
+
+    @Test("a store has no session of another one, also when that one is gone")
+    func separation() throws {
+        let table = TLSSessionTable(maximumServers: 16)
+        let store = TLSSessionStore(in: table)
+        try {
+            let other = TLSSessionStore(in: table)
+            other.put(try session(TLS1_2_VERSION), for: "server")
+            #expect(other.take(for: "server") != nil && store.take(for: "server") == nil)
+        }()
+        #expect(store.take(for: "server") == nil && TLSSessionStore(in: table).take(for: "server") == nil)
+    }
 }
