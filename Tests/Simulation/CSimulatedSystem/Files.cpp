@@ -96,7 +96,7 @@ int openat(int folder, const char *path, int flags, ...) {
 }
 
 /// How many times the program has closed a descriptor that was not open: at another time it would have been another file's.
-static std::atomic<uint32_t> closesOfNothing = 0;
+static std::atomic<uint32_t> wrongCloses = 0;
 
 int close(int descriptor) {
     CALLED;
@@ -107,11 +107,11 @@ int close(int descriptor) {
     }
     if (isSimulated()) maySwitch();
     auto code = int(realCall(SYS_close, descriptor));
-    if (code == -EBADF && descriptor >= 0 && isSimulated() && isCalledByProgram()) closesOfNothing++;
+    if (code == -EBADF && descriptor >= 0 && isSimulated() && isCalledByProgram()) wrongCloses++;
     return result(code);
 }
 
-uint32_t sim_wrong_closes(void) { return closesOfNothing; }
+uint32_t sim_wrong_closes(void) { return wrongCloses; }
 
 // MARK: Bytes
 

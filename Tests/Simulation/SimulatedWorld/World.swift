@@ -104,7 +104,9 @@ struct World: Sendable {
         if after.threads > before.threads + 1 {
             ledger.violation("\(after.threads) threads are there, \(before.threads) were")
         }
-        if sim_wrong_closes() > 0 { ledger.violation("\(sim_wrong_closes()) times what was not open was closed") }
+        if sim_wrong_closes() > 0 {
+            ledger.violation("\(sim_wrong_closes()) descriptors were closed that were not open")
+        }
         let left = ledger.living
         if !left.isEmpty { ledger.violation("these are still alive: \(left.joined(separator: ", "))") }
     }
