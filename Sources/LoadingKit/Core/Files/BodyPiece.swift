@@ -28,7 +28,9 @@ package enum BodyPiece {
     }
 
     /// Writes the control bytes, and the piece's bytes after them, as many as there is room for.
-    package func write(after control: UnsafeRawBufferPointer, to stream: ByteStream) throws -> ByteStream.WriteResult {
+    package func write(
+        after control: UnsafeRawBufferPointer = .init(start: nil, count: 0), to stream: ByteStream
+    ) throws -> ByteStream.WriteResult {
         switch self {
         case .bytes(let bytes): return bytes.withUnsafeBytes { stream.write(control, $0) }
         case .file(let file, let start, let count):

@@ -189,7 +189,7 @@ extension FTPLoad {
         guard !isBlocked, let stream = transfer.connection.data.stream else { return }
         var (rest, failure) = (piece, nil as TransportError?)
         writing: while !rest.isEmpty {
-            switch attempt({ try rest.write(after: .init(start: nil, count: 0), to: stream) }) {
+            switch attempt({ try rest.write(to: stream) }) {
             case .bytes(let count): rest.removeFirst(count)
             case .wouldBlock: break writing
             case .failed(let error):
