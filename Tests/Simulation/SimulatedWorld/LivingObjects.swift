@@ -6,7 +6,8 @@ struct LivingObjects {
     /// that OpenSSL has looked up. A connection with TLS has 60 allocations.
     private static let kept = [
         "LoadingKitCore.DownloadFolder": 1, "LoadingKitTransport.BlockingPool": 5,
-        "LoadingKitTransport.ResumptionPool": 1, "LoadingKitHTTP.WindowBudget": 4,
+        "LoadingKitTransport.ResumptionPool": 1, "LoadingKitTransport.TLSSessionTable": 1,
+        "LoadingKitHTTP.WindowBudget": 4,
         "Swift.TaskLocal<Swift.Optional<LoadingKitCore.AsynchronousCall>>": 1, "libcrypto": 400,
     ]
 
