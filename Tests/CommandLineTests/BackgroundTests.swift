@@ -262,8 +262,7 @@ import Testing
     /// Where `systemctl` is in the path, the tool calls it with these arguments, in this order.
     @Test func theToolTellsSystemd() async throws {
         let run = try DaemonOfTool()
-        let script = try run.folder.write("#!/bin/sh\necho \"$@\" >> \"$0.log\"\n", to: "bin/systemctl")
-        #expect(chmod(script.path, 0o755) == 0)
+        let script = try run.folder.writeProgram("#!/bin/sh\necho \"$@\" >> \"$0.log\"\n", to: "bin/systemctl")
         let path = ["PATH": script.deletingLastPathComponent().path]
         let installed = try await run.tool(["background", "install"], path)
         #expect(installed.status == 0 && installed.errors.isEmpty)

@@ -106,10 +106,8 @@ import Testing
     @Test func temporaryFile() async throws {
         let folder = try TemporaryFolder()
         try folder.write(Self.recording, to: "a.har")
-        try folder.write(
+        try folder.writeProgram(
             "#!/bin/sh\nprintf %s \"$1\" >opened.part && mv opened.part opened; echo >done\n", to: "bin/xdg-open")
-        try FileManager.default.setAttributes(
-            [.posixPermissions: 0o755], ofItemAtPath: folder.file("bin/xdg-open").path)
         try #require(mkfifo(folder.file("done").path, 0o600) == 0)
         let environment = ["PATH": "\(folder.path)/bin:/usr/bin:/bin", "TMPDIR": folder.path, "DISPLAY": ":0"]
         let run = try await ToolRun(["inspect", "a.har"], folder: folder, environment: environment)
@@ -125,9 +123,7 @@ import Testing
     /// A program is run with this one's input, output and status, and what it shows is printed and opened.
     @Test func program() async throws {
         let folder = try TemporaryFolder()
-        try folder.write("#!/bin/sh\necho \"$1\" >opened\n", to: "bin/xdg-open")
-        try FileManager.default.setAttributes(
-            [.posixPermissions: 0o755], ofItemAtPath: folder.file("bin/xdg-open").path)
+        try folder.writeProgram("#!/bin/sh\necho \"$1\" >opened\n", to: "bin/xdg-open")
         try #require(mkfifo(folder.file("opened").path, 0o600) == 0)
         let script = """
             read -r line; echo "$line $1 $LOADKIT_INSPECT_CHANGES"

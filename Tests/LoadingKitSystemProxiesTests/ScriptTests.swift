@@ -125,7 +125,7 @@ import Testing
     @Test(arguments: ["kill -SEGV $$", "exit 1"])
     func aCommandThatEndsWithoutAWordIsRunAgain(_ end: String) async throws {
         let folder = try TemporaryFolder()
-        try folder.write(
+        try folder.writeProgram(
             """
             #!/bin/sh
             echo x >> \(folder.path)/count
@@ -133,7 +133,6 @@ import Testing
             echo http://loadingkit\(Self.coded("=DIRECT")):1
 
             """, to: "proxy")
-        chmod(folder.file("proxy").path, 0o755)
         var options = try Libproxy.options()
         options.commandPaths = [folder.file("proxy").path]
         let query = try Libproxy.query("http://h.example:80", .javaScript(Self.script("return 'DIRECT';")))
@@ -151,8 +150,7 @@ import Testing
     ])
     func aCommandThatMisbehavesIsAnError(_ command: String) async throws {
         let folder = try TemporaryFolder()
-        try folder.write("#!/bin/sh\n\(command)\n", to: "proxy")
-        chmod(folder.file("proxy").path, 0o755)
+        try folder.writeProgram("#!/bin/sh\n\(command)\n", to: "proxy")
         var options = try Libproxy.options()
         options.commandPaths = [folder.file("proxy").path]
         let proxies = SystemProxies(options)

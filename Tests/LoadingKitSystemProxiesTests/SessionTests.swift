@@ -99,8 +99,7 @@ import Testing
 
     @Test func manyLoadsTakeFewProcessesAndOneScript() async throws {
         let folder = try TemporaryFolder()
-        try folder.write("#!/bin/sh\necho x >> \(folder.path)/count\nexec /usr/bin/proxy \"$@\"\n", to: "proxy")
-        chmod(folder.file("proxy").path, 0o755)
+        try folder.writeProgram("#!/bin/sh\necho x >> \(folder.path)/count\nexec /usr/bin/proxy \"$@\"\n", to: "proxy")
         let proxy = try ScriptedPeer([.forever([.expectRequest, .respond("proxied")])])
         let http = proxy.address.port ?? 0
         let scripts = try LoopbackServer { _ in .text("function FindProxyForURL() { return 'PROXY 127.0.0.1:\(http)' }")

@@ -22,10 +22,7 @@
             var data: URL { folder.file("data/LoadingKit") }
 
             func copy(to path: String) throws {
-                let place = folder.file(path)
-                try FileManager.default.createDirectory(
-                    at: place.deletingLastPathComponent(), withIntermediateDirectories: true)
-                try FileManager.default.copyItem(at: built, to: place)
+                try folder.copyProgram(built, to: path)
             }
 
             func link(_ path: String, to program: String) throws {

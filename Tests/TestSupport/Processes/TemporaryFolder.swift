@@ -38,6 +38,25 @@ package final class TemporaryFolder: Sendable {
         try write(Array(text.utf8), to: name)
     }
 
+    /// Writes a script that can be executed.
+    @discardableResult
+    package func writeProgram(_ text: String, to name: String) throws -> URL {
+        let source = try write(text, to: name + ".text")
+        defer { try? FileManager.default.removeItem(at: source) }
+        return try copyProgram(source, to: name)
+    }
+
+    /// Copies a program, by another process: while a file is written here, a process that is just being started may have it
+    /// open, too, and until that process runs, the system does not execute the file (`ETXTBSY`).
+    @discardableResult
+    package func copyProgram(_ program: URL, to name: String) throws -> URL {
+        let copy = file(name)
+        guard system("/usr/bin/install -D -m 755 '\(program.path)' '\(copy.path)'") == 0 else {
+            throw CocoaError(.fileWriteUnknown)
+        }
+        return copy
+    }
+
     /// The names of what is in it, sorted.
     package func contents() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: path).sorted()

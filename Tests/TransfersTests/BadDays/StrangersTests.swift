@@ -75,9 +75,8 @@ import Testing
     @Test func aProgramThatIsNoDaemonIsToldToTheSession() async throws {
         try await withTimeout {
             let fixture = try DaemonFixture()
-            let program = try fixture.folder.write(
+            let program = try fixture.folder.writeProgram(
                 "#!/bin/sh\necho $$ > \"$XDG_RUNTIME_DIR/number\"\nexec sleep 1000\n", to: "program")
-            #expect(chmod(program.path, 0o755) == 0)
             var access = fixture.access()
             access.start = {
                 try DaemonProgram(path: program.path).start(fixture.environment, time: 500)
