@@ -6,7 +6,7 @@ import LoadingKitPersistence
 
 extension URLSessionConfiguration {
     /// The handlers of the schemes that come with LoadingKit, in the order in which they are tried.
-    static let builtInHandlers: [URLProtocolHandler.Type] = [
+    static let builtInHandlers: [any BuiltInHandler.Type] = [
         HTTPProtocolHandler.self, FileHandler.self, DataURLHandler.self, WebSocketHandler.self, FTPHandler.self,
     ]
 

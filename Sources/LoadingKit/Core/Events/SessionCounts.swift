@@ -28,8 +28,8 @@ struct SessionCounts: ~Copyable {
         var delivered: Int64 = 0
         var traffic = Traffic()
         var (lookUps, connects, handshakes, firstBytes) = (TimeSum(), TimeSum(), TimeSum(), TimeSum())
-        /// The connections in the middle of a step that is timed.
-        fileprivate var steps: [UInt32: Step] = [:]
+        /// The connections in the middle of a step that is timed, by number.
+        fileprivate var steps: [Int: Step] = [:]
     }
 
     fileprivate enum Step: Sendable { case lookUp(MonotonicTime), connect(MonotonicTime), handshake(MonotonicTime) }
@@ -105,6 +105,7 @@ struct SessionCounts: ~Copyable {
 
     /// Times a step in the opening of a connection. A connection is in one step at a time.
     mutating func time(_ step: ConnectStep, of connection: UInt32, at now: MonotonicTime) {
+        let connection = Int(connection)
         switch (step, others.steps[connection]) {
         case (.lookUpBegan, _): others.steps[connection] = .lookUp(now)
         case (.lookUpEnded, .lookUp(let start)?):

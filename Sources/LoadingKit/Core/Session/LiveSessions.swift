@@ -25,7 +25,8 @@ package enum LiveSessions {
     }
 
     private struct State: Sendable {
-        var entries: [SessionIdentity: WeakEntry] = [:]
+        /// By the sessions' numbers.
+        var entries: [Int: WeakEntry] = [:]
         var followers: [Int: @Sendable (any LiveSession) -> Void] = [:]
         var lastFollower = 0
     }
@@ -35,14 +36,14 @@ package enum LiveSessions {
     static func add(_ session: any LiveSession) -> SessionEntry {
         let entry = SessionEntry(session)
         let followers = state.withLock { state in
-            state.entries[session.identity] = WeakEntry(entry: entry)
+            state.entries[session.identity.number] = WeakEntry(entry: entry)
             return state.followers.values
         }
         for follower in followers { follower(session) }
         return entry
     }
 
-    fileprivate static func remove(_ identity: SessionIdentity) { state.withLock { $0.entries[identity] = nil } }
+    fileprivate static func remove(_ identity: SessionIdentity) { state.withLock { $0.entries[identity.number] = nil } }
 
     /// Calls `follower` with each session: here with those that there are, and later with each new one, before any other
     /// thread has it.

@@ -4,10 +4,10 @@ import Synchronization
 ///
 /// It is unique while the process runs, even after the session has ended, and holds no reference.
 public struct SessionIdentity: Sendable, Hashable {
-    private static let last = Atomic<UInt64>(0)
+    private static let last = Atomic<Int>(0)
 
     /// The sessions of the process are counted from 1.
-    package let number: UInt64
+    package let number: Int
 
     /// A new identity.
     package init() { number = Self.last.wrappingAdd(1, ordering: .relaxed).newValue }

@@ -55,7 +55,7 @@ package struct SessionSettings: @unchecked Sendable {  // metatypes and property
     package var recorders: [any LoadRecorder] = []
     package var protocolClasses: [AnyClass]? = []
     package var factories: [SchemeFactory] = []
-    package var builtInHandlers: [URLProtocolHandler.Type] = []
+    package var builtInHandlers: [any BuiltInHandler.Type] = []
     package var connectionProxyDictionary: [AnyHashable: Any]?
     package var proxyResolver: (any ProxyResolver)?
     /// The environment variables for proxies, used where there is neither a dictionary nor a resolver. Nil until a

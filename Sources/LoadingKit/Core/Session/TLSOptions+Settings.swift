@@ -30,14 +30,15 @@ extension TLSOptions {
 /// and those of lists of revoked certificates.
 /// A failure is not remembered: there may be a descriptor for the trusted certificates' file the next time.
 package struct TLSContexts {
-    private var contexts: [TLSOptions: TLSContext] = [:]
+    private var contexts: [(options: TLSOptions, context: TLSContext)] = []
 
     package init() {}
 
     package mutating func context(_ options: TLSOptions) throws(TransportError) -> TLSContext {
-        if let made = contexts[options], made.isCurrent { return made }
+        if let made = contexts.first(where: { $0.options == options })?.context, made.isCurrent { return made }
         let made = try TLSContext(options)
-        contexts[options] = made
+        contexts.removeAll { $0.options == options }
+        contexts.append((options, made))
         return made
     }
 }

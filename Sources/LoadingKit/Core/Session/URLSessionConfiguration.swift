@@ -16,7 +16,7 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
         settings.credentialStorage = .ofProgram
     }
 
-    package init(builtIn handlers: [URLProtocolHandler.Type], cache: URLCache) {
+    package init(builtIn handlers: [any BuiltInHandler.Type], cache: URLCache) {
         settings = SessionSettings()
         settings.builtInHandlers = handlers
         settings.urlCache = cache

@@ -9,7 +9,7 @@ struct LiveConnection {
     }
 
     let id: String
-    private let session: UInt64
+    private let session: Int
     private var state = State.opening
     private var remote = ""
     private var version = ""
@@ -19,7 +19,7 @@ struct LiveConnection {
     /// The members of the message that only the session knows: the state, and the streams and windows of HTTP/2.
     private var details: [String: JSONValue] = [:]
 
-    init(_ number: UInt32, session: UInt64) {
+    init(_ number: UInt32, session: Int) {
         id = "\(session).\(number)"
         self.session = session
     }

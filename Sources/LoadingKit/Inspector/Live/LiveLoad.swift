@@ -31,7 +31,7 @@ struct LiveLoad {
 
     var id: String { String(notes.number) }
 
-    private var session: UInt64 { notes.session.number }
+    private var session: Int { notes.session.number }
 
     mutating func update(_ notes: LoadNotes) {
         self.notes = notes

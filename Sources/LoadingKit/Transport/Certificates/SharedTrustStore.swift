@@ -11,7 +11,7 @@ package final class SharedTrustStore: Sendable {
 
     private let time: TimeSource
     private let patience: DispatchTimeInterval
-    private let entries = Guarded<[TrustSource: FollowedFiles<TrustSource>]>([:])
+    private let entries = Guarded<[(source: TrustSource, files: FollowedFiles<TrustSource>)]>([])
 
     init(time: TimeSource = .system, patience: DispatchTimeInterval = FileChecks.patience) {
         self.time = time
@@ -20,19 +20,19 @@ package final class SharedTrustStore: Sendable {
 
     func anchors(_ source: TrustSource) throws(TransportError) -> TrustAnchors {
         let now = time.now
-        if let files = entries.withLock({ $0[source] }) { return files.value(now) }
+        if let known = entries.withLock({ $0.first { $0.source == source } }) { return known.files.value(now) }
         let new = try FollowedFiles(source, now, patience: patience)
         return entries.withLock { entries -> FollowedFiles<TrustSource> in
-            if let files = entries[source] { return files }
-            if entries.count >= Self.limit { entries = [:] }
-            entries[source] = new
+            if let known = entries.first(where: { $0.source == source }) { return known.files }
+            if entries.count >= Self.limit { entries = [] }
+            entries.append((source, new))
             return new
         }.value(now)
     }
 
     /// The next connection checks the files, however recent the last check is.
     package func checkAtNextUse() {
-        for files in entries.withLock({ Array($0.values) }) { files.checkAtNextUse() }
+        for entry in entries.withLock({ $0 }) { entry.files.checkAtNextUse() }
     }
 }
 

@@ -14,13 +14,13 @@ final class AddressRace {
 
     private var machine = HappyEyeballs()
     private var request: Resolver.Request?
-    private var attempts: [IPAddress: SocketConnect] = [:]
+    private var attempts: [(address: IPAddress, connect: SocketConnect)] = []
     private var winner: (address: IPAddress, socket: Socket)?
     private var resolutionTimer: LoopTimer?
     private var attemptTimer: LoopTimer?
     private var resolverFailures: [ResolverFailure] = []
     private var failedAddresses: [TransportError.FailedAddress] = []
-    private var unanswered = Set(IPAddress.Family.allCases)
+    private var unanswered = IPAddress.Family.allCases
     private var isOver = false
 
     init(
@@ -47,8 +47,8 @@ final class AddressRace {
         request?.cancel()
         resolutionTimer?.cancel()
         attemptTimer?.cancel()
-        for attempt in attempts.values { attempt.cancel() }
-        attempts.removeAll()
+        for attempt in attempts { attempt.connect.cancel() }
+        attempts = []
     }
 
     /// Whether addresses are known. A timeout is attributed to the current step.
@@ -56,15 +56,14 @@ final class AddressRace {
 
     /// The results of the failed attempts and of those that are still running.
     var addressesSoFar: [TransportError.FailedAddress] {
-        let running = attempts.keys.sorted { $0.description < $1.description }
-        return failedAddresses + running.map { .init(address: .ip($0, port: port), cause: .timedOut) }
+        failedAddresses + attempts.map { .init(address: .ip($0.address, port: port), cause: .timedOut) }
     }
 
     // MARK: Inputs
 
     private func lookupDidEnd(_ family: IPAddress.Family, _ answer: Resolver.Answer) {
         guard !isOver else { return }
-        unanswered.remove(family)
+        unanswered.removeAll { $0 == family }
         switch answer {
         case .success(let addresses):
             note(.lookUpEnded(addressCount: Int32(clamping: addresses.count)))
@@ -81,7 +80,7 @@ final class AddressRace {
             if case .success(let socket) = result { socket.close() }
             return
         }
-        attempts[address] = nil
+        attempts.removeAll { $0.address == address }
         switch result {
         case .success(let socket):
             winner = (address, socket)
@@ -124,7 +123,7 @@ final class AddressRace {
     private func startAttempt(_ address: IPAddress) {
         note(.connecting(to: address, port: port))
         let attempt = SocketConnect(.ip(address, port: port), over: use, on: loop)
-        attempts[address] = attempt
+        attempts.append((address, attempt))
         attempt.start { [weak self] result in
             guard let self else {
                 if case .success(let socket) = result { socket.close() }

@@ -34,7 +34,7 @@ package struct HappyEyeballs: Sendable {
 
     private enum State {
         /// No family has returned an address.
-        case resolving(unanswered: Set<Family>)
+        case resolving(unanswered: [Family])
         /// IPv4 addresses are known, and wait for the IPv6 addresses (§3).
         case waitingForV6([IPAddress])
         case attempting(Attempts)
@@ -43,7 +43,7 @@ package struct HappyEyeballs: Sendable {
 
     /// The remaining addresses and the running attempts.
     private struct Attempts {
-        var unanswered: Set<Family>
+        var unanswered: [Family]
         var v6: ArraySlice<IPAddress>
         var v4: ArraySlice<IPAddress>
         var next = Family.v6
@@ -63,7 +63,7 @@ package struct HappyEyeballs: Sendable {
         }
 
         mutating func add(_ addresses: [IPAddress], _ family: Family) {
-            unanswered.remove(family)
+            unanswered.removeAll { $0 == family }
             switch family {
             case .v6: v6 += addresses
             case .v4: v4 += addresses
@@ -85,10 +85,10 @@ package struct HappyEyeballs: Sendable {
         }
     }
 
-    private mutating func receiveWhileResolving(_ unanswered: Set<Family>, _ input: Input) -> [Action] {
+    private mutating func receiveWhileResolving(_ unanswered: [Family], _ input: Input) -> [Action] {
         switch input {
         case .answered(let family, let addresses):
-            let rest = unanswered.subtracting([family])
+            let rest = unanswered.filter { $0 != family }
             if addresses.isEmpty {
                 state = rest.isEmpty ? .finished : .resolving(unanswered: rest)
                 return rest.isEmpty ? [.giveUp] : []

@@ -31,15 +31,15 @@ package final class NetworkMonitor: EventSource {
         weak var monitor: NetworkMonitor?
     }
 
-    private static let shared = Guarded<[ObjectIdentifier: Shared]>([:])
+    private static let shared = Guarded<[Shared]>([])
 
     /// The monitor that a loop's sessions share, and retain.
     package static func of(_ loop: EventLoop) -> NetworkMonitor {
         shared.withLock { shared in
-            if let monitor = shared[ObjectIdentifier(loop)]?.monitor { return LoopTransfer(monitor) }
+            let monitors = shared.compactMap(\.monitor)
+            if let monitor = monitors.first(where: { $0.loop === loop }) { return LoopTransfer(monitor) }
             let monitor = NetworkMonitor(loop)
-            shared = shared.filter { $0.value.monitor != nil }
-            shared[ObjectIdentifier(loop)] = Shared(monitor: monitor)
+            shared = (monitors + [monitor]).map(Shared.init)
             return LoopTransfer(monitor)
         }.value
     }

@@ -18,12 +18,16 @@ package protocol BuiltInHandler: URLProtocolHandler {
     static var ranges: RangeSupport { get }
     /// Whether the upload of an earlier task may continue.
     static var resumesUploads: Bool { get }
+    /// The class itself, if its instances run on the event loop. (A cast would look through all conformances of the program.)
+    static var native: (any LoopNativeHandler.Type)? { get }
 }
 
 extension BuiltInHandler {
     package static var ranges: RangeSupport { .declared }
 
     package static var resumesUploads: Bool { false }
+
+    package static var native: (any LoopNativeHandler.Type)? { nil }
 }
 
 /// A handler class whose `load(_:)` never blocks, and never computes for long: it runs on the session's event loop, and
@@ -39,5 +43,7 @@ package protocol LoopNativeHandler: BuiltInHandler {
 }
 
 extension LoopNativeHandler {
+    package static var native: (any LoopNativeHandler.Type)? { self }
+
     package static func hasStore(for request: URLRequest, _ resources: LoadResources) -> Bool { false }
 }

@@ -23,9 +23,12 @@ public struct URLProtocolRegistry: Sendable {
             }
         }
 
+        init(builtIn type: any BuiltInHandler.Type) { self = type.native.map(Entry.native) ?? .handler(type) }
+
+        /// A class of the program, or one that comes with LoadingKit.
         init(_ type: URLProtocolHandler.Type) {
-            if let native = type as? any LoopNativeHandler.Type {
-                self = .native(native)
+            if let builtIn = type as? any BuiltInHandler.Type {
+                self.init(builtIn: builtIn)
             } else {
                 self = .handler(type)
             }
@@ -55,7 +58,7 @@ public struct URLProtocolRegistry: Sendable {
 
     private let own: [Entry]
     private let builtIn: [Entry]
-    let builtInTypes: [URLProtocolHandler.Type]
+    let builtInTypes: [any BuiltInHandler.Type]
 
     init(_ settings: SessionSettings) {
         own =
@@ -63,7 +66,7 @@ public struct URLProtocolRegistry: Sendable {
             + (settings.protocolClasses ?? []).compactMap { ($0 as? URLProtocolHandler.Type).map(Entry.init) }
             + settings.factories.map(Entry.factory)
         builtInTypes = settings.builtInHandlers
-        builtIn = builtInTypes.map(Entry.init)
+        builtIn = builtInTypes.map(Entry.init(builtIn:))
     }
 
     /// The classes registered for every session are between the session's own and the built-in ones. Positions are
@@ -92,8 +95,7 @@ public struct URLProtocolRegistry: Sendable {
 
     /// The built-in class of a request's scheme; nil for the schemes of programs.
     func builtIn(for request: URLRequest) -> (any BuiltInHandler.Type)? {
-        let found = builtInTypes.first { $0.canInit(with: request) }
-        return found as? any BuiltInHandler.Type
+        builtInTypes.first { $0.canInit(with: request) }
     }
 
     /// Describes the handlers that would be tried for a request, and which of them would load it.
