@@ -73,10 +73,18 @@ final class TLSSession {
         SSL_set_ex_data(ssl, 0, Unmanaged.passUnretained(self).toOpaque())
         SSL_set_connect_state(ssl)
         guard name(serverName) else { return nil }
-        if let resumable { SSL_set_session(ssl, resumable.session) }
+        if let resumable { offer(resumable) }
     }
 
     deinit { SSL_free(ssl) }
+
+    /// OpenSSL offers a session of TLS 1.3 only once, and marks it. A family that has one ticket left offers copies of it: it
+    /// may open more connections than the server has sent tickets that were read, and all belong to one connection anyway.
+    private func offer(_ resumable: ResumableSession) {
+        let copy = family == nil ? nil : SSL_SESSION_dup(resumable.session)
+        SSL_set_session(ssl, copy ?? resumable.session)
+        SSL_SESSION_free(copy)
+    }
 
     /// Sets the server name. Literal addresses are not sent as names (RFC 6066 §3).
     private func name(_ serverName: String) -> Bool {
