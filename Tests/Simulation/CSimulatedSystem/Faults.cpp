@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <link.h>
+#include <unistd.h>
 
 extern "C" {
 void *__libc_malloc(size_t);
@@ -99,10 +100,18 @@ static int chance(const std::string &name, bool isFile) {
     return opens && faultRandom.happens(faults.no_descriptors, 10'000) ? EMFILE : 0;
 }
 
+/// Dispatch and the runtime end the process where they cannot go on; the program's own files are left alone, too.
+static bool isCalledByLibrary() { return isCalledByProgram() || library(caller).name.find("libsqlite3") != std::string::npos; }
+
+void mayTakeTime() {
+    if (!isSimulated() || isServersThread() || faults.slow_files == 0 || !isCalledByLibrary()) return;
+    if (faultRandom.happens(faults.slow_files, 10'000)) usleep(useconds_t(faultRandom.below(500'000)));
+}
+
 int fault(const char *name, bool isFile) {
+    if (isFile) mayTakeTime();
     if (!isSimulated() || isServersThread() || (!isCounting && !hasChances)) return 0;
-    // Dispatch and the runtime end the process where they cannot go on; the program's own files are left alone, too.
-    if (!isCalledByProgram() && library(caller).name.find("libsqlite3") == std::string::npos) return 0;
+    if (!isCalledByLibrary()) return 0;
     if (isCounting)
         if (int error = count(name)) return error;
     int error = hasChances ? chance(name, isFile) : 0;

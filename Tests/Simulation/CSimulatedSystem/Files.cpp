@@ -106,6 +106,7 @@ int close(int descriptor) {
         return result(error ? -error : code);
     }
     if (isSimulated()) maySwitch();
+    mayTakeTime();
     auto code = int(realCall(SYS_close, descriptor));
     if (code == -EBADF && descriptor >= 0 && isSimulated() && isCalledByProgram()) wrongCloses++;
     return result(code);

@@ -64,6 +64,8 @@ bool isTracing();
 
 /// Counts a call. The error that it shall fail with, or 0.
 int fault(const char *name, bool isFile = false);
+/// A call of files may take some time, in which other threads go on.
+void mayTakeTime();
 /// The address to which the function of the C library that runs now returns.
 extern thread_local const void *caller;
 

@@ -28,6 +28,8 @@ struct Network: Sendable, CustomStringConvertible {
     private var fileErrors: UInt32 = 0
     private var lacksDescriptors: UInt32 = 0
     private var lacksThreads: UInt32 = 0
+    /// Calls of files that take long.
+    private var slowFiles: UInt32 = 0
 
     static let clean = Network((50, 200), (100_000, 100_000))
 
@@ -53,6 +55,7 @@ struct Network: Sendable, CustomStringConvertible {
             lacksThreads = Self.chosen(of: 0, 20, 300)
             hasFaults = fileErrors + lacksDescriptors + lacksThreads > 0
         }
+        if sim_random(4) == 0 { slowFiles = Self.chosen(of: 50, 500) }
         guard sim_random(2) == 0 else { return }
         resets = Self.chosen(of: 0, 30, 200)
         ends = Self.chosen(of: 0, 30, 200)
@@ -70,13 +73,14 @@ struct Network: Sendable, CustomStringConvertible {
             greatest_bandwidth: bandwidth.1, loss: loss, resets: resets, ends: ends, silences: silences,
             refusals: refusals, unanswered: unanswered, short_transfers: shortTransfers)
         sim_set_network(&network)
-        var faults = sim_faults(file_errors: fileErrors, no_descriptors: lacksDescriptors, no_threads: lacksThreads)
+        var faults = sim_faults(
+            file_errors: fileErrors, no_descriptors: lacksDescriptors, no_threads: lacksThreads, slow_files: slowFiles)
         sim_set_faults(&faults)
     }
 
     var description: String {
         "latency \(latency) µs, bandwidth \(bandwidth) kB/s, loss \(loss), resets \(resets), ends \(ends), silences \(silences), "
             + "refusals \(refusals), unanswered \(unanswered), short transfers \(shortTransfers), file errors \(fileErrors), "
-            + "no descriptors \(lacksDescriptors), no threads \(lacksThreads)"
+            + "no descriptors \(lacksDescriptors), no threads \(lacksThreads), slow files \(slowFiles)"
     }
 }

@@ -56,10 +56,10 @@ void sim_change_networks(uint32_t silenced);
 /// What is sent during this time begins to travel at its end.
 void sim_stop_networks(uint64_t nanoseconds);
 
-/// Calls that fail: of files, and those for which there is no descriptor or thread. Probabilities are in ten thousandths. Only
-/// the library's own calls and SQLite's do.
+/// Calls that fail: of files, and those for which there is no descriptor or thread; and calls of files that take up to half a
+/// second. Probabilities are in ten thousandths. Only the library's own calls and SQLite's do.
 typedef struct {
-    uint32_t file_errors, no_descriptors, no_threads;
+    uint32_t file_errors, no_descriptors, no_threads, slow_files;
 } sim_faults;
 void sim_set_faults(const sim_faults *faults);
 
