@@ -107,6 +107,9 @@ struct World: Sendable {
         if sim_wrong_closes() > 0 {
             ledger.violation("\(sim_wrong_closes()) descriptors were closed that were not open")
         }
+        if AdvanceBytes.count > 0 {
+            ledger.violation("\(AdvanceBytes.count) bytes of streams' windows are not given back")
+        }
         let left = ledger.living
         if !left.isEmpty { ledger.violation("these are still alive: \(left.joined(separator: ", "))") }
     }
