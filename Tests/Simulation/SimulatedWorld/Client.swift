@@ -85,6 +85,8 @@ struct Client: Sendable {
     private func load(_ resource: Resource, _ session: URLSession) async {
         let load = Load(resource, servers.url(resource), network, ledger)
         switch resource.kind {
+        case .echo where sim_random(3) == 0:
+            await FTPUpload(resource, servers.uploads(for: resource), network, ledger).run(session)
         case .echo, .moved307: await load.upload(session)
         case .hostileHTTP2 where sim_random(3) == 0: await load.upload(session)
         case .distrusted: await load.withOrWithoutTrust(session)

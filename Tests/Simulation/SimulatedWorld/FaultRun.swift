@@ -9,7 +9,8 @@ struct FaultRun: Sendable {
     struct Scenario: Sendable {
         enum Server: CaseIterable, Sendable { case plain, secure, http2 }
         enum Way: CaseIterable, Sendable {
-            case data, bytes, download, completion, delegate, upload, fileUpload, resumption, messages, stream, file
+            case data, bytes, download, completion, delegate, upload, fileUpload, resumption, messages, stream, file,
+                store
             case backgroundDownload, backgroundUpload
         }
 
@@ -62,6 +63,7 @@ struct FaultRun: Sendable {
             Scenario(server: .plain, way: .file, kind: .plain),
             // So long that the system sends a part of it by itself.
             Scenario(server: .plain, way: .fileUpload, kind: .echo, length: 400_000),
+            Scenario(server: .plain, way: .store, kind: .echo, length: 400_000),
         ]
 
     /// The errors that calls can have (their manual pages), as far as a program can meet them.
@@ -204,6 +206,10 @@ struct FaultRun: Sendable {
         case .messages: await load.messages(session)
         case .stream: await StreamLoad(resource, load.url, network, ledger, disturbs: false).run(session)
         case .file: await load.file(session, servers.files)
+        case .store:
+            // Its server does all well.
+            let even = Resource(.echo, client: 0, number: resource.number & ~1, length: resource.length)
+            await FTPUpload(even, servers.uploads, network, ledger, disturbs: false).run(session, from: .file)
         case .backgroundDownload, .backgroundUpload: break
         }
     }

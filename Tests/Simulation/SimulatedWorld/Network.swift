@@ -18,6 +18,9 @@ struct Network: Sendable, CustomStringConvertible {
     /// Whether a connection may fall silent, without a word to either end.
     var mayFallSilent: Bool { silences > 0 }
 
+    /// Whether a connection may end in a proper way that neither end has chosen.
+    var mayEnd: Bool { ends > 0 }
+
     private init(_ latency: (UInt32, UInt32), _ bandwidth: (UInt32, UInt32)) {
         self.latency = latency
         self.bandwidth = bandwidth

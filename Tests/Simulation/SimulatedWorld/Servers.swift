@@ -23,6 +23,9 @@ struct Servers: Sendable {
     let files: FaultyFTPServer
     /// Only in worlds.
     private let protectedFiles: FaultyFTPServer?
+    let uploads: StoringFTPServer
+    /// Only in worlds.
+    private let protectedUploads: StoringFTPServer?
     private let proxy: RelayProxy
     private let socks: RelayProxy
     let certificate: String
@@ -65,18 +68,20 @@ struct Servers: Sendable {
         proxy = try RelayProxy(.http)
         socks = try RelayProxy(.socks5)
         hostileHTTP2 = isWorld ? try HostileHTTP2Server(identity, ledger) : nil
-        protectedFiles = isWorld ? try Self.protectedFiles(identity) : nil
+        protectedFiles =
+            isWorld ? try FaultyFTPServer(Self.faultsOfFTP(hasTLS: true), tls: Self.tlsOfFTP(identity)) : nil
+        uploads = try StoringFTPServer()
+        protectedUploads = isWorld ? try StoringFTPServer(tls: Self.tlsOfFTP(identity)) : nil
     }
 
     /// Resumes TLS sessions for data connections, insists on it, or cannot.
-    private static func protectedFiles(_ identity: ServerIdentity) throws -> FaultyFTPServer {
+    private static func tlsOfFTP(_ identity: ServerIdentity) throws -> FaultyFTPServer.TLS {
         var options = TLSServerOptions(identity, applicationProtocols: [])
         options.allowsResumption = sim_random(3) != 0
         if sim_random(2) == 0 { options.maximumVersion = .v1_2 }
-        let tls = FaultyFTPServer.TLS(
+        return FaultyFTPServer.TLS(
             try TLSServerContext(options), isImplicit: sim_random(3) == 0,
             requiresResumption: options.allowsResumption && sim_random(2) == 0)
-        return try FaultyFTPServer(faultsOfFTP(hasTLS: true), tls: tls)
     }
 
     func stop() async {
@@ -89,6 +94,8 @@ struct Servers: Sendable {
                     server.stopping.fire()
                     server.stop()
                 }
+                uploads.stop()
+                protectedUploads?.stop()
                 proxy.stop()
                 socks.stop()
                 continuation.resume()
@@ -129,13 +136,19 @@ struct Servers: Sendable {
     var unprotectedCommands: [String] {
         (protectedFiles?.commands ?? []).filter { line in
             ["USER", "PASS", "RETR"].contains { line.hasPrefix("unprotected: \($0)") }
-        }
+        } + (protectedUploads?.unprotectedCommands ?? [])
     }
 
     /// The ftp server for a resource's load.
     func files(for resource: Resource) -> FaultyFTPServer {
         guard let protectedFiles, resource.number >> 33 % 2 == 0 else { return files }
         return protectedFiles
+    }
+
+    /// The ftp server for an upload.
+    func uploads(for resource: Resource) -> StoringFTPServer {
+        guard let protectedUploads, resource.number >> 33 % 2 == 0 else { return uploads }
+        return protectedUploads
     }
 
     /// The way of a session to its servers.
