@@ -127,14 +127,105 @@ void loseNames() {
     }
 }
 
+// MARK: The system's memory
+
+/// What a process that ends leaves unsynchronized is in the system's memory, and may be lost in one that follows.
+std::string memoryPath() { return keptFiles + "/memory"; }
+std::string linkPath(FileNumber file) { return keptFiles + "/file-" + std::to_string(file); }
+
+struct Archive {
+    std::string bytes;
+    size_t place = 0;
+
+    void put(uint64_t number) { bytes.append(reinterpret_cast<const char *>(&number), sizeof number); }
+    template <typename Bytes> void putAll(const Bytes &all) {
+        put(all.size());
+        bytes.append(reinterpret_cast<const char *>(all.data()), all.size());
+    }
+    uint64_t take() {
+        uint64_t number = 0;
+        memcpy(&number, bytes.data() + place, sizeof number);
+        place += sizeof number;
+        return number;
+    }
+    template <typename Bytes> void takeAll(Bytes &all) {
+        auto count = take();
+        all.assign(bytes.data() + place, bytes.data() + place + count);
+        place += count;
+    }
+};
+
+void saveMemory() {
+    Archive archive;
+    archive.put(keptCount);
+    // A file that has no name any more cannot come back.
+    auto isGone = [](auto &write) {
+        char link[40];
+        snprintf(link, sizeof link, "/proc/self/fd/%d", descriptors[write.file]);
+        auto code = realCall(SYS_linkat, AT_FDCWD, long(link), AT_FDCWD, long(linkPath(write.file).c_str()), AT_SYMLINK_FOLLOW);
+        return code < 0 && code != -EEXIST;
+    };
+    writes.erase(std::remove_if(writes.begin(), writes.end(), isGone), writes.end());
+    archive.put(writes.size());
+    for (auto &write : writes) {
+        for (auto number : {write.file, uint64_t(write.offset), uint64_t(write.lengthBefore), uint64_t(write.truncates)}) archive.put(number);
+        archive.putAll(write.before);
+        archive.putAll(write.after);
+    }
+    archive.put(changes.size());
+    for (auto &change : changes) {
+        for (auto number : {uint64_t(change.kind), change.file}) archive.put(number);
+        for (auto text : {&change.path, &change.target, &change.kept}) archive.putAll(*text);
+    }
+    auto file = int(realCall(SYS_openat, AT_FDCWD, long(memoryPath().c_str()), O_WRONLY | O_CREAT | O_TRUNC, 0600));
+    for (size_t place = 0; place < archive.bytes.size();) {
+        auto count = realCall(SYS_write, file, long(archive.bytes.data() + place), long(archive.bytes.size() - place));
+        if (count <= 0) _exit(74);
+        place += size_t(count);
+    }
+}
+
+void loadMemory() {
+    auto file = int(realCall(SYS_openat, AT_FDCWD, long(memoryPath().c_str()), O_RDONLY));
+    if (file < 0) return;
+    Archive archive;
+    char part[65536];
+    for (long count; (count = realCall(SYS_read, file, long(part), sizeof part)) > 0;) archive.bytes.append(part, size_t(count));
+    realCall(SYS_close, file);
+    removeFile(memoryPath());
+    keptCount = archive.take();
+    writes.resize(archive.take());
+    for (auto &write : writes) {
+        write.file = archive.take();
+        write.offset = off_t(archive.take());
+        write.lengthBefore = off_t(archive.take());
+        write.truncates = archive.take();
+        archive.takeAll(write.before);
+        archive.takeAll(write.after);
+        auto link = linkPath(write.file);
+        auto &held = descriptors[write.file];
+        if (held == 0) held = int(realCall(SYS_openat, AT_FDCWD, long(link.c_str()), O_RDWR | O_CLOEXEC));
+        removeFile(link);
+    }
+    changes.resize(archive.take());
+    for (auto &change : changes) {
+        change.kind = NameChangeKind(archive.take());
+        change.file = archive.take();
+        for (auto text : {&change.path, &change.target, &change.kept}) archive.takeAll(*text);
+    }
+    trace("%zu writes and %zu changes of names are in memory alone", writes.size(), changes.size());
+}
+
 [[noreturn]] void endProcess() {
     trace(losesPower ? "the power is lost" : "the process is killed");
     if (losesPower) {
         loseWrites();
         loseNames();
+        for (auto &change : changes)
+            if (!change.kept.empty()) removeFile(change.kept);
+    } else {
+        saveMemory();
     }
-    for (auto &change : changes)
-        if (!change.kept.empty()) removeFile(change.kept);
     _exit(endedOnPurpose);
 }
 
@@ -248,6 +339,11 @@ extern "C" {
 void sim_use_disk(const char *folder, const char *kept) {
     disk = std::string(folder) + "/";
     keptFiles = kept;
+    loadMemory();
+}
+
+void sim_leave_disk(void) {
+    if (!disk.empty()) endProcess();
 }
 
 void sim_end_process(uint64_t fileChanges, uint64_t nanoseconds, bool power) {

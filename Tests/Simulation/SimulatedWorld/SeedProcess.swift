@@ -13,10 +13,14 @@ struct SeedProcess: Sendable {
     let number: UInt64
     /// The folder whose files are lost with the power.
     let disk = FileManager.default.temporaryDirectory
+    /// Whether the process before this one was killed: what it had not synchronized is in the system's memory.
+    let followsKill: Bool
 
     /// - Parameter number: The seed times ``count``, and the process's number. Made before the simulation begins.
     init(_ number: UInt64) {
         (seed, self.number) = (number / Self.count, number % Self.count)
+        let kept = disk.deletingLastPathComponent().appendingPathComponent("kept")
+        followsKill = FileManager.default.fileExists(atPath: kept.appendingPathComponent("memory").path)
         _ = mkdir(kept.path, 0o700)
     }
 

@@ -10,8 +10,11 @@ final class StoreNotes: Sendable {
     typealias Change = [String: String?]
 
     private struct State {
-        /// The contents that a process has found at its beginning, and those after each change since.
+        /// The contents that a process has found at its beginning, and those after each change since. Before them are those of
+        /// processes that were killed, which a loss of power may bring back.
         var history: [Contents] = [[:]]
+        /// The index of what the process has found.
+        var beginning = 0
         /// The index of the contents that were on disk when a flush returned.
         var flushed = 0
         var isUncertain = false
@@ -24,7 +27,10 @@ final class StoreNotes: Sendable {
                 history.append(old.merging(values) { $1 }.filter { !$0.value.isEmpty })
             case "flushed": flushed = words.count > 2 ? Int(words[2]) ?? 0 : 0
             case "uncertain": isUncertain = true
-            default: (history, flushed, isUncertain) = ([Contents(values) { $1 }], 0, false)
+            case "again":
+                history = history[flushed...] + [Contents(values) { $1 }]
+                (beginning, flushed, isUncertain) = (history.count - 1, 0, false)
+            default: (history, beginning, flushed, isUncertain) = ([Contents(values) { $1 }], 0, 0, false)
             }
         }
 
@@ -39,10 +45,11 @@ final class StoreNotes: Sendable {
     let lastTime: UInt64
     private let descriptor: Int32
     private let state: Guarded<State>
+    private let followsKill: Bool
 
     /// Read before the simulation begins.
-    init(_ store: String, in folder: URL) {
-        let path = folder.appendingPathComponent("notes-\(store)").path
+    init(_ store: String, _ process: SeedProcess) {
+        let path = process.folder.appendingPathComponent("notes-\(store)").path
         let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
         var (state, time) = (State(), UInt64(0))
         for line in text.split(separator: "\n") {
@@ -50,7 +57,7 @@ final class StoreNotes: Sendable {
             time = UInt64(words[0]) ?? 0
             state.apply(words)
         }
-        self.store = store
+        (self.store, followsKill) = (store, process.followsKill)
         lastTime = time
         self.state = Guarded(state)
         descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
@@ -81,11 +88,11 @@ final class StoreNotes: Sendable {
     func didFlush(_ count: Int) { add(["flushed", "\(count)"]) }
 
     /// A process has found these contents at its beginning.
-    func didFind(_ contents: Contents) { add(["found"] + Self.words(contents)) }
+    func didFind(_ contents: Contents) { add([followsKill ? "again" : "found"] + Self.words(contents)) }
 
     // MARK: Truth
 
-    /// The number of changes in this process.
+    /// The number of changes up to now.
     var changeCount: Int { state.withLock { $0.history.count - 1 } }
 
     /// The contents after all changes.
@@ -102,10 +109,12 @@ final class StoreNotes: Sendable {
                 let wrong = found.filter { name, value in !state.history.contains { $0[name] == value } }
                 return wrong.isEmpty ? nil : "it has \(Self.words(wrong.mapValues { $0 })), which was never so"
             }
-            if state.history[state.flushed...].contains(found) { return nil }
-            let flushed = state.history[state.flushed]
+            // Nothing that reached a file is lost by a kill.
+            let first = state.isUncertain ? state.flushed : max(state.flushed, state.beginning)
+            if state.history[first...].contains(found) { return nil }
+            let flushed = state.history[first]
             return
-                "it has \(Self.words(found.mapValues { $0 })), and of \(state.history.count - 1) changes \(state.flushed) "
+                "it has \(Self.words(found.mapValues { $0 })), and of \(state.history.count - 1) changes \(first) "
                 + "were flushed: \(Self.words(flushed.mapValues { $0 }))"
         }
     }

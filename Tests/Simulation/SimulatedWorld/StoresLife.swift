@@ -25,7 +25,7 @@ struct StoresLife: Sendable {
         let names = [
             SimulatedCookies.name, SimulatedCredentials.name, SimulatedSecureHosts.name, SimulatedCache.name,
         ]
-        let notes = names.map { StoreNotes($0, in: process.folder) }
+        let notes = names.map { StoreNotes($0, process) }
         sim_begin(number)
         sim_set_time((notes.map(\.lastTime).max() ?? 0) + 10_000_000_000)
         let life = StoresLife(process, notes)

@@ -36,6 +36,7 @@ struct World: Sendable {
             print("\(name): trace \(String(sim_trace_hash(), radix: 16))")
         }
         fflush(nil)
+        if violations.isEmpty, status == SeedProcess.endedOnPurpose { sim_leave_disk() }
         _exit(violations.isEmpty ? status : 1)
     }
 

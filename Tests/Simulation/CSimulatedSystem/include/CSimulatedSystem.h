@@ -103,8 +103,11 @@ void sim_trace(const char *line);
 /// folder of the same file system, for files that can come back.
 void sim_use_disk(const char *folder, const char *kept);
 /// Ends the process, with the status 75, before it changes a file once more than this number of times, or after a time: as
-/// `kill -9` does, or as a loss of power.
+/// `kill -9` does, or as a loss of power. What was not synchronized is still in the system's memory after a kill, and is lost
+/// where a later process loses the power.
 void sim_end_process(uint64_t file_changes, uint64_t nanoseconds, bool loses_power);
+/// Ends the process, with the status 75, as was chosen. Returns where there is no disk.
+void sim_leave_disk(void);
 /// Goes on with the clock of an earlier process. Called before anything else happens.
 void sim_set_time(uint64_t nanoseconds);
 /// Writes to a file of the real system, which nothing happens to.
