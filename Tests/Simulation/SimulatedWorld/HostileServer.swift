@@ -25,6 +25,9 @@ enum Hostility: UInt64, CaseIterable, Sendable {
 
     init(_ resource: Resource) { self.init(resource.number) }
 
+    /// What `surplus` sends behind a body.
+    static let behind = Resource(.plain, client: 99, number: 1, length: 4)
+
     /// Whether a load may succeed; it may fail in any case, as the server may be reached by a bad network.
     var mayBeGood: Bool {
         switch self {
@@ -51,8 +54,7 @@ enum Hostility: UInt64, CaseIterable, Sendable {
         let good = Array("\(head)Content-Length: \(body.count)\r\n\r\n".utf8) + body
         switch self {
         case .surplus:
-            let other = Resource(.plain, client: 99, number: 1, length: 4)
-            let evil = "HTTP/1.1 200 OK\r\nX-Resource: \(other.path)\r\nContent-Length: 4\r\n\r\nevil"
+            let evil = "HTTP/1.1 200 OK\r\nX-Resource: \(Self.behind.path)\r\nContent-Length: 4\r\n\r\nevil"
             try socket.write(good + Array(evil.utf8))
         case .short:
             try socket.write(Array("\(head)Content-Length: \(body.count + 10)\r\n\r\n".utf8) + body)

@@ -76,6 +76,12 @@ final class Ledger: Sendable {
         state.withLock { $0.outcomes[outcome, default: 0] += 1 }
     }
 
+    /// Notes an outcome. Returns whether it is the first of its kind.
+    func isFirst(_ outcome: String) -> Bool {
+        note(outcome)
+        return state.withLock { $0.outcomes[outcome] == 1 }
+    }
+
     /// A server has acted upon a request that may not be sent twice, but for the times that it is repeated by rule: the one
     /// time that a connection which was idle is lost (`retriesUnansweredRequests`), and attempts of background transfers. A
     /// connection that has merely fallen silent is not lost: its server may have acted.
