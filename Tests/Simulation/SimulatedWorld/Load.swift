@@ -185,7 +185,9 @@ struct Load: Sendable {
                 task.resume()
                 guard cancels else { return }
                 Task {
+                    let waits = sim_random(2) == 0
                     try? await Task.sleep(for: .milliseconds(Int(sim_random(500))))
+                    if waits { await Self.waitForBody(task) }
                     task.cancel { _ in }
                 }
             }
@@ -195,6 +197,15 @@ struct Load: Sendable {
                 resumeData = (error as? URLError)?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data
                 if !cancels { return failed(error, isCancelled: false) }
             }
+        }
+    }
+
+    /// Until all bytes have come, and the file is being closed.
+    private static func waitForBody(_ task: URLSessionTask) async {
+        while task.state == .running {
+            let expected = task.countOfBytesExpectedToReceive
+            if expected > 0, task.countOfBytesReceived >= expected { return }
+            try? await Task.sleep(for: .milliseconds(1 + Int(sim_random(20))))
         }
     }
 

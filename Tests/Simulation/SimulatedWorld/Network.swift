@@ -58,7 +58,7 @@ struct Network: Sendable, CustomStringConvertible {
             lacksThreads = Self.chosen(of: 0, 20, 300)
             hasFaults = fileErrors + lacksDescriptors + lacksThreads > 0
         }
-        if sim_random(4) == 0 { slowFiles = Self.chosen(of: 50, 500) }
+        if sim_random(4) == 0 { slowFiles = Self.chosen(of: 50, 1000) }
         guard sim_random(2) == 0 else { return }
         resets = Self.chosen(of: 0, 30, 200)
         ends = Self.chosen(of: 0, 30, 200)
