@@ -117,13 +117,16 @@ struct FTPUpload: Sendable {
         ledger.note("\(server.isProtected ? "ftp uploads with TLS" : "ftp uploads") succeeded")
         let status = (response as? HTTPURLResponse)?.statusCode
         if status != 200, status != 201 { ledger.violation("\(name): \(response.map { "\($0)" } ?? "no response")") }
-        if let act, !act.mayStore { return ledger.violation("\(name): \(act) was taken for good") }
+        // Without TLS, nobody can tell the end of a connection from that of the file.
+        let isWhole = server.isProtected || !network.mayEnd
+        // A file that ends early may end before the server does what it does amid a transfer.
+        if let act, !act.mayStore, isWhole || !act.isAmid {
+            return ledger.violation("\(name): \(act) was taken for good")
+        }
         // This server has said that it has all before it had, and nobody waits for what is on its way.
         if act == .early { return }
         let upload = server.upload(resource)
         if !upload.isConfirmed { ledger.violation("\(name) succeeded, and its server has not said so") }
-        // Without TLS, nobody can tell the end of a connection from that of the file.
-        let isWhole = server.isProtected || !network.mayEnd
         if isWhole, upload.bytes != resource.body() {
             ledger.violation("\(name): the server has \(upload.bytes.count) bytes, \(resource.length) were sent")
         }

@@ -158,6 +158,9 @@ private final class StoringFTPConnection: Sendable {
             state.withLock { $0.offset = Int(argument) ?? 0 }
             try send("350 from there")
         case "EPSV": try send("229 here (|||\(try openPort())|)")
+        case "PASV":
+            let port = try openPort()
+            try send("227 here (127,0,0,1,\(port >> 8),\(port & 255))")
         case "STOR", "APPE": try receive(path(argument), appends: name == "APPE")
         case "QUIT":
             try send("221 bye")
