@@ -84,7 +84,7 @@ open class URLSession: NSObject, NSCopying, @unchecked Sendable {  // constants,
     /// Lets the session's tasks finish, as ``finishTasksAndInvalidate()`` does, and returns when the session is invalidated
     /// and its delegate was told. The shared session is never invalidated: there it returns at once.
     open func finishTasks() async {
-        await withUnsafeContinuation { continuation in
+        await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
             core.loop.execute {
                 self.core.whenInvalidated { continuation.resume() }
                 self.core.finishTasks(self)

@@ -230,7 +230,7 @@ public final class LoadContext: Sendable {
     ///
     /// It is read on the session's event loop, where the event that ended the load has already been handled.
     public func ending() async -> LoadEnd? {
-        await withUnsafeContinuation { continuation in
+        await withUnsafeContinuation { (continuation: UnsafeContinuation<LoadEnd?, Never>) in
             run.loop.perform { [run] in continuation.resume(returning: run.ending) }
         }
     }
