@@ -165,6 +165,30 @@ import Testing
         #expect(driver.questions.counts == (0, 0))
     }
 
+    /// The resolver's second answer to a question counts for nothing, and the rest of a line keeps its order.
+    @Test func linesGetShorter() {
+        var driver = Driver()
+        for waiter: UInt64 in 0..<100 { driver.ask(0, waiter) }
+        for waiter: UInt64 in 0..<98 { driver.withdraw(waiter) }
+        for waiter: UInt64 in 100..<200 { driver.ask(0, waiter) }
+        driver.withdraw(99)
+        var order: [UInt64] = []
+        for case .tell(let waiters, _) in driver.questions.didAnswer(driver.asked[0], .success([nil]), now: driver.now)
+        {
+            order += waiters
+        }
+        #expect(order == [98] + Array(100..<200))
+        #expect(driver.questions.didAnswer(driver.asked[0], .success([nil]), now: driver.now).isEmpty)
+        #expect(driver.questions.counts == (0, 0))
+    }
+
+    @Test func theEndCancelsInOrder() {
+        var driver = Driver()
+        for number in 0..<(ProxyQuestions.mostAtOnce + 3) { driver.ask(number, UInt64(number)) }
+        driver.run(driver.questions.end())
+        #expect(driver.cancelled == driver.asked.map(\.number))
+    }
+
     /// Loads that come and go while the resolver is stuck leave nothing behind, and those that wait are told in their order.
     @Test func withdrawnLoadsLeaveNothing() {
         var driver = Driver()

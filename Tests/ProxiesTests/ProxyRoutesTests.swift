@@ -41,6 +41,26 @@ import Testing
         }
     }
 
+    /// Failures of the transport, and whether another route may succeed.
+    @Test func failuresOfTheTransport() {
+        let cases: [(TransportError.Phase, TransportError.Cause, Bool)] = [
+            (.resolve, .nameNotFound("?"), true), (.resolve, .nameNotValidated("?"), false),
+            (.connect, .refused, true), (.tls, .handshake("?"), false), (.tls, .timedOut, true),
+            (.read, .truncated, false),
+        ]
+        for (phase, cause, isOfRoute) in cases {
+            #expect(LoadFailure.isOfRoute(TransportError(phase, "h:443", cause)) == isOfRoute, "\(phase) \(cause)")
+        }
+    }
+
+    @Test func failuresAreSentences() {
+        var routes = ProxyRoutes([Self.proxy("a"), nil])
+        let isTaken = routes.takeNext(after: Self.error(.unreachable("no route.")))
+        #expect(isTaken)
+        let text = String(describing: routes.failure(Self.error(.closed, "b")))
+        #expect(text.contains("no route. The proxy http://b:1") && !text.contains(".."))
+    }
+
     @Test func routesAreTriedInTurn() {
         var routes = ProxyRoutes([Self.proxy("a"), Self.proxy("b"), nil])
         #expect(routes.current == Self.proxy("a") && routes.hasNext)

@@ -84,6 +84,8 @@ import Testing
 
         dictionary("{\(script)}", "ask", "ask", "ask", hasResolver: true),
         dictionary("{\(script)}", "error proxyResolver", "error proxyResolver", "error proxyResolver"),
+        dictionary(
+            #"{"ProxyAutoConfigEnable": 1, "ProxyAutoConfigJavaScript": "x"}"#, "ask", "ask", "ask", hasResolver: true),
         dictionary(#"{"ExceptionsList": ["*.in"], \#(script)}"#, "direct", "direct", "direct", host: "host.in"),
         dictionary(
             #"{"ExceptionsList": ["*.in"], \#(script)}"#, "direct", "direct", "direct", hasResolver: true,
@@ -114,6 +116,7 @@ import Testing
         if row.ways.contains(where: { $0 == "ask" || $0.contains("://") }) { #expect(rules.mayUseProxies) }
         #expect(rules.asksResolver || !row.ways.contains("ask"))
         #expect(rules.asksResolver || rules.script == nil)
+        if row.ways == ["error script", "error script", "error script"] { #expect(!rules.mayUseProxies) }
     }
 
     /// Numbers and Booleans may be of any type; a URL is as good as its text.
@@ -130,6 +133,27 @@ import Testing
         #expect(
             try rules.answer(for: ProxyTarget(.https, host: "h", port: 443))
                 == .proxy(ProxyChoice("http://b:1")?.server))
+    }
+
+    /// Settings have no environment before a session is made of them.
+    @Test func settings() throws {
+        var settings = SessionSettings.elsewhere
+        settings.proxyEnvironment = nil
+        let target = ProxyTarget(.http, host: "h", port: 80)
+        #expect(try ProxyRules(settings).answer(for: target) == .proxy(nil))
+        settings.proxyEnvironment = ProxyEnvironment(["http_proxy": "a"])
+        #expect(try ProxyRules(settings).answer(for: target) == .proxy(ProxyChoice("http://a:1080")?.server))
+    }
+
+    /// A user whose password is not named has an empty one.
+    @Test(arguments: [nil, "b"]) func users(password: String?) throws {
+        var dictionary: [AnyHashable: Any] = [
+            kCFNetworkProxiesHTTPEnable: 1, kCFNetworkProxiesHTTPProxy: "a", kCFProxyUsernameKey: "me",
+        ]
+        dictionary[kCFProxyPasswordKey] = password
+        let answer = try ProxyRules(dictionary: dictionary).answer(for: ProxyTarget(.http, host: "h", port: 80))
+        guard case .proxy(let proxy?) = answer else { throw LoadFailure(.unknown, "no proxy") }
+        #expect(proxy.credential == Proxy.Credential(user: "me", password: password ?? ""))
     }
 
     /// The error does not show a password.

@@ -219,6 +219,12 @@ struct MachineRun {
             "/a/b")
         try run(start + [("[opened]", "STOR a/b"), ("553 no", "fail cannotWrite")], .store, "/a/b")
         try run(start + [("[opened]", "STOR a/b"), ("452 no", "fail noSpace")], .store, "/a/b")
+        // The rest of a file cannot be stored as a whole file.
+        try run(
+            Self.plain + [
+                ("[begin]", "TYPE I"), ("200 ok", "report -1 -1"), ("[proceed 5]", "EPSV"), ("229 (|||7|)", "open 7"),
+                ("[opened]", "REST 5"), ("502 no", "close notImplemented"),
+            ], .store, "/a")
     }
 
     @Test func folders() throws {
@@ -268,6 +274,63 @@ struct MachineRun {
                 "TYPE A", "PWD", "CWD a", "EPSV", "open 7", "LIST", "begin 0 -1 false", "TYPE I", "CWD /home", "SIZE b",
                 "MDTM b", "SIZE /c", "MDTM /c",
             ])
+    }
+
+    /// A transfer's steps depend on what earlier ones have learned, and on the folder in which they have left the connection.
+    @Test func oneTransferAfterAnother() throws {
+        typealias Steps = [(String, String)]
+        func folder(_ path: String) throws -> FTPTransfer { FTPTransfer(.list, try FTPPath(path)) }
+        func file(_ path: String) throws -> FTPTransfer { FTPTransfer(.retrieve, try FTPPath(path)) }
+        let pwd: Steps = [("[begin]", "TYPE A"), ("200 ok", "PWD"), ("257 \"/home\"", "CWD a")]
+        let listed: Steps =
+            pwd + [
+                ("250 ok", "EPSV"), ("500 ?", "PASV"), ("227 (1,2,3,4,0,9)", "open 9"), ("[opened]", "LIST"),
+                ("226 ok", "begin 0 -1 false"), ("[ended]", "finish"),
+            ]
+        let rows: [[(FTPTransfer, Steps)]] = [
+            // The home folder can no longer be entered.
+            [
+                (try folder("/a/"), listed),
+                (try folder("/b/"), [("[begin]", "CWD /home"), ("550 ?", "close unexpectedReply")]),
+            ],
+            // The home folder's path is asked for once, and an extended passive connection tried once.
+            [
+                (try folder("/a/"), pwd + [("550 ?", "fail noSuchFile")]),
+                (try folder("/b/"), [("[begin]", "CWD b"), ("250 ok", "EPSV")]),
+            ],
+            [(try folder("/a/"), listed), (try folder("/a/"), [("[begin]", "PASV")])],
+            // An absolute path leads from any folder to its own.
+            [(try folder("/a/"), listed), (try folder("/%2Fb/"), [("[begin]", "CWD /b"), ("250 ok", "PASV")])],
+            // A folder in a file's place, which is entered to find that out, is left again.
+            [
+                (try folder("/a/"), pwd + [("550 ?", "fail noSuchFile")]),
+                (
+                    try file("/c"),
+                    [
+                        ("[begin]", "TYPE I"), ("200 ok", "SIZE c"), ("550 ?", "report -1 -1"), ("[proceed]", "EPSV"),
+                        ("229 (|||7|)", "open 7"), ("[opened]", "RETR c"), ("550 ?", "CWD c"),
+                        ("250 ok", "fail isDirectory"),
+                    ]
+                ),
+                (try file("/d"), [("[begin]", "CWD /home"), ("250 ok", "SIZE d")]),
+            ],
+        ]
+        for (number, row) in rows.enumerated() {
+            var run = MachineRun()
+            for (input, _) in Self.plain { _ = try run.apply(input, nil) }
+            for (transfer, steps) in row {
+                for (input, expected) in steps {
+                    #expect(try run.apply(input, transfer) == expected, "row \(number), \(input)")
+                }
+            }
+        }
+    }
+
+    /// The size of text is another one than the file's, and is not asked for.
+    @Test func text() throws {
+        let start = Self.plain + [("[begin]", "TYPE A")]
+        try run(start + [("200 ok", "report -1 -1"), ("[proceed]", "EPSV")], .retrieve, "/a;type=a")
+        try run(start + [("200 ok", "finish")], .inspect, "/a;type=a")
     }
 
     @Test func nothingFollowsTheEndOfTheConnection() throws {

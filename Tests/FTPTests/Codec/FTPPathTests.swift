@@ -20,6 +20,7 @@ import Testing
         Case(url: "/%2Fetc/motd", whole: "/etc/motd", segments: ["/etc", "motd"]),
         Case(url: "/%2F", whole: "/", segments: ["/"]),
         Case(url: "//etc/motd", whole: "/etc/motd", segments: ["/etc", "motd"]),
+        Case(url: "//%2Fetc/motd", whole: "/etc/motd", segments: ["/etc", "motd"]),
         Case(url: "//", whole: "/", segments: ["/"], isDirectory: true),
         Case(url: "/a%20b%25", whole: "a b%", segments: ["a b%"]),
         Case(url: "/a;type=a", whole: "a", segments: ["a"], form: .text),
