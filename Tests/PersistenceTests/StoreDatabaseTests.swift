@@ -93,7 +93,7 @@
             let schema = StoreSchema(steps: ["CREATE TABLE number (value INTEGER)"])
             let database = StoreDatabase(url: folder.file("Numbers.sqlite"), schema: schema)
             try database.write { try $0.execute("INSERT INTO number VALUES (7)") }
-            #expect(throws: SQLiteError.self) {
+            #expect(throws: StoreFailure.self) {
                 try database.read { _ in throw SQLiteError(code: 11, message: "database disk image is malformed") }
             }
             #expect(try database.read { try $0.first(Int.self, "SELECT value FROM number") } == 7)

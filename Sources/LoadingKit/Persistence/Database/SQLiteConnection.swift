@@ -1,5 +1,6 @@
 #if Persistence
     import CLoadingKitSQLite
+    import Glibc
     import LoadingKitPrimitives
 
     /// An SQLite database file that this process's threads use in turn.
@@ -34,7 +35,8 @@
             let code = sqlite3_open_v2(path, &opened, flags, nil)
             guard code == SQLITE_OK, let opened else {
                 defer { sqlite3_close_v2(opened) }
-                throw SQLiteError(code: code, message: String(cString: sqlite3_errmsg(opened)))
+                throw SQLiteError(
+                    code: sqlite3_extended_errcode(opened), message: String(cString: sqlite3_errmsg(opened)))
             }
             handle = opened
             sqlite3_extended_result_codes(handle, 1)
@@ -46,6 +48,17 @@
         deinit {
             statements = [:]
             sqlite3_close_v2(handle)
+        }
+
+        /// Whether a read of the file, or of the log beside it, has failed in such a way that SQLite reported damage.
+        var hasFailedToRead: Bool {
+            var (codes, log) = ([0, 0] as [Int32], nil as UnsafeMutablePointer<sqlite3_file>?)
+            sqlite3_file_control(handle, "main", SQLITE_FCNTL_LAST_ERRNO, &codes[0])
+            sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log)
+            if let log, let methods = log.pointee.pMethods {
+                _ = methods.pointee.xFileControl?(log, SQLITE_FCNTL_LAST_ERRNO, &codes[1])
+            }
+            return codes.contains { [EIO, ENXIO, ERANGE].contains($0) }
         }
 
         /// Runs statements without parameters. Resulting rows are dropped.

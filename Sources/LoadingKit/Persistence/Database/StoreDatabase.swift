@@ -66,8 +66,17 @@
             log.warn("\(url.path): \(consequence) (\(error))")
         }
 
-        /// Opens the database if it is not open yet. If it turns out to be damaged, the next use creates a new one.
+        /// Opens the database if it is not open yet. If it turns out to be damaged, the next use creates a new one. If a
+        /// read fails, there is another attempt.
         private func perform<Result>(
+            on file: UInt64?, _ body: (Connection) throws -> Result
+        ) throws -> Result {
+            do { return try attempt(on: file, body) } catch StoreFailure.unreadable {
+                return try attempt(on: file, body)
+            }
+        }
+
+        private func attempt<Result>(
             on file: UInt64?, _ body: (Connection) throws -> Result
         ) throws -> Result {
             do {
@@ -78,22 +87,30 @@
                     throw Failed(file: connection.file, error: error)
                 }
             } catch let failed as Failed {
-                guard StoreFailure.isDamage(failed.error), isDamaged(failed.error) else { throw failed.error }
+                let isDamage = StoreFailure.isDamage(failed.error)
+                guard isDamage || StoreFailure.isOfRead(failed.error) else { throw failed.error }
+                guard isDamage, isDamaged(failed.error) else {
+                    throw StoreFailure.unreadable(path: path, reason: "\(failed.error)")
+                }
                 report(failed.error, "damaged; it is put aside as \(url.lastPathComponent).damaged, and begun anew")
                 putAside(failed.file)
                 throw failed.error
             }
         }
 
-        /// Whether another connection finds the damage, too: SQLite also reports a read that has failed as damage.
+        /// Whether another connection finds the damage, too, without a read that fails: SQLite reports those as damage.
         private func isDamaged(_ error: any Error) -> Bool {
             guard (error as? SQLiteError)?.primaryCode == SQLITE_CORRUPT else { return true }
-            do {
-                let other = try SQLiteDatabase(path: path, busyTimeout: Self.patience)
-                return try other.use { try $0.first(String.self, "PRAGMA integrity_check(1)") } != "ok"
-            } catch {
-                return StoreFailure.isDamage(error)
+            guard let other = try? SQLiteDatabase(path: path, busyTimeout: Self.patience) else { return false }
+            let isDamaged = try? other.use { connection in
+                do {
+                    let result = try connection.first(String.self, "PRAGMA integrity_check(1)")
+                    return result != "ok" && !connection.hasFailedToRead
+                } catch {
+                    return StoreFailure.isDamage(error) && !connection.hasFailedToRead
+                }
             }
+            return isDamaged ?? false
         }
 
         /// The error, and the file in which it occurred.
@@ -162,7 +179,7 @@
                     case .process: try SQLiteDatabase(path: url.path, busyTimeout: Self.patience)
                     }
                 return Connection(writer: writer, reader: reader, file: file)
-            } catch let error where StoreFailure.isDamage(error) {
+            } catch let error where StoreFailure.isDamage(error) || StoreFailure.isOfRead(error) {
                 throw Failed(file: file, error: error)
             }
         }

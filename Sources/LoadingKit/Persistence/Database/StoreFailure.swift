@@ -5,6 +5,8 @@
     /// The reason why a store cannot write or read.
     enum StoreFailure: Error, CustomStringConvertible {
         case system(String, path: String, code: Int32)
+        /// The disk has failed to deliver bytes of the file, which may be undamaged.
+        case unreadable(path: String, reason: String)
         /// The file was written by a newer version of this library.
         case newer(path: String)
         /// The key is missing or invalid.
@@ -17,6 +19,8 @@
             switch self {
             case .system(let call, let path, let code):
                 "\(call) \(path): \(SystemCalls.text(ofError: code))"
+            case .unreadable(let path, let reason):
+                "\(path): a read has failed (\(reason))"
             case .newer(let path):
                 "\(path) was written by a newer version of the library"
             case .noKey(let path):
@@ -40,6 +44,18 @@
             guard let error = error as? SQLiteError else { return false }
             // All statements are this library's own, so an SQL error means that the file has other tables.
             return [SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_ERROR, SQLITE_FORMAT].contains(error.primaryCode)
+        }
+
+        /// Whether the disk has not delivered bytes. In many places SQLite reports this as damage instead.
+        static func isOfRead(_ error: any Error) -> Bool {
+            guard let error = error as? SQLiteError else { return false }
+            // SQLITE_IOERR_READ and SQLITE_IOERR_CORRUPTFS, macros that Swift cannot read.
+            return [SQLITE_IOERR | 1 << 8, SQLITE_IOERR | 33 << 8].contains(error.code)
+        }
+
+        /// Whether another attempt may succeed: another process has locked the file, or a read has failed.
+        static func isTemporary(_ error: any Error) -> Bool {
+            if case StoreFailure.unreadable = error { true } else { isBusy(error) }
         }
 
         /// Whether another process has locked the file, so that another attempt may succeed.

@@ -194,9 +194,10 @@
             state.withLock { $0.known.insert(found, upTo: end ?? 0) }
         }
 
-        /// Damage needs no action, as the next use creates a new database. A lock by another process is temporary.
+        /// Damage needs no action, as the next use creates a new database. A lock by another process is temporary, and
+        /// so may be the failure of a disk.
         func readingDidFail(_ error: any Error) {
-            if !StoreFailure.isDamage(error), !StoreFailure.isBusy(error) { switchOff(error) }
+            if !StoreFailure.isDamage(error), !StoreFailure.isTemporary(error) { switchOff(error) }
         }
 
         // MARK: Reading

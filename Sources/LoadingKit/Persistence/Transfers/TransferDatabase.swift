@@ -48,7 +48,7 @@
             sealing = TransferSealing(keyFile: folder.appendingPathComponent("Transfers.key"))
         }
 
-        /// A damaged file is renamed, and this is logged.
+        /// A damaged file is renamed, and this is logged. A file that the disk does not deliver stays where it is.
         package func load() throws -> JournalContents {
             try reading {
                 do { return try read() } catch let error where StoreFailure.isDamage(error) { return try read() }
