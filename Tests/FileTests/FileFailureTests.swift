@@ -60,7 +60,7 @@ import Testing
     /// It can be opened, but nothing is at its beginning.
     @Test func aFileThatFailsToBeRead() async throws {
         let (code, words) = await Loading.failure(URL(fileURLWithPath: "/proc/self/mem"))
-        #expect(code == .cannotOpenFile && words.hasPrefix("the file cannot be read: "))
+        #expect(code == .cannotOpenFile && words.hasPrefix("/proc/self/mem cannot be read: "))
     }
 
     @Test func urlsThatNameNoFileHere() async throws {

@@ -2,7 +2,6 @@ import Foundation
 import LoadingKit
 import LoadingKitLoopbackServer
 import LoadingKitPrimitives
-import LoadingKitTransport
 import TestSupport
 import Testing
 
@@ -147,80 +146,6 @@ import Testing
                     }
                 }
             }
-        }
-    }
-
-    @Test func aFileThatIsMadeShorterMeanwhileIsAnError() async throws {
-        let file = try Self.temporaryFile(Data())
-        defer { try? FileManager.default.removeItem(at: file) }
-        // Of nothing but a hole, so that it costs neither disk nor memory; and more than sockets take unread.
-        truncate(file.path, 64 << 20)
-        let recorder = ShrinkingRecorder(file)
-        var options = LoopbackServer.Options()
-        options.receiveBody = { request, _ in try request.exchange.wait(for: recorder.isShorter) }
-        let server = try LoopbackServer(options, route: Self.echo)
-        defer { server.stop() }
-        try await withTimeout {
-            let session = makeSession(delegate: recorder)
-            defer { session.invalidateAndCancel() }
-            session.uploadTask(with: try BothVersions.request(server, "/", "PUT"), fromFile: file).resume()
-            #expect(await recorder.all().last == "complete \(URLError.requestBodyStreamExhausted.rawValue)")
-            #expect("\(try #require(recorder.errors.last))".contains("made shorter"))
-        }
-    }
-
-    /// What the system can answer when it is to send a file's bytes.
-    private static let sendfile: [(fault: FaultPlan.Entry?, code: URLError.Code?)] = [
-        (nil, nil), (.init(.sendfile, .from(1), .short(100_000)), nil),
-        (.init(.sendfile, .from(1), .fail(EINVAL)), nil),
-        (.init(.sendfile, .nth(2), .fail(ENOSYS)), nil), (.init(.sendfile, .from(3), .fail(EPERM)), nil),
-        (.init(.sendfile, .nth(2), .short(0)), .requestBodyStreamExhausted),
-    ]
-
-    /// The first piece is read when the file is opened, and so are some of the others.
-    @Test(arguments: sendfile.indices) func theSystemSendsAFilesBytesWhereItCan(index: Int) async throws {
-        let (fault, code) = Self.sendfile[index]
-        let body = Data(RangedResource.bytes(6_000_001))
-        let file = try Self.temporaryFile(body)
-        defer { try? FileManager.default.removeItem(at: file) }
-        let server = try LoopbackServer { Self.echo($0) }
-        defer { server.stop() }
-        let loop = EventLoop(name: "files", idleConnections: IdleConnections(limit: 8))
-        defer { loop.stop() }
-        let plan = FaultPlan([fault].compactMap { $0 })
-        loop.attach(plan)
-        let session = makeSession(on: loop)
-        try await withTimeout {
-            let request = try BothVersions.request(server, "/", "PUT")
-            do {
-                let received = try await session.upload(for: request, fromFile: file).0
-                #expect(received == body && code == nil)
-            } catch let error as URLError {
-                #expect(error.code == code, "\(error)")
-            }
-            // Not every file system tells whether a file's bytes are in memory. On one that does, they are.
-            var probe: UInt8 = 0
-            let descriptor = Int32(SystemCalls.open(file.path, O_RDONLY))
-            defer { SystemCalls.close(descriptor) }
-            let tells = withUnsafeMutableBytes(of: &probe) { SystemCalls.readFromMemory(descriptor, $0, at: 0) } == 1
-            #expect(plan.count(of: .sendfile) > (tells ? 1 : -1))
-            #expect(!tells || fault == nil || plan.injectedCount > 0)
-        }
-    }
-
-    /// Makes the file shorter once some of it is sent.
-    private final class ShrinkingRecorder: TransferRecorder, @unchecked Sendable {  // as its superclass
-        let isShorter = Signal()
-        private let file: URL
-
-        init(_ file: URL) { self.file = file }
-
-        override func urlSession(
-            _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
-            totalBytesExpectedToSend: Int64
-        ) {
-            truncate(file.path, 1000)
-            isShorter.fire()
         }
     }
 

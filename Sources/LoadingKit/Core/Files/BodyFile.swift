@@ -62,27 +62,29 @@ package final class BodyFileReader: BodySource, @unchecked Sendable {  // one re
     private let file: BodyFile
     private var open: OpenFile?
     private var position: Int64 = 0
-    private var filePieceCount = 0
 
-    /// The number of pieces that the system sends by itself before one is read. Then the event loop serves its other
-    /// connections.
-    private static let filePiecesInARow = 16
     /// A shorter piece is read, which costs less than to ask whether the system has it in memory.
     private static let smallestFilePiece: Int64 = 64 * 1024
 
     package init(_ file: BodyFile) { self.file = file }
 
-    package func filePiece(for stream: ByteStream) -> BodyPiece? {
-        guard let open, stream.sendsFiles, filePieceCount < Self.filePiecesInARow else { return nil }
+    package func readPiece(
+        for stream: ByteStream, _ done: @escaping @Sendable (Result<BodyPiece?, any Error>) -> Void
+    ) {
+        if stream.sendsFiles, let piece = filePiece() { return done(.success(piece)) }
+        read { done($0.map { $0.map(BodyPiece.bytes) }) }
+    }
+
+    /// The next piece, if the system has it in memory.
+    private func filePiece() -> BodyPiece? {
+        guard let open else { return nil }
         let (start, count) = (file.start + position, min(size(open) - position, OpenFile.pieceSize))
         guard count >= Self.smallestFilePiece, open.hasInMemory(at: start, count: Int(count)) else { return nil }
-        filePieceCount += 1
         position += count
         return .file(open, start: start, count: Int(count))
     }
 
     package func read(_ done: @escaping @Sendable (Result<Data?, any Error>) -> Void) {
-        filePieceCount = 0
         if let open {
             if position >= size(open) { return done(.success(nil)) }
             if let piece = open.readFromMemory(at: file.start + position, upTo: file.start + size(open)) {
@@ -101,11 +103,7 @@ package final class BodyFileReader: BodySource, @unchecked Sendable {  // one re
         let size = size(open)
         guard position < size else { return nil }
         let piece = try open.read(at: file.start + position, upTo: file.start + size)
-        guard !piece.isEmpty else {
-            let text =
-                "the file \(file.url.path) was made shorter while it was sent: \(position) bytes of \(size) are left"
-            throw LoadFailure(.requestBodyStreamExhausted, text)
-        }
+        guard !piece.isEmpty else { throw open.missing(file.start + position) }
         position += Int64(piece.count)
         return piece
     }

@@ -2,7 +2,7 @@ import Foundation
 import LoadingKitTransport
 
 /// The unsent rest of a piece of a request's body.
-package enum BodyPiece {
+package enum BodyPiece: Sendable {
     case bytes(Data)
     /// Bytes of a file that the system has in memory, and sends from there.
     case file(OpenFile, start: Int64, count: Int)
@@ -35,11 +35,7 @@ package enum BodyPiece {
         case .bytes(let bytes): return bytes.withUnsafeBytes { stream.write(control, $0) }
         case .file(let file, let start, let count):
             guard control.isEmpty else { return stream.write(control) }
-            let result = file.send(at: start, count: count, to: stream)
-            guard case .bytes(0) = result else { return result }
-            throw LoadFailure(
-                .requestBodyStreamExhausted,
-                "the body's file was made shorter while it was sent, or cannot be read: byte \(start) is missing")
+            return try file.send(at: start, count: count, to: stream)
         }
     }
 }

@@ -6,13 +6,15 @@ import LoadingKitTransport
 package final class OpenFile: Sendable {
     package static let pieceSize: Int64 = 256 * 1024
 
+    let path: String
     package let size: Int64
     /// The modification time, in nanoseconds since 1970.
     let modified: Int64
     private let descriptor: Int32
 
-    private init(_ descriptor: Int32, _ status: stat) {
+    private init(_ descriptor: Int32, _ path: String, _ status: stat) {
         self.descriptor = descriptor
+        self.path = path
         size = Int64(status.st_size)
         modified = Int64(status.st_mtim.tv_sec) &* 1_000_000_000 &+ Int64(status.st_mtim.tv_nsec)
     }
@@ -37,7 +39,7 @@ package final class OpenFile: Sendable {
             SystemCalls.close(descriptor)
             throw error
         }
-        return OpenFile(descriptor, status)
+        return OpenFile(descriptor, path, status)
     }
 
     /// Devices and pipes may never end, or never deliver a byte.
@@ -74,7 +76,7 @@ package final class OpenFile: Sendable {
         }
         guard result < 0 else { return piece }
         let reason = SystemCalls.text(ofError: Int32(clamping: -result))
-        throw LoadFailure(.cannotOpenFile, "the file cannot be read: \(reason)")
+        throw LoadFailure(.cannotOpenFile, "\(path) cannot be read: \(reason)")
     }
 
     /// The next bytes, at most ``pieceSize``, if the system has them in memory. Never blocks. Nil if the bytes would
@@ -92,16 +94,29 @@ package final class OpenFile: Sendable {
         }
     }
 
-    /// Sends bytes without copying them into the program's memory, where the system allows that.
-    func send(at position: Int64, count: Int, to stream: ByteStream) -> ByteStream.WriteResult {
-        let result = stream.write(fromFile: descriptor, at: position, count)
-        guard case .failed(let error) = result, case .systemCall(.sendfile, let code) = error.cause,
-            [EINVAL, ENOSYS, EPERM, EOPNOTSUPP].contains(code)
-        else { return result }
-        return withUnsafeTemporaryAllocation(byteCount: min(count, 64 * 1024), alignment: 1) { buffer in
-            let read = SystemCalls.read(descriptor, buffer, at: position)
-            return read > 0 ? stream.write(UnsafeRawBufferPointer(rebasing: buffer[..<read])) : .bytes(0)
+    /// Sends bytes without copying them into the program's memory, where the system allows that. Throws where the file
+    /// cannot be read, or has no bytes at the position.
+    func send(at position: Int64, count: Int, to stream: ByteStream) throws -> ByteStream.WriteResult {
+        switch stream.write(fromFile: descriptor, at: position, count) {
+        case .bytes(0): throw missing(position)
+        case .failed(let error) where Self.mayBeReadInstead(after: error):
+            let bytes = try read(at: position, upTo: position + min(Int64(count), 64 * 1024))
+            guard !bytes.isEmpty else { throw missing(position) }
+            return bytes.withUnsafeBytes { stream.write($0) }
+        case let result: return result
         }
+    }
+
+    /// Whether `sendfile(2)` failed for the file's sake, or because it cannot send this kind of file.
+    private static func mayBeReadInstead(after error: TransportError) -> Bool {
+        guard case .systemCall(.sendfile, let code) = error.cause else { return false }
+        return [EINVAL, ENOSYS, EPERM, EOPNOTSUPP, EIO].contains(code)
+    }
+
+    /// The error of a file that has fewer bytes than when its upload began.
+    func missing(_ position: Int64) -> LoadFailure {
+        LoadFailure(
+            .requestBodyStreamExhausted, "\(path) was made shorter while it was sent: byte \(position) is missing")
     }
 
     /// Nil when the system has no memory.

@@ -12,6 +12,8 @@ package final class FaultPlan: Sendable {
         case fail(Int32)
         /// The call is made for at most this number of bytes.
         case short(Int)
+        /// The call is not made, and reports that all of its bytes were transferred.
+        case skip
     }
 
     /// The calls that are affected.

@@ -58,6 +58,7 @@ package enum SystemCalls {
         let value: Int
         switch fault {
         case .fail(let code): return -Int(code)
+        case .skip: return count
         case .short(let limit): value = body(min(count, max(limit, 0)))
         case nil: value = body(count)
         }

@@ -219,13 +219,12 @@ extension FTPLoad {
     }
 
     private func readPiece(_ source: any BodySource, _ transfer: Transfer, _ stream: ByteStream) {
-        if let piece = source.filePiece(for: stream) { return send(piece, source, transfer) }
         transfer.phase = .readingBody
-        source.read { [weak self, loop = session.loop] result in
+        source.readPiece(for: stream) { [weak self, loop = session.loop] result in
             loop.perform { [weak self] in
                 self?.attempt {
                     let piece = try result.get()
-                    transfer.phase = .sending(piece.map { .bytes($0) } ?? .empty, more: piece == nil ? nil : source)
+                    transfer.phase = .sending(piece ?? .empty, more: piece == nil ? nil : source)
                     self?.moveData()
                 }
             }

@@ -82,7 +82,7 @@ extension HTTP1Connection {
     }
 
     private func readPiece(_ source: any BodySource, _ exchange: HTTPExchange) {
-        source.read { [loop] result in
+        source.readPiece(for: stream) { [loop] result in
             loop.perform { [weak self] in
                 guard let self, isActive(exchange.number), case .sending(var sender) = writing else { return }
                 writing = .done

@@ -72,7 +72,7 @@ struct RequestSender {
     mutating func proceed(_ stream: ByteStream, _ codec: inout ClientConnection) -> Progress {
         while true {
             do {
-                if let progress = try prepare(stream, &codec) { return try flushed(stream) ?? asked(progress) }
+                if let progress = try prepare(&codec) { return try flushed(stream) ?? asked(progress) }
                 if let progress = try flushed(stream) { return progress }
             } catch {
                 return .failed(error)
@@ -98,17 +98,17 @@ struct RequestSender {
     }
 
     /// Takes the next piece of a body's source; nil at its end.
-    mutating func supply(_ data: Data?, _ codec: inout ClientConnection) throws {
+    mutating func supply(_ piece: BodyPiece?, _ codec: inout ClientConnection) throws {
         isReading = false
-        guard let data else {
+        guard let piece else {
             rest = .nothing
             return
         }
-        try put(.bytes(data), &codec)
+        try put(piece, &codec)
     }
 
     /// Adds the next bytes to the bytes to send. If there are none, returns the event to wait for.
-    private mutating func prepare(_ stream: ByteStream, _ codec: inout ClientConnection) throws -> Progress? {
+    private mutating func prepare(_ codec: inout ClientConnection) throws -> Progress? {
         if !piece.isEmpty { return nil }
         if isEnded { return .done }
         if awaitsContinue { return .awaitsContinue }
@@ -116,9 +116,7 @@ struct RequestSender {
         case .data(let data):
             rest = .nothing
             try put(.bytes(data), &codec)
-        case .source(let source):
-            guard !isReading, let piece = source.filePiece(for: stream) else { return .needsPiece(source) }
-            try put(piece, &codec)
+        case .source(let source): return .needsPiece(source)
         case .nothing:
             compact()
             try codec.finishBody(into: &control)

@@ -79,14 +79,20 @@ package final class BodyStreamReader: BodySource, @unchecked Sendable {  // one 
 
 /// Delivers a request's body piece by piece, without blocking the caller.
 package protocol BodySource: AnyObject, Sendable {
-    /// The next piece, if the system can send it on this stream from a file. Nil: it is to be read. Not while a read lasts.
-    func filePiece(for stream: ByteStream) -> BodyPiece?
     /// Passes the next piece to `done`, on any thread, possibly the caller's; nil at the end. One call at a time.
     func read(_ done: @escaping @Sendable (Result<Data?, any Error>) -> Void)
+    /// As `read`, but gives bytes of a file that the system can send on this stream by itself. Each piece is sent in
+    /// work of its own on the loop, so that other connections have their turns between them.
+    func readPiece(
+        for stream: ByteStream, _ done: @escaping @Sendable (Result<BodyPiece?, any Error>) -> Void)
 }
 
 extension BodySource {
-    package func filePiece(for stream: ByteStream) -> BodyPiece? { nil }
+    package func readPiece(
+        for stream: ByteStream, _ done: @escaping @Sendable (Result<BodyPiece?, any Error>) -> Void
+    ) {
+        read { done($0.map { $0.map(BodyPiece.bytes) }) }
+    }
 
     /// The next piece; nil at the end.
     func read() async throws -> Data? {
