@@ -64,10 +64,7 @@ struct StoresLife: Sendable {
     private func use(_ losesPower: Bool) async {
         let stores = await stores(losesPower)
         network.begin()
-        if network.hasFaults {
-            _ = FileManager.default.createFile(atPath: faults.path, contents: nil)
-            for notes in notes { notes.becomeUncertain() }
-        }
+        if network.hasFaults { for notes in notes { notes.becomeUncertain() } }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await change(stores.0, notes[0]) }
             group.addTask { await change(stores.1, notes[1]) }
@@ -82,23 +79,16 @@ struct StoresLife: Sendable {
     ) async -> Store {
         let store = Store()
         let found = store.contents
-        if !removeDamaged(Store.file), let fault = notes.fault(in: found, isCertain: Store.isCertain) {
+        if let fault = notes.fault(in: found, isCertain: Store.isCertain) {
             ledger.violation("\(Store.name): \(fault)")
+        }
+        // Calls fail, and power is lost, but nothing damages a file.
+        if process.files.contains(where: { $0.hasSuffix("/\(Store.file).damaged") }) {
+            ledger.violation("\(Store.name): the file is put aside as damaged")
         }
         notes.didFind(found)
         if losesPower { notes.becomeUncertain() }
         return store
-    }
-
-    /// Is there where calls have failed in one of the processes.
-    private var faults: URL { process.folder.appendingPathComponent("faults") }
-
-    /// Where calls have failed one after another, a file may have seemed to be damaged, and was put aside.
-    private func removeDamaged(_ file: String) -> Bool {
-        let damaged = process.files.first { $0.hasSuffix("/\(file).damaged") }
-        guard let damaged, FileManager.default.fileExists(atPath: faults.path) else { return false }
-        unlink(process.disk.appendingPathComponent(damaged).path)
-        return true
     }
 
     /// Waits until no thread uses a store any more that nothing refers to.
