@@ -82,6 +82,34 @@
             #expect(try await programs.run("moved/StoreProbe", "show") == Self.nothing)
         }
 
+        /// Wherever Foundation finds an Info.plist, its identifier names the program's stores.
+        @Test func programsOfOneBundleIdentifier() async throws {
+            let programs = try Programs()
+            let plist = """
+                <?xml version="1.0" encoding="UTF-8"?>
+                <plist version="1.0"><dict>
+                <key>CFBundleIdentifier</key><string>org.example.bundle</string>
+                </dict></plist>
+                """
+            let rows = [
+                ("one/StoreProbe", "one/Info.plist"), ("two/StoreProbe", "two/Resources/Info.plist"),
+                ("three/StoreProbe", "three/Contents/Info.plist"),
+                ("four/StoreProbe", "four/Support Files/Info.plist"),
+                ("Five.app/Contents/Linux/StoreProbe", "Five.app/Contents/Info.plist"),
+                ("Six.app/Resources/Linux/StoreProbe", "Six.app/Resources/Info.plist"),
+            ]
+            for (program, file) in rows {
+                try programs.copy(to: program)
+                try programs.folder.write(plist, to: file)
+            }
+            try await programs.run(rows[0].0, "keep", "a")
+            for (program, file) in rows {
+                #expect(try await programs.run(program, "show") == "a a a a", "\(file)")
+            }
+            try programs.copy(to: "other/StoreProbe")
+            #expect(try await programs.run("other/StoreProbe", "show") == Self.nothing)
+        }
+
         @Test func whatIsMadeBeforeTheStoresAreHandedOverHasThemAfterwards() async throws {
             let programs = try Programs()
             try programs.copy(to: "one/StoreProbe")

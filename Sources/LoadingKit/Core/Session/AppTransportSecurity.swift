@@ -135,7 +135,7 @@ public struct AppTransportSecurity: Sendable, Hashable {
 
 extension AppTransportSecurity {
     /// The policy in the running program's Info.plist.
-    static let ofMainBundle = AppTransportSecurity(infoDictionary: Bundle.main.infoDictionary ?? [:])
+    static let ofMainBundle = AppTransportSecurity(infoDictionary: MainInfoPlist.read())
 
     init(infoDictionary: [String: Any]) {
         self.init(dictionary: infoDictionary["NSAppTransportSecurity"] as? [String: Any] ?? [:])

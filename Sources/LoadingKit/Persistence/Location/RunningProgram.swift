@@ -1,5 +1,6 @@
 import CLoadingKitShims
 import Foundation
+import LoadingKitCore
 @_spi(LoadingKitPlugins) import LoadingKitTransport
 
 /// The identity of the program in this process, which separates its stores from those of another program with the same
@@ -9,7 +10,7 @@ enum RunningProgram {
     static let name = URL(fileURLWithPath: CommandLine.arguments.first ?? "").lastPathComponent
 
     /// The bundle identifier, if the program has one: it identifies the program independently of its location.
-    static let bundleIdentifier = Bundle.main.bundleIdentifier
+    static let bundleIdentifier = MainInfoPlist.read()["CFBundleIdentifier"] as? String
 
     /// A name for the program's stores.
     static let identifier = bundleIdentifier ?? identifier(name: name, path: path)
