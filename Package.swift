@@ -363,7 +363,7 @@ let package = Package(
         .executableTarget(
             name: "SimulatedWorld",
             dependencies: [
-                "LoadingKit", "LoadingKitHTTP2", "LoadingKitLoopbackServer", "LoadingKitPersistence",
+                "LoadingKit", "LoadingKitHTTP", "LoadingKitHTTP2", "LoadingKitLoopbackServer", "LoadingKitPersistence",
                 "LoadingKitPrimitives", "LoadingKitTransfers", "LoadingKitTransport", "TestSupport", "CSimulatedSystem",
                 .product(name: "Logging", package: "swift-log"),
             ],

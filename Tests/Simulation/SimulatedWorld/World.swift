@@ -2,6 +2,7 @@ import CSimulatedSystem
 import Dispatch
 import Foundation
 import LoadingKit
+import LoadingKitHTTP
 
 /// What one seed decides: how the networks are, which servers there are, and which clients load what from them.
 struct World: Sendable {
@@ -108,8 +109,8 @@ struct World: Sendable {
         if sim_wrong_closes() > 0 {
             ledger.violation("\(sim_wrong_closes()) descriptors were closed that were not open")
         }
-        if AdvanceBytes.count > 0 {
-            ledger.violation("\(AdvanceBytes.count) bytes of streams' windows are not given back")
+        if WindowBudget.shared.count > 0 {
+            ledger.violation("\(WindowBudget.shared.count) bytes of streams' windows are not given back")
         }
         let left = ledger.living
         if !left.isEmpty { ledger.violation("these are still alive: \(left.joined(separator: ", "))") }

@@ -3,10 +3,13 @@ import Synchronization
 /// The bytes that servers may send to the process's HTTP/2 streams in advance of their readers, over all connections,
 /// beyond each stream's ``BandwidthEstimator/initialStream``. A granted window cannot be taken back, and the bytes
 /// within it are held for a reader that has stopped.
-final class WindowBudget: Sendable {
-    static let shared = WindowBudget()
+package final class WindowBudget: Sendable {
+    package static let shared = WindowBudget()
 
     private let taken = Atomic<Int>(0)
+
+    /// The bytes that are taken: none where there is no connection.
+    package var count: Int { taken.load(ordering: .relaxed) }
 
     /// Takes at most half of the rest below `limit`, so that later streams have a share, too.
     ///
