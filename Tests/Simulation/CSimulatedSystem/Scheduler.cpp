@@ -7,6 +7,7 @@
 #include <malloc.h>
 #include <queue>
 #include <sched.h>
+#include <string>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -307,10 +308,11 @@ void sim_print_trace(bool prints) { printsTrace = prints; }
 uint64_t sim_trace_hash(void) { return traceHash; }
 void sim_trace(const char *line) {
     // Its name is another one in each run.
-    static const char *const folder = getenv("LOADINGKIT_TEST_FOLDER");
-    const char *named = folder ? strstr(line, folder) : nullptr;
-    if (!named) return trace("%s", line);
-    trace("%.*s…%s", int(named - line), line, named + strlen(folder));
+    static const std::string folder = getenv("LOADINGKIT_TEST_FOLDER") ?: "";
+    std::string text = line;
+    for (size_t place = 0; !folder.empty() && (place = text.find(folder, place)) != text.npos;)
+        text.replace(place, folder.size(), "…");
+    trace("%s", text.c_str());
 }
 void sim_on_standstill(void (*function)(const char *)) { standstill = function; }
 
