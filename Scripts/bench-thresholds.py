@@ -4,9 +4,9 @@
 bench-thresholds.py [--filter REGEX] [--write] [--client PROGRAM]
 
 A scenario runs with two numbers of loads. The difference of its instructions, as Valgrind counts them, is divided by the
-difference of the loads, so that the program's start does not count. Switches of threads are those of runs without
-Valgrind, pinned to one core. The thresholds hold for the toolchain and the system's libraries that the file names;
-`--write` measures them anew.
+difference of the loads, so that the program's start does not count. Of a scenario with one load, the whole process counts.
+Switches of threads are those of runs without Valgrind, pinned to one core. The thresholds hold for the toolchain and the
+system's libraries that the file names; `--write` measures them anew.
 """
 
 import argparse
@@ -48,6 +48,7 @@ def scenarios():
     yield Scenario("cache hit in memory, 1 KB", "memoryCache", "cached/1k", KILOBYTE, 1, 2_000), ONE_THREAD
     yield Scenario("cache hit on disk, 1 KB", "diskCache", "cached/1k", KILOBYTE, 1, 1_000), TWO_THREADS
     yield Scenario("WebSocket echo, 1 KB", "echo", "echo", KILOBYTE, 1, 1_000), TWO_THREADS
+    yield Scenario("a process with one load, https", "memory", "https", KILOBYTE, 1, 1), TWO_THREADS
     yield Scenario("data:", "memory", "data", 5, 1, 2_000), ONE_THREAD
     yield Scenario("a handler's load(_:), 1 KB", "memory", "kilobyte", KILOBYTE, 1, 2_000), ONE_THREAD
 
@@ -85,6 +86,7 @@ def switches(client, arguments, core):
 
 def measure(client, scenario, server, core):
     few, many = scenario.requests, scenario.requests * 3
+    if few == 1: return {"instructions": instructions(client, scenario.arguments(server, 1))}
 
     def a_load(count):
         counts = [count(client, scenario.arguments(server, loads)) for loads in (few, many)]
@@ -107,6 +109,7 @@ def least(client, scenario, server, core, is_enough):
 def verdicts(name, figures, thresholds, tolerance):
     """What there is to say about each figure, and whether it exceeds its threshold."""
     for key, (factor, more) in (("instructions", (tolerance, 0)), ("switches", SWITCHES)):
+        if key not in figures: continue
         threshold = thresholds.get(key)
         if key == "switches" and name in UNSTEADY: yield key, "not compared", False
         elif threshold is None: yield key, "no threshold: --write", True
