@@ -115,7 +115,7 @@ import Testing
         #expect(row.ways.count == 3)
         if row.ways.contains(where: { $0 == "ask" || $0.contains("://") }) { #expect(rules.mayUseProxies) }
         #expect(rules.asksResolver || !row.ways.contains("ask"))
-        #expect(rules.asksResolver || rules.script == nil)
+        #expect(rules.script == nil || rules.asksResolver)
         if row.ways == ["error script", "error script", "error script"] { #expect(!rules.mayUseProxies) }
     }
 
