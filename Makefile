@@ -9,11 +9,11 @@
 # that is held after tens of thousands of failed loads, and of plain ones. `make soak` makes random loads of every kind against
 # real servers for six hours (`SOAK_MINUTES`, `SOAK_SEED`), and fails where one ends wrong, or memory, descriptors or threads
 # grow. `make fuzz` runs all fuzz targets, FUZZ_SECONDS each (`make fuzz FUZZ_TARGET=zip FUZZ_SECONDS=600`: one). `make simulate`
-# runs sessions in a simulated system for two minutes (`SECONDS=3600`; `SEEDS=582`, `BACKGROUND=1-100`, `STORES=1-100`: these), and `make faults` lets
-# each call of each scenario of a table fail. `make coverage` lists the regions of codecs and pools that no test reaches, and fails
-# where one is not in Tests/unreached.txt. `make traits` builds combinations of package traits. `make docs` makes the
-# documentation's site. `make deb` makes a Debian package of loadkit and loadkitd, and `make deb-check` installs it in a clean root
-# and runs it there. `make static` builds a program for an empty root.
+# runs sessions in a simulated system for two minutes (`SECONDS=3600`; `SEEDS=582`, `BACKGROUND=1-100`, `STORES=1-100`: these),
+# and `make faults` lets each call of each scenario of a table fail. `make coverage` lists the regions of codecs and pools that no
+# test reaches, and fails where one is not in Tests/unreached.txt. `make traits` builds combinations of package traits.
+# `make docs` makes the documentation's site. `make deb` makes a Debian package of loadkit and loadkitd, and `make deb-check`
+# installs it in a clean root and runs it there. `make static` builds a program for an empty root.
 .PHONY: demo test test-peers docs deb deb-check traits static simulate faults coverage stress races chaos bench bench-results bench-against lint format build install-build-packages install-plugin-packages install-test-packages install-race-packages install-comparison-packages fuzz fuzz-merge install-fuzz-packages soak bench-thresholds bench-limits install-threshold-packages install-limit-packages
 
 # Where pipx puts what it installs.
@@ -108,7 +108,8 @@ stress: install-build-packages
 
 simulate: install-build-packages
 	swift build --product SimulatedWorld
-	"$$(swift build --show-bin-path)/SimulatedWorld" $(if $(SEEDS),--seeds $(SEEDS),$(if $(BACKGROUND),--background $(BACKGROUND),$(if $(STORES),--stores $(STORES),--seconds $(SECONDS)))) $(if $(TRACE),--trace)
+	"$$(swift build --show-bin-path)/SimulatedWorld" $(if $(SEEDS),--seeds $(SEEDS)) $(if $(BACKGROUND),--background $(BACKGROUND)) \
+		$(if $(STORES),--stores $(STORES)) $(if $(SEEDS)$(BACKGROUND)$(STORES),,--seconds $(SECONDS)) $(if $(TRACE),--trace)
 
 faults: install-build-packages
 	swift build --product SimulatedWorld

@@ -50,15 +50,18 @@
             sqlite3_close_v2(handle)
         }
 
-        /// Whether a read of the file, or of the log beside it, has failed in such a way that SQLite reported damage.
+        /// Whether the last failure of a system call on the file, or on the log beside it, was that of a read which SQLite
+        /// reports as damage.
         var hasFailedToRead: Bool {
-            var (codes, log) = ([0, 0] as [Int32], nil as UnsafeMutablePointer<sqlite3_file>?)
-            sqlite3_file_control(handle, "main", SQLITE_FCNTL_LAST_ERRNO, &codes[0])
+            var (ofFile, ofLog) = (Int32(0), Int32(0))
+            sqlite3_file_control(handle, "main", SQLITE_FCNTL_LAST_ERRNO, &ofFile)
+            var log: UnsafeMutablePointer<sqlite3_file>?
             sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log)
             if let log, let methods = log.pointee.pMethods {
-                _ = methods.pointee.xFileControl?(log, SQLITE_FCNTL_LAST_ERRNO, &codes[1])
+                _ = methods.pointee.xFileControl?(log, SQLITE_FCNTL_LAST_ERRNO, &ofLog)
             }
-            return codes.contains { [EIO, ENXIO, ERANGE].contains($0) }
+            // For these codes SQLite reports a damaged file system.
+            return [EIO, ENXIO, ERANGE].contains { $0 == ofFile || $0 == ofLog }
         }
 
         /// Runs statements without parameters. Resulting rows are dropped.

@@ -46,13 +46,14 @@
 
         var exists: Bool { fileNumber != nil }
 
-        /// Reads; nil if there is no database. Several statements may see different states of the database.
+        /// Reads; nil if there is no database. Several statements may see different states of the database. If a read
+        /// fails, `body` is called again.
         func read<Result: Sendable>(_ body: (SQLiteConnection) throws -> Result) throws -> Result? {
             guard let file = fileNumber else { return nil }
             return try perform(on: file) { try ($0.reader ?? $0.writer).use(body) }
         }
 
-        /// Writes in a transaction. If the file is found damaged, the write is repeated with a new file.
+        /// Writes in a transaction. If a read fails, `body` is called again; if the file is found damaged, with a new file.
         func write<Result: Sendable>(_ body: (SQLiteConnection) throws -> Result) throws -> Result {
             do {
                 return try perform(on: fileNumber) { try $0.writer.use { try $0.transaction(body) } }
