@@ -96,6 +96,32 @@ struct DownloadFolderTests {
         withExtendedLifetime(first) {}
     }
 
+    /// Where copies kept the lock, a download that was resumed at once began anew, as if another download had its file.
+    @Test("has nothing locked that is closed, also while a process that is being started has copies of its descriptors")
+    func copiedDescriptors() throws {
+        let folder = folder()
+        let file = DownloadFile(in: folder)
+        _ = try file.perform([.write(Data(repeating: 1, count: 100))], expecting: -1)
+        let copies = try InheritedDescriptors(of: try #require(file.path))
+        #expect(copies.count == 1)
+        file.leave()
+        #expect(try DownloadFile(resuming: file.name, count: 100, in: folder).count == 100)
+        withExtendedLifetime(copies) {}
+    }
+
+    @Test("is swept when its process has ended, also while a process that it has started has copies of its descriptors")
+    func copiedDescriptorsOfFolder() throws {
+        var gone: DownloadFolder? = folder()
+        _ = try leave(1, in: try #require(gone), hoursAgo: 30)
+        let own = try #require(try FileManager.default.contentsOfDirectory(atPath: path).first)
+        let copies = try InheritedDescriptors(of: "\(path)/\(own)")
+        #expect(copies.count == 1)
+        gone = nil
+        folder().sweep()
+        #expect(sizes == [])
+        withExtendedLifetime(copies) {}
+    }
+
     @Test("has files that an older version has left in it")
     func older() throws {
         let folder = folder()

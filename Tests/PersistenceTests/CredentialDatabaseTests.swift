@@ -118,7 +118,7 @@
             let plan = FaultPlan(.flock, .from(1), .fail(ENOLCK))
             let value = Data("a".utf8)
             let made = try plan.run { try StoreKey.readOrMake(folder.file("Credentials.key")) }
-            #expect(plan.injectedCount == 1)
+            #expect(plan.injectedCount > 0)
             let read = try #require(try StoreKey.read(folder.file("Credentials.key")))
             #expect(try read.identity(of: value) == made.identity(of: value))
         }

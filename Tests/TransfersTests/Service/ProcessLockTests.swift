@@ -20,6 +20,19 @@ struct ProcessLockTests {
         #expect(throws: Never.self) { try ProcessLock.take(folder: folder.path, patience: 0) }
     }
 
+    @Test("is free when it is let go of, also while a process that is being started has a copy of its descriptor")
+    func copiedDescriptors() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("lock").path
+        var first = try ProcessLock.take(path)
+        #expect(first != nil)
+        let copies = try InheritedDescriptors(of: path)
+        #expect(copies.count == 1)
+        first = nil
+        #expect(try ProcessLock.take(path) != nil)
+        withExtendedLifetime(copies) {}
+    }
+
     #if Persistence
         @Test("a second process of a program whose transfers run in it is refused, until the first has ended")
         func programs() async throws {

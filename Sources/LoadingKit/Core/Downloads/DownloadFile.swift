@@ -30,7 +30,7 @@ final class DownloadFile: SpooledFile, @unchecked Sendable {  // one thread at a
     deinit {
         guard descriptor >= 0 else { return }
         writer.giveBackRoom(behind: count)
-        SystemCalls.close(descriptor)
+        SystemCalls.closeLocked(descriptor)
         // The download that was to continue has not started.
         if isNamed { folder.leave(name, size: count) }
     }
@@ -85,7 +85,7 @@ final class DownloadFile: SpooledFile, @unchecked Sendable {  // one thread at a
     }
 
     private func closeDescriptor() -> Int {
-        let result = SystemCalls.close(descriptor)
+        let result = SystemCalls.closeLocked(descriptor)
         writer = BodyFileWriter(-1)
         return result
     }

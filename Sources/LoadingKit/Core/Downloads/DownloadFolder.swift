@@ -55,7 +55,7 @@ package final class DownloadFolder: Sendable {
         state = Guarded(State(hasSwept: !sweeps))
     }
 
-    deinit { if let own = state.withLock({ $0.own }) { SystemCalls.close(own.descriptor) } }
+    deinit { if let own = state.withLock({ $0.own }) { SystemCalls.closeLocked(own.descriptor) } }
 
     package static func newName() -> String { "\(prefix)\(UUID().uuidString)\(suffix)" }
 
@@ -106,7 +106,7 @@ package final class DownloadFolder: Sendable {
             if Self.takeLock(descriptor), source == target || SystemCalls.rename(source, target) == 0 {
                 return (target, descriptor)
             }
-            SystemCalls.close(descriptor)
+            SystemCalls.closeLocked(descriptor)
             return nil
         }
         return nil
@@ -135,7 +135,7 @@ package final class DownloadFolder: Sendable {
         for folder in folders {
             let descriptor = SystemCalls.open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
             guard let descriptor = Int32(exactly: descriptor), descriptor >= 0 else { continue }
-            defer { SystemCalls.close(descriptor) }
+            defer { SystemCalls.closeLocked(descriptor) }
             // Locked: its process is running, or another process sweeps the folder.
             guard SystemCalls.lock(descriptor, LOCK_EX | LOCK_NB) == 0 else { continue }
             let found = leftFiles(in: folder)
@@ -190,7 +190,7 @@ package final class DownloadFolder: Sendable {
         try state.withLock { state in
             // A program that cleans the temporary folder may have removed it.
             if let own = state.own, Self.isThere(own.descriptor) { return own.path }
-            if let gone = state.own.take() { SystemCalls.close(gone.descriptor) }
+            if let gone = state.own.take() { SystemCalls.closeLocked(gone.descriptor) }
             let own = try makeOwnFolder()
             state.own = own
             return own.path
@@ -222,7 +222,7 @@ package final class DownloadFolder: Sendable {
             }
             // A sweeping process may have taken it for an abandoned folder.
             if Self.takeLock(descriptor), Self.isThere(descriptor) { return Own(path: own, descriptor: descriptor) }
-            SystemCalls.close(descriptor)
+            SystemCalls.closeLocked(descriptor)
         }
     }
 }

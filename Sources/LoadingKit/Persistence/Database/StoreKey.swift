@@ -68,7 +68,7 @@
             let folder = url.deletingLastPathComponent().path
             let result = SystemCalls.open(folder, O_RDONLY)
             let descriptor = Int32(try StoreFailure.check("open", folder, result))
-            defer { SystemCalls.close(descriptor) }
+            defer { SystemCalls.closeLocked(descriptor) }
             // One of several processes makes the key, and the others read it. Where the file system has no locks, the lock
             // counts as taken.
             _ = SystemCalls.lock(descriptor, LOCK_EX)

@@ -130,6 +130,6 @@ package enum StoreLocation {
         /// Allows other processes to use the folder. Waits for a process that is the only user.
         func share() { _ = SystemCalls.lock(descriptor, LOCK_SH) }
 
-        deinit { SystemCalls.close(descriptor) }
+        deinit { SystemCalls.closeLocked(descriptor) }
     }
 #endif

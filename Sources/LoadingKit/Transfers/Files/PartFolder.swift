@@ -75,7 +75,7 @@ struct PartFolder: Sendable {
         let resumeData = try ResumeData(data)
         try make()
         guard let (source, descriptor) = try DownloadFolder.shared.take(resumeData.fileName) else { return nil }
-        defer { SystemCalls.close(descriptor) }
+        defer { SystemCalls.closeLocked(descriptor) }
         var status = stat()
         let size = SystemCalls.fstat(descriptor, &status) == 0 ? Int64(status.st_size) : 0
         let cut = SystemCalls.truncate(descriptor, to: min(resumeData.count, size))

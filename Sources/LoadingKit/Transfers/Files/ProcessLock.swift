@@ -8,6 +8,8 @@ package final class ProcessLock: Sendable {
 
     private init(_ file: OwnedDescriptor) { self.file = file }
 
+    deinit { _ = SystemCalls.lock(file.number, LOCK_UN) }
+
     /// Creates the file where it does not exist, in an existing folder. Blocks.
     ///
     /// - Parameter waits: Whether to wait while another process holds the lock.

@@ -369,9 +369,17 @@ extension SystemCalls {
     /// Fails if the new name exists.
     package static func link(_ old: String, _ new: String) -> Int { call(.link) { Int(Glibc.link(old, new)) } }
 
-    /// Locks an open file against other openings of the same file, until the descriptor is closed.
+    /// Locks an open file against other openings of the same file, until ``closeLocked(_:)``.
     package static func lock(_ descriptor: Int32, _ operation: Int32) -> Int {
         call(.flock) { Int(lk_flock(descriptor, operation)) }
+    }
+
+    /// Releases the lock of an open file, and closes the file. A process that another thread has just started has a copy of the
+    /// descriptor until its program runs, and as long as there is a copy, `close` alone leaves the file locked.
+    @discardableResult
+    package static func closeLocked(_ descriptor: Int32) -> Int {
+        _ = lock(descriptor, LOCK_UN)
+        return close(descriptor)
     }
 
     package static func makeDirectory(_ path: String, mode: UInt32 = 0o700) -> Int {
