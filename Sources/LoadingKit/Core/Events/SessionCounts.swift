@@ -17,8 +17,10 @@ struct SessionCounts: ~Copyable {
     /// The numbers in a row. The reasons of an event have smaller numbers.
     static let width = 32
 
-    /// By row, then by reason.
-    private let numbers: UnsafeMutableBufferPointer<Int>
+    private static let size = Row.allCases.count * width
+
+    /// By row, then by reason. Not a buffer pointer: the compiler fails for a change of its elements under ThreadSanitizer.
+    private let numbers: UnsafeMutablePointer<Int>
     private var others = Others()
 
     /// The sums beside the numbers.
@@ -49,13 +51,13 @@ struct SessionCounts: ~Copyable {
     }
 
     init() {
-        numbers = .allocate(capacity: Row.allCases.count * Self.width)
-        numbers.initialize(repeating: 0)
+        numbers = .allocate(capacity: Self.size)
+        numbers.initialize(repeating: 0, count: Self.size)
     }
 
     deinit { numbers.deallocate() }
 
-    var values: Values { Values(numbers: Array(numbers), others: others) }
+    var values: Values { Values(numbers: Array(UnsafeBufferPointer(start: numbers, count: Self.size)), others: others) }
 
     // MARK: Counting
 
