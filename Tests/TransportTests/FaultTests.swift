@@ -104,6 +104,47 @@ import Testing
         }
     }
 
+    /// TLS records that are sent together arrive in order, whatever the socket takes of them.
+    @Test(arguments: [1000, 20_000, Int.max])
+    func recordsThatAreSentTogether(taken: Int) async throws {
+        let content = (0..<(1 << 20)).map { UInt8(truncatingIfNeeded: $0 / 251) }
+        let peer = try TLSPeer { connection in
+            let received = try connection.readToEnd()
+            try connection.write(received == content ? "right" : "wrong")
+            connection.finishWriting()
+        }
+        defer { peer.stop() }
+        let plan = FaultPlan(.send, .from(1), .short(taken))
+        let context = try TLSTests.context()
+        await withLoop { loop in
+            loop.attach(plan)
+            let client = Client(loop)
+            #expect(await client.connect(peer.endpoint, tls: (context, "localhost")) == nil)
+            #expect(await client.write(content) == nil)
+            await client.finishWriting()
+            #expect(await client.readToEnd() == (Array("right".utf8), .orderly))
+            await client.close()
+        }
+        #expect(plan.injectedCount > 0 && peer.failures == [])
+    }
+
+    @Test func recordsThatCannotBeSentTogetherAreAFailure() async throws {
+        let peer = try TLSPeer { connection in _ = try connection.readToEnd() }
+        defer { peer.stop() }
+        // The handshake has two.
+        let plan = FaultPlan(.send, .nth(5), .fail(ECONNRESET))
+        let context = try TLSTests.context()
+        await withLoop { loop in
+            loop.attach(plan)
+            let client = Client(loop)
+            #expect(await client.connect(peer.endpoint, tls: (context, "localhost")) == nil)
+            let cause = await client.write([UInt8](repeating: 1, count: 1 << 20))
+            #expect(cause == .systemCall(.send, errno: ECONNRESET))
+            await client.close()
+        }
+        #expect(plan.injectedCount == 1)
+    }
+
     @Test(arguments: [SystemCalls.Name.epollCreate, .eventfd, .epollControl])
     func aLoopWithoutDescriptorsTriesAgain(name: SystemCalls.Name) async {
         let plan = FaultPlan(name, .nth(1), .fail(EMFILE))

@@ -72,6 +72,26 @@ import Testing
         #expect(peer.failures == [])
     }
 
+    @Test func severalRecordsAreSentWithOneCall() async throws {
+        let peer = try TLSPeer { _ = try $0.readToEnd() }
+        defer { peer.stop() }
+        let calls = FaultPlan(.send, .nth(.max), .skip)
+        let context = try Self.context()
+        await withLoop { loop in
+            loop.attach(calls)
+            let client = Client(loop)
+            #expect(await client.connect(peer.endpoint, tls: (context, "localhost")) == nil)
+            let before = calls.count(of: .send)
+            guard case .bytes(let written) = await client.writeNow([UInt8](repeating: 1, count: 1 << 20)) else {
+                Issue.record("nothing was written")
+                return
+            }
+            // The first ones have two records, and where the socket takes a part, there is another call.
+            #expect(calls.count(of: .send) - before <= written / 16_384 / 2)
+            await client.close()
+        }
+    }
+
     @Test(arguments: [0, 1, 100, 16_384, 16_385, 100_000], [1, 16_284, 16_384, 70_000])
     func twoPartsAreWrittenInOrder(first: Int, second: Int) async throws {
         let peer = try TLSPeer { connection in

@@ -44,8 +44,10 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     package let name: String
     /// A buffer of 64 KiB for the code on the loop. Its contents are valid until the code returns to the loop.
     package let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 64)
-    /// Room for one TLS record that is put together (16 KiB, RFC 8446 §5.1). On the loop only.
-    let recordBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16_384, alignment: 64)
+    /// Room for the content of one TLS record that is put together. On the loop only.
+    let recordBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: TLSRecord.longestContent, alignment: 64)
+    /// Room for 16 TLS records that are sent together. On the loop only.
+    let recordsBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 * TLSRecord.longest, alignment: 64)
     /// The time at which the loop woke up last. On the loop only.
     package var now: MonotonicTime { wakeUpTime }
     /// Other modules read it by ``now``, a function of this one: exclusive access to a stored property is checked there.
@@ -111,6 +113,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
         timeCell.deallocate()
         scratch.deallocate()
         recordBuffer.deallocate()
+        recordsBuffer.deallocate()
         events.deallocate()
     }
 

@@ -8,7 +8,7 @@ import Glibc
 /// It keeps bytes that the socket does not take. A record that OpenSSL has made therefore counts as written, and no
 /// caller has to repeat a write with the same bytes. OpenSSL's own BIO has none of these properties, and the same cost.
 final class SocketBIO {
-    /// The limit of bytes that are kept: a record, and alerts or key updates after it.
+    /// The limit of bytes that are kept behind gathered records: a record, and alerts or key updates after it.
     private static let maximumKept = 65_536
 
     private(set) var socket: Socket
@@ -17,6 +17,11 @@ final class SocketBIO {
     /// The kept bytes for the socket or the carrier, from `keptStart` on.
     private var kept: [UInt8] = []
     private var keptStart = 0
+    /// Whether the records that OpenSSL makes are sent together, by ``endGathering()``. They are in the loop's buffer meanwhile.
+    private var isGathering = false
+    private var gathered = 0
+    /// The number of bytes that are gathered: twice what the socket has taken completely, and no more than it takes.
+    private var gatheringLimit = 2 * TLSRecord.longest
     /// The failure of the last call, unless it only would have blocked.
     private(set) var failure: TransportError.Cause?
     private(set) var sawEnd = false
@@ -77,6 +82,7 @@ final class SocketBIO {
 
     /// Returns the number of bytes taken, which is all of them unless too many are kept; or a negated `errno`.
     fileprivate func write(_ bytes: UnsafeRawBufferPointer) -> Int {
+        if gather(bytes) { return bytes.count }
         if failure != nil { return -Int(EIO) }
         var sent = 0
         if !hasKept {
@@ -86,9 +92,46 @@ final class SocketBIO {
         }
         let rest = bytes[sent...]
         guard !rest.isEmpty else { return bytes.count }
-        guard kept.count - keptStart + rest.count <= Self.maximumKept else { return sent > 0 ? sent : -Int(EAGAIN) }
+        let room = socket.loop.recordsBuffer.count + Self.maximumKept - (kept.count - keptStart)
+        guard rest.count <= room else { return sent > 0 ? sent : -Int(EAGAIN) }
         kept.append(contentsOf: rest)
         return bytes.count
+    }
+
+    /// Several records follow, which cost less when they are sent together. Nothing else uses the loop's buffer until
+    /// ``endGathering()``. A carrier gathers by itself.
+    func beginGathering() { isGathering = carrier == nil && !hasKept && socket.isWritable }
+
+    /// Sends the gathered records, and keeps what the socket does not take.
+    func endGathering() {
+        isGathering = false
+        sendGathered()
+    }
+
+    /// Returns `false` if the record has to be sent or kept by itself, behind those that were gathered.
+    private func gather(_ record: UnsafeRawBufferPointer) -> Bool {
+        guard isGathering, failure == nil else { return false }
+        if record.count > gatheringLimit - gathered {
+            sendGathered()
+            isGathering = failure == nil && !hasKept && record.count <= gatheringLimit
+            guard isGathering else { return false }
+        }
+        UnsafeMutableRawBufferPointer(rebasing: socket.loop.recordsBuffer[gathered...]).copyMemory(from: record)
+        gathered += record.count
+        return true
+    }
+
+    private func sendGathered() {
+        let records = UnsafeRawBufferPointer(rebasing: socket.loop.recordsBuffer[..<gathered])
+        gathered = 0
+        guard !records.isEmpty else { return }
+        let result = send(records)
+        guard result >= 0 || result == -Int(EAGAIN) else { return }
+        let sent = max(result, 0)
+        kept.append(contentsOf: records[sent...])
+        gatheringLimit =
+            hasKept
+            ? max(sent, TLSRecord.longest) : min(2 * gatheringLimit, socket.loop.recordsBuffer.count)
     }
 
     /// Returns the number of bytes that the socket or the carrier has taken, or a negated `errno`.

@@ -82,9 +82,10 @@ package final class TLSContext: @unchecked Sendable {  // OpenSSL locks an SSL_C
         _ = lk_SSL_CTX_set_mode(context, Int(modes))
         // Renegotiation by the server is refused, as HTTP/2 requires (RFC 9113 §9.2.1).
         SSL_CTX_set_options(context, lk_SSL_OP_NO_RENEGOTIATION)
-        // Several records are read with one call if the socket has them.
+        // Two records are read with one call if the socket has them. With a bit less room, OpenSSL reads one at a time, and moves
+        // the beginning of the next. More room costs more whenever it is made and released.
         lk_SSL_CTX_set_read_ahead(context, 1)
-        SSL_CTX_set_default_read_buffer_len(context, 32_768)
+        SSL_CTX_set_default_read_buffer_len(context, 2 * TLSRecord.longest)
         try setUpALPN()
         shared = try TrustStore.install(options, in: context)
         try setUpCiphers()

@@ -228,6 +228,13 @@ final class TLSSession {
 
     /// Writes records until the socket is full.
     func write(_ bytes: UnsafeRawBufferPointer) -> WriteResult {
+        guard bytes.count > TLSRecord.longestContent else { return writeRecords(bytes) }
+        bio.beginGathering()
+        defer { bio.endGathering() }
+        return writeRecords(bytes)
+    }
+
+    private func writeRecords(_ bytes: UnsafeRawBufferPointer) -> WriteResult {
         var total = 0
         while total < bytes.count {
             guard flush() else { break }
