@@ -19,16 +19,11 @@
 
         /// Serves the page until Ctrl-C is pressed, or another signal ends the tool.
         func waitForInterruption() async {
+            let (interruptions, isInterrupted) = AsyncStream<Void>.makeStream()
+            let source = DispatchSource.follow(SIGINT) { isInterrupted.finish() }
             Console.standardError.write("loadkit: all transfers have ended; Ctrl-C ends the page\n")
-            signal(SIGINT, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: SIGINT)
-            await withUnsafeContinuation { continuation in
-                source.setEventHandler {
-                    source.cancel()
-                    continuation.resume()
-                }
-                source.activate()
-            }
+            for await _ in interruptions {}
+            source.cancel()
             inspector.stop()
         }
     }

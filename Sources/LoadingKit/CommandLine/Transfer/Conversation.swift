@@ -26,11 +26,9 @@
         }
 
         private func watchInterruptions() {
-            signal(SIGINT, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: SIGINT, queue: queue)
-            source.setEventHandler { [weak self] in self?.interrupt() }
-            source.activate()
-            interruption = source
+            interruption = DispatchSource.follow(SIGINT) { [weak self, queue] in
+                queue.async { [weak self] in self?.interrupt() }
+            }
         }
 
         /// The second Ctrl-C does not wait for the server.

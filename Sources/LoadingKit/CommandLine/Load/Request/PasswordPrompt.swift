@@ -45,14 +45,11 @@ private struct TerminalSilence {
         _ = Self.restoringAtExit
         Self.silenced.withLock { [settings] in $0 = (descriptor, settings) }
         signals = [SIGINT, SIGTERM].map { number in
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler {
+            let source = DispatchSource.follow(number) {
                 Self.restore()
                 signal(number, SIG_DFL)
                 kill(getpid(), number)
             }
-            source.activate()
             return (number, source)
         }
         settings.c_lflag &= ~tcflag_t(ECHO)
