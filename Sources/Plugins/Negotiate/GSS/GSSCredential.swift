@@ -10,7 +10,9 @@ final class GSSCredential: @unchecked Sendable {  // the library synchronises it
         var (minor, kerberos): (UInt32, gss_OID_set_desc) = (
             0, gss_OID_set_desc(count: 1, elements: loadingkit_gss_kerberos())
         )
-        try GSSError.check(gss_set_neg_mechs(&minor, handle, &kerberos), minor)
+        try GSSLibrary.use { () throws(GSSError) in
+            try GSSError.check(gss_set_neg_mechs(&minor, handle, &kerberos), minor)
+        }
     }
 
     /// - Parameter password: nil for the tickets that the user already has.
@@ -19,6 +21,10 @@ final class GSSCredential: @unchecked Sendable {  // the library synchronises it
     }
 
     private init(name: GSSName?, password: String?) throws(GSSError) {
+        handle = try GSSLibrary.use { () throws(GSSError) in try Self.acquire(name, password) }
+    }
+
+    private static func acquire(_ name: GSSName?, _ password: String?) throws(GSSError) -> gss_cred_id_t {
         defer { withExtendedLifetime(name) {} }
         var mechanisms = gss_OID_set_desc(count: 1, elements: loadingkit_gss_spnego())
         var (minor, credential): (UInt32, gss_cred_id_t?) = (0, nil)
@@ -34,17 +40,20 @@ final class GSSCredential: @unchecked Sendable {  // the library synchronises it
             }
         try GSSError.check(major, minor)
         guard let credential else { throw GSSError("there are no tickets") }
-        handle = credential
+        return credential
     }
 
     deinit {
         var (minor, credential): (UInt32, gss_cred_id_t?) = (0, handle)
-        gss_release_cred(&minor, &credential)
+        _ = try? GSSLibrary.use { gss_release_cred(&minor, &credential) }
     }
 
     /// Whether the tickets are still valid.
     var isValid: Bool {
         var (minor, lifetime): (UInt32, UInt32) = (0, 0)
-        return gss_inquire_cred(&minor, handle, nil, &lifetime, nil, nil) == GSS_S_COMPLETE && lifetime > 60
+        let isComplete = try? GSSLibrary.use {
+            gss_inquire_cred(&minor, handle, nil, &lifetime, nil, nil) == GSS_S_COMPLETE
+        }
+        return isComplete == true && lifetime > 60
     }
 }

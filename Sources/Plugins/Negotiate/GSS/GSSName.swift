@@ -13,7 +13,8 @@ final class GSSName: @unchecked Sendable {  // the library's names are immutable
         switch form {
         case .asWritten:
             let host = host.lowercased()
-            try self.init("\(service)/\(host)@\(Self.realm(of: host))", loadingkit_gss_principal_name())
+            let realm = try GSSLibrary.use { Self.realm(of: host) }
+            try self.init("\(service)/\(host)@\(realm)", loadingkit_gss_principal_name())
         case .canonicalizedBySystem:
             try self.init("\(service)@\(host)", loadingkit_gss_host_based_service())
         }
@@ -23,16 +24,18 @@ final class GSSName: @unchecked Sendable {  // the library's names are immutable
     convenience init(user: String) throws(GSSError) { try self.init(user, loadingkit_gss_user_name()) }
 
     private init(_ text: String, _ type: gss_OID) throws(GSSError) {
-        var (minor, name): (UInt32, gss_name_t?) = (0, nil)
-        let major = Array(text.utf8).withGSSBuffer { gss_import_name(&minor, $0, type, &name) }
-        try GSSError.check(major, minor)
-        guard let name else { throw GSSError("there is no such name") }
-        handle = name
+        handle = try GSSLibrary.use { () throws(GSSError) in
+            var (minor, name): (UInt32, gss_name_t?) = (0, nil)
+            let major = Array(text.utf8).withGSSBuffer { gss_import_name(&minor, $0, type, &name) }
+            try GSSError.check(major, minor)
+            guard let name else { throw GSSError("there is no such name") }
+            return name
+        }
     }
 
     deinit {
         var (minor, name): (UInt32, gss_name_t?) = (0, handle)
-        gss_release_name(&minor, &name)
+        _ = try? GSSLibrary.use { gss_release_name(&minor, &name) }
     }
 
     /// The realm of a host by `krb5.conf`; empty where the KDC has to determine it.

@@ -30,7 +30,7 @@ final class SecurityContext: @unchecked Sendable {  // its scheme takes one step
 
     deinit {
         var minor: UInt32 = 0
-        if handle != nil { gss_delete_sec_context(&minor, &handle, nil) }
+        if handle != nil { _ = try? GSSLibrary.use { gss_delete_sec_context(&minor, &handle, nil) } }
     }
 
     /// Whether the server has authenticated itself.
@@ -41,6 +41,10 @@ final class SecurityContext: @unchecked Sendable {  // its scheme takes one step
     /// - Parameter token: the server's token; nil in the first step.
     func step(_ token: [UInt8]?) throws(GSSError) -> [UInt8] {
         guard !isComplete else { throw GSSError("the server continues after the end") }
+        return try GSSLibrary.use { () throws(GSSError) in try makeStep(token) }
+    }
+
+    private func makeStep(_ token: [UInt8]?) throws(GSSError) -> [UInt8] {
         var (minor, output): (UInt32, gss_buffer_desc) = (0, gss_buffer_desc())
         let major = (token ?? []).withGSSBuffer { input in
             withBindings { bindings in
