@@ -115,34 +115,38 @@ import Testing
         }
         defer { peer.stop() }
         let plan = FaultPlan(.send, .from(1), .short(taken))
-        let context = try TLSTests.context()
-        await withLoop { loop in
-            loop.attach(plan)
-            let client = Client(loop)
-            #expect(await client.connect(peer.endpoint, tls: (context, "localhost")) == nil)
+        try await withClient(peer, plan) { client in
             #expect(await client.write(content) == nil)
             await client.finishWriting()
             #expect(await client.readToEnd() == (Array("right".utf8), .orderly))
-            await client.close()
         }
         #expect(plan.injectedCount > 0 && peer.failures == [])
     }
 
-    @Test func recordsThatCannotBeSentTogetherAreAFailure() async throws {
+    /// The handshake has two calls. Of 64 KiB the fourth one has the last records, which no later write follows.
+    @Test(arguments: [(5, 1 << 20), (4, 65_536)])
+    func recordsThatCannotBeSentTogether(call: Int, count: Int) async throws {
         let peer = try TLSPeer { connection in _ = try connection.readToEnd() }
         defer { peer.stop() }
-        // The handshake has two.
-        let plan = FaultPlan(.send, .nth(5), .fail(ECONNRESET))
+        let plan = FaultPlan(.send, .nth(call), .fail(ENOBUFS))
+        try await withClient(peer, plan) { client in
+            let cause = await client.write([UInt8](repeating: 1, count: count))
+            #expect(cause == .systemCall(.send, errno: ENOBUFS))
+        }
+        #expect(plan.injectedCount == 1)
+    }
+
+    private func withClient(
+        _ peer: TLSPeer, _ plan: FaultPlan, _ body: @Sendable (Client) async -> Void
+    ) async throws {
         let context = try TLSTests.context()
         await withLoop { loop in
             loop.attach(plan)
             let client = Client(loop)
             #expect(await client.connect(peer.endpoint, tls: (context, "localhost")) == nil)
-            let cause = await client.write([UInt8](repeating: 1, count: 1 << 20))
-            #expect(cause == .systemCall(.send, errno: ECONNRESET))
+            await body(client)
             await client.close()
         }
-        #expect(plan.injectedCount == 1)
     }
 
     @Test(arguments: [SystemCalls.Name.epollCreate, .eventfd, .epollControl])

@@ -47,7 +47,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     /// Room for the content of one TLS record that is put together. On the loop only.
     let recordBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: TLSRecord.longestContent, alignment: 64)
     /// Room for 16 TLS records that are sent together. On the loop only.
-    let recordsBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 * TLSRecord.longest, alignment: 64)
+    let gatheringBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 * TLSRecord.longest, alignment: 64)
     /// The time at which the loop woke up last. On the loop only.
     package var now: MonotonicTime { wakeUpTime }
     /// Other modules read it by ``now``, a function of this one: exclusive access to a stored property is checked there.
@@ -113,7 +113,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
         timeCell.deallocate()
         scratch.deallocate()
         recordBuffer.deallocate()
-        recordsBuffer.deallocate()
+        gatheringBuffer.deallocate()
         events.deallocate()
     }
 

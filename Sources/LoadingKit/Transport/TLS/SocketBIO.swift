@@ -20,7 +20,8 @@ final class SocketBIO {
     /// Whether the records that OpenSSL makes are sent together, by ``endGathering()``. They are in the loop's buffer meanwhile.
     private var isGathering = false
     private var gathered = 0
-    /// The number of bytes that are gathered: twice what the socket has taken completely, and no more than it takes.
+    /// The largest number of bytes to gather. It doubles when the socket takes all of them; otherwise it becomes the number that the
+    /// socket took.
     private var gatheringLimit = 2 * TLSRecord.longest
     /// The failure of the last call, unless it only would have blocked.
     private(set) var failure: TransportError.Cause?
@@ -92,7 +93,7 @@ final class SocketBIO {
         }
         let rest = bytes[sent...]
         guard !rest.isEmpty else { return bytes.count }
-        let room = socket.loop.recordsBuffer.count + Self.maximumKept - (kept.count - keptStart)
+        let room = socket.loop.gatheringBuffer.count + Self.maximumKept - (kept.count - keptStart)
         guard rest.count <= room else { return sent > 0 ? sent : -Int(EAGAIN) }
         kept.append(contentsOf: rest)
         return bytes.count
@@ -116,13 +117,13 @@ final class SocketBIO {
             isGathering = failure == nil && !hasKept && record.count <= gatheringLimit
             guard isGathering else { return false }
         }
-        UnsafeMutableRawBufferPointer(rebasing: socket.loop.recordsBuffer[gathered...]).copyMemory(from: record)
+        UnsafeMutableRawBufferPointer(rebasing: socket.loop.gatheringBuffer[gathered...]).copyMemory(from: record)
         gathered += record.count
         return true
     }
 
     private func sendGathered() {
-        let records = UnsafeRawBufferPointer(rebasing: socket.loop.recordsBuffer[..<gathered])
+        let records = UnsafeRawBufferPointer(rebasing: socket.loop.gatheringBuffer[..<gathered])
         gathered = 0
         guard !records.isEmpty else { return }
         let result = send(records)
@@ -131,7 +132,7 @@ final class SocketBIO {
         kept.append(contentsOf: records[sent...])
         gatheringLimit =
             hasKept
-            ? max(sent, TLSRecord.longest) : min(2 * gatheringLimit, socket.loop.recordsBuffer.count)
+            ? max(sent, TLSRecord.longest) : min(2 * gatheringLimit, socket.loop.gatheringBuffer.count)
     }
 
     /// Returns the number of bytes that the socket or the carrier has taken, or a negated `errno`.

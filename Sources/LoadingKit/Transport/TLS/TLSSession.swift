@@ -230,8 +230,12 @@ final class TLSSession {
     func write(_ bytes: UnsafeRawBufferPointer) -> WriteResult {
         guard bytes.count > TLSRecord.longestContent else { return writeRecords(bytes) }
         bio.beginGathering()
-        defer { bio.endGathering() }
-        return writeRecords(bytes)
+        let result = writeRecords(bytes)
+        bio.endGathering()
+        // The records may be the last ones: no later write would report that they were not sent.
+        guard case .bytes = result, let failure = bio.failure else { return result }
+        failed = true
+        return .failed(refusal() ?? failure)
     }
 
     private func writeRecords(_ bytes: UnsafeRawBufferPointer) -> WriteResult {
