@@ -61,21 +61,15 @@ private final class PassedSignals: Sendable {
     }
 
     private let state = Mutex(State())
-    private nonisolated(unsafe) let sources: [any DispatchSourceSignal]  // Dispatch's sources are thread-safe
+    /// Set once. Dispatch's sources are thread-safe.
+    private nonisolated(unsafe) var sources: [any DispatchSourceSignal] = []
 
     /// Returns when no signal is lost any more.
     init() {
-        for number in [SIGINT, SIGQUIT, SIGTERM, SIGHUP] { signal(number, SIG_IGN) }
-        let registrations = DispatchGroup()
-        let numbers = [SIGTERM, SIGHUP]
-        sources = numbers.map { DispatchSource.makeSignalSource(signal: $0) }
-        for (source, number) in zip(sources, numbers) {
-            registrations.enter()
-            source.setRegistrationHandler { registrations.leave() }
-            source.setEventHandler { [weak self] in self?.pass(number) }
-            source.activate()
+        for number in [SIGINT, SIGQUIT] { signal(number, SIG_IGN) }
+        sources = [SIGTERM, SIGHUP].map { number in
+            DispatchSource.follow(number) { [weak self] in self?.pass(number) }
         }
-        registrations.wait()
     }
 
     func pass(to program: pid_t) {
