@@ -5,8 +5,8 @@ import Testing
 
 /// Programs that end while their loads authenticate themselves.
 @Suite struct NegotiateExitTests {
-    /// The Kerberos library destroys its locks at a process's end, and ended the process with SIGABRT if a thread still called it:
-    /// about one of a thousand. The probe's exit waits until a load was refused the library.
+    /// The Kerberos library destroys its locks at a process's end, and ended the process with SIGABRT if a thread still called it.
+    /// The probe's exit waits until one of its loads was told that the process is exiting.
     @Test func programsThatEndInMidWorkEndInOrder() async throws {
         let server = try LoopbackServer { _ in
             ServerResponse.text("who?", status: 401).adding("WWW-Authenticate", "Negotiate")

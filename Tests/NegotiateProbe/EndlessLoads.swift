@@ -3,9 +3,9 @@ import Foundation
 import LoadingKit
 import LoadingKitNegotiate
 
-/// Loads that go on until the process exits. The exit takes until one of them has met it; where none does, the status is 4.
+/// Loads that go on until the process exits. The exit waits until one of them was told of it; if none is, the status is 4.
 final class EndlessLoads: Sendable {
-    private static let hasMetExit = DispatchSemaphore(value: 0)
+    private static let wasToldOfExit = DispatchSemaphore(value: 0)
 
     private let url: URL
     private let hasBegun = DispatchSemaphore(value: 0)
@@ -14,7 +14,7 @@ final class EndlessLoads: Sendable {
 
     func run(exitingAfter delay: UInt32) -> Never {
         // Called after the handlers that are registered later, and before the libraries end.
-        atexit { if EndlessLoads.hasMetExit.wait(timeout: .now() + 30) == .timedOut { _exit(4) } }
+        atexit { if EndlessLoads.wasToldOfExit.wait(timeout: .now() + 30) == .timedOut { _exit(4) } }
         for _ in 0..<4 { load() }
         hasBegun.wait()
         usleep(delay)
@@ -27,7 +27,7 @@ final class EndlessLoads: Sendable {
         configuration.connectionProxyDictionary = [:]
         var negotiate = Negotiate()
         negotiate.cleartextHosts = url.host().map { [$0] } ?? []
-        negotiate.failureHandler = { if $0.description.contains("exiting") { Self.hasMetExit.signal() } }
+        negotiate.failureHandler = { if $0.description.contains("exiting") { Self.wasToldOfExit.signal() } }
         negotiate.install(in: configuration)
         let session = URLSession(configuration: configuration)
         session.dataTask(with: url) { [self] _, _, error in

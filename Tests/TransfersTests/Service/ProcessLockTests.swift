@@ -20,7 +20,7 @@ struct ProcessLockTests {
         #expect(throws: Never.self) { try ProcessLock.take(folder: folder.path, patience: 0) }
     }
 
-    @Test("is free when it is let go of, also while a process that is being started has a copy of its descriptor")
+    @Test("is free when it is released, also while a process that is being started has a copy of its descriptor")
     func copiedDescriptors() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("lock").path

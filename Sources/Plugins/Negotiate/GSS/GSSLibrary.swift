@@ -1,4 +1,3 @@
-import CLoadingKitGSS
 import Foundation
 import Synchronization
 
