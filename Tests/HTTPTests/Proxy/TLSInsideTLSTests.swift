@@ -66,6 +66,21 @@ import Testing
         }
     }
 
+    /// The records of the outer layer are sent together, and those of the inner one are in them.
+    @Test func upload() async throws {
+        let body = Data((0..<(2 << 20)).map { UInt8(truncatingIfNeeded: $0 / 251) })
+        try await Self.withPeer {
+            [.startTLS($0), .expectRequest, .respond("stored")]
+        } body: { session, peer in
+            var request = try Self.request()
+            request.httpMethod = "PUT"
+            let (answer, _) = try await session.upload(for: request, from: body)
+            #expect(String(decoding: answer, as: UTF8.self) == "stored")
+            let received = await peer.requestCount(reaches: 2).last?.body
+            #expect(received.map { Data($0) == body } == true)
+        }
+    }
+
     /// The server's TLS ends without `close_notify`: the response is truncated, though the proxy's TLS ends with one.
     @Test func truncation() async throws {
         try await Self.withPeer {
