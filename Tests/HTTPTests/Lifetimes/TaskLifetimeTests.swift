@@ -74,7 +74,7 @@ import Testing
             try await watch.allGone()
             while engine.isThere { await Task.yield() }
             #expect(task.state == .completed && task.delegate == nil && task.session == nil)
-            #expect((task.error == nil) == (test.end == .success))
+            #expect((task.error == nil) == (test.end == .success), "\(String(describing: task.error))")
             withExtendedLifetime(tasks) {}
             gate.release.fire()
         }

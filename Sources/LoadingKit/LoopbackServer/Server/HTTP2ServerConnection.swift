@@ -3,8 +3,8 @@ import LoadingKitHTTP2
 import LoadingKitPrimitives
 
 /// One HTTP/2 connection of a loopback server: requests are read as they arrive, and answered in the order in which
-/// they are complete. Streams that switch to another protocol run on separate threads, so that several can be active at
-/// a time.
+/// they are complete. A thread of its own reads, so that a client's PING is answered while a route waits. Streams that
+/// switch to another protocol run on separate threads, so that several can be active at a time.
 final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socket: guarded by `monitor`
     /// The unread bytes of a switched stream, and the number of flow-control bytes that they occupy.
     private struct Received {
@@ -29,8 +29,6 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
     private var buffer = [UInt8](repeating: 0, count: bufferBytes)
     private var requestCount = 0
     private let monitor = Monitor()
-    /// Whether a thread waits for bytes: one thread waits for all.
-    private var isReceiving = false
     private var hasEnded = false
     private var tunnelThreads: [WorkerThread] = []
     /// The reason for the connection's end, where another thread than the connection's detected it.
@@ -51,6 +49,7 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
 
     /// Returns when the client has ended the connection.
     func serve() throws {
+        let reader = try WorkerThread { self.read() }
         let result = Result {
             while let (stream, request) = try next() {
                 connection.requests?.append(request)
@@ -58,6 +57,8 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
             }
         }
         endTunnels()
+        socket.stopReceiving()
+        reader.join()
         if let failure { throw failure }
         try result.get()
     }
@@ -76,25 +77,24 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
     private func receive() throws -> Bool {
         if hasEnded { return false }
         try flush()
-        if isReceiving {
-            monitor.wait()
-            return !hasEnded
-        }
-        isReceiving = true
-        defer {
-            isReceiving = false
+        monitor.wait()
+        return !hasEnded
+    }
+
+    /// Called on the reading thread, without the lock: returns at the connection's end.
+    private func read() {
+        monitor.withLock {
+            do {
+                while !hasEnded {
+                    if !socket.hasPending { try monitor.withoutLock { try socket.waitUntilReadable() } }
+                    guard !hasEnded, try receiveNow() else { break }
+                    monitor.notifyAll()
+                }
+            } catch {
+                failure = failure ?? error
+            }
+            hasEnded = true
             monitor.notifyAll()
-        }
-        do {
-            if !socket.hasPending { try monitor.withoutLock { try socket.waitUntilReadable() } }
-            if hasEnded { return false }
-            if try receiveNow() { return true }
-            hasEnded = true
-            return false
-        } catch {
-            hasEnded = true
-            failure = failure ?? error
-            throw error
         }
     }
 
@@ -168,11 +168,12 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
         request.connectProtocol = head.connectProtocol
         requestCount += 1
         incomplete[stream] = request
-        if let response = try options.beforeBody?(request) {
+        if let beforeBody = options.beforeBody, let response = try monitor.withoutLock({ try beforeBody(request) }) {
             early[stream] = response
             return end(stream)
         }
-        guard let interims = try options.interimResponses?(request) else { return }
+        guard let interimResponses = options.interimResponses else { return }
+        let interims = try monitor.withoutLock { try interimResponses(request) }
         try send(interims, on: stream)
         // The recipient of the body may wait for the client's next action.
         try flush()
@@ -278,8 +279,8 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
                 hasEnded = true
                 return true
             }
-            // The connection's thread may wait for bytes.
-            if endsConnection { socket.interrupt() }
+            // The other threads wait for what the reading one receives.
+            if endsConnection { socket.stopReceiving() }
         }
     }
 

@@ -42,8 +42,11 @@ public struct ServerRequest: Sendable {
 /// The waits for a route or a body's closure, on its connection's thread. Each wait ends early, with an error that ends
 /// the connection, when the server stops.
 public struct ServerExchange: Sendable {
-    /// The server was stopped while a route waited.
+    /// The server was stopped while a route waited, or the route has ended its connection.
     public struct Interrupted: Error, Sendable {}
+
+    /// The route has ended its connection with a reset.
+    struct Reset: Error {}
 
     private let socket: StreamSocket
     private let stopping: Signal
@@ -66,13 +69,11 @@ public struct ServerExchange: Sendable {
 
     /// Ends the connection with a reset, and the route with it.
     public func reset() throws -> Never {
-        socket.reset()
-        throw Interrupted()
+        throw Reset()
     }
 
     /// Ends the connection, in TLS without close_notify, and the route with it.
     public func closeAbruptly() throws -> Never {
-        socket.closeWithoutNotify()
         throw Interrupted()
     }
 }

@@ -183,6 +183,11 @@ public final class StreamSocket: @unchecked Sendable {  // the mutex guards the 
         shutDown(Int32(SHUT_RDWR))
     }
 
+    /// Wakes the threads that wait for bytes: reads return the connection's end. Nothing is sent.
+    func stopReceiving() {
+        shutDown(Int32(SHUT_RD))
+    }
+
     private func shutDown(_ how: Int32) {
         descriptor.withLock { descriptor in
             if let descriptor { _ = Glibc.shutdown(descriptor, how) }
