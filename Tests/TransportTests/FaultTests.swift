@@ -136,6 +136,33 @@ import Testing
         #expect(plan.injectedCount == 1)
     }
 
+    /// Bytes that the socket did not take at once count as written: the owner waits for an answer, and writes no more.
+    @Test func keptBytesThatCannotBeSentLater() async throws {
+        let peer = try TLSPeer { connection in
+            var byte: UInt8 = 0
+            // A part of the client's record is there. The answer makes the client's loop send the rest.
+            guard recv(connection.connection.descriptor, &byte, 1, Int32(MSG_PEEK)) == 1 else {
+                throw PeerError(call: "recv")
+            }
+            try connection.write("early")
+            _ = try connection.readToEnd()
+        }
+        defer { peer.stop() }
+        // The handshake has two calls.
+        let plan = FaultPlan([
+            FaultPlan.Entry(.send, .nth(3), .short(10)), FaultPlan.Entry(.send, .nth(4), .fail(EAGAIN)),
+            FaultPlan.Entry(.send, .nth(5), .fail(ENOBUFS)),
+        ])
+        try await withClient(peer, plan) { client in
+            #expect(await client.write("request") == nil)
+            let (bytes, end) = await client.readToEnd()
+            #expect(bytes.isEmpty || bytes == Array("early".utf8))
+            #expect(end == .failed(.systemCall(.send, errno: ENOBUFS)))
+            #expect(await client.isDead)
+        }
+        #expect(plan.injectedCount == 3)
+    }
+
     private func withClient(
         _ peer: TLSPeer, _ plan: FaultPlan, _ body: @Sendable (Client) async -> Void
     ) async throws {

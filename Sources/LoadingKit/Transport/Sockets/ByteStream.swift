@@ -231,12 +231,20 @@ extension ByteStream: EventSource {
             tls.fail(.handshake("the peer closed the connection while the program decided who the client is"))
         }
         if Socket.means(readable: events) { handler?.streamDidBecomeReadable(self) }
+        writeMore()
+    }
+
+    private func writeMore() {
         guard !socket.isClosed, socket.isWritable else { return }
         // TLS output that the socket has not taken is written first.
         if let tls, !tls.flush() { return }
         if wantsWritable {
             wantsWritable = false
             handler?.streamDidBecomeWritable(self)
+        } else if tls?.loss != nil {
+            // No write follows that would report it. What the peer has sent is read first.
+            socket.assumeReadable()
+            handler?.streamDidBecomeReadable(self)
         }
     }
 
@@ -260,9 +268,7 @@ extension ByteStream: EventSource {
         loop.executeLater { [weak self] in
             guard let self, !socket.isClosed else { return }
             handler?.streamDidBecomeReadable(self)
-            guard !socket.isClosed, socket.isWritable, tls.flush(), wantsWritable else { return }
-            wantsWritable = false
-            handler?.streamDidBecomeWritable(self)
+            writeMore()
         }
     }
 

@@ -42,12 +42,16 @@ final class SocketBIO {
 
     var hasKept: Bool { keptStart < kept.count }
 
+    /// The reason why kept bytes, here or in the carrier, will never be sent.
+    var loss: TransportError.Cause? { hasKept && failure != nil ? failure : carrier?.loss }
+
     /// Whether a read may return bytes.
     var mayHaveInput: Bool { socket.isReadable || carrier?.hasPendingInput == true }
 
     /// Sends the kept bytes. Returns `false` if some are left.
     func flush() -> Bool {
         if let carrier, !carrier.flush() { return false }
+        guard failure == nil else { return false }
         while hasKept {
             let result = kept.withUnsafeBytes { send(UnsafeRawBufferPointer(rebasing: $0[keptStart...])) }
             guard result > 0 else { return false }

@@ -156,7 +156,11 @@ final class TLSSession {
         while total < count {
             switch readOnce(buffer + total, count - total) {
             case .bytes(let read): total += read
-            case .wouldBlock: return total > 0 ? .bytes(total) : .wouldBlock
+            case .wouldBlock:
+                if total > 0 { return .bytes(total) }
+                guard let loss else { return .wouldBlock }
+                fail(loss)
+                return .failed(loss)
             case .end:
                 // OpenSSL stores the end and reports it again.
                 return total > 0 ? .bytes(total) : .end
@@ -196,7 +200,7 @@ final class TLSSession {
         deferred != nil || !awaitsIdentity && (SSL_has_pending(ssl) == 1 || bio.carrier?.hasPendingInput == true)
     }
 
-    /// The peer has closed the connection while the client's identity was being decided. The next read reports this.
+    /// The connection has become unusable, for a reason that OpenSSL does not know. The next read reports it.
     func fail(_ cause: TransportError.Cause) {
         deferred = cause
         failed = true
@@ -204,7 +208,7 @@ final class TLSSession {
 
     /// Whether the peer has sent no application data, only messages of TLS itself.
     func checkIsQuiet() -> Bool {
-        guard deferred == nil, !failed else { return false }
+        guard deferred == nil, !failed, loss == nil else { return false }
         // Far cheaper than to ask OpenSSL.
         if bio.socket.peek() == -Int(EAGAIN) { return !hasPendingInput }
         bio.socket.assumeReadable()
@@ -303,6 +307,9 @@ final class TLSSession {
 
     /// Sends bytes that the socket did not take. Returns `false` if some are left; the next write reports a failure.
     func flush() -> Bool { bio.flush() || bio.failure != nil }
+
+    /// The reason why bytes that counted as written will never be sent. A read reports it when there is no more input.
+    var loss: TransportError.Cause? { bio.loss }
 
     /// Sends `close_notify`, the end of this side's data (RFC 8446 §6.1). Does not wait for the socket.
     func sendCloseNotify() {
