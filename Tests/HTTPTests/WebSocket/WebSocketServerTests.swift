@@ -43,7 +43,7 @@ import Testing
             let even = Data(repeating: 7, count: 8 << 20)
             // Longer than deflate's window.
             let noise = Data((0..<1 << 16).map { _ in UInt8.random(in: 0...255) })
-            let uneven = Data((0..<32).map { _ in noise }.joined())
+            let uneven = (0..<32).reduce(into: Data()) { data, _ in data.append(noise) }
             for data in [even, uneven] {
                 try await task.send(.data(data))
                 guard case .data(let received) = try await task.receive() else { throw CancellationError() }

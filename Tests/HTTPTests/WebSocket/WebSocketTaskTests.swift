@@ -19,7 +19,7 @@ import Testing
             try await early
             try await expect(task, "early")
             let piece = Data((0..<1000).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 7) })
-            let long = Data((0..<1000).map { _ in piece }.joined())
+            let long = (0..<1000).reduce(into: Data()) { data, _ in data.append(piece) }
             let text = String(repeating: "Ein längerer Text, der sich wiederholt. ", count: 5000)
             for message in [
                 Message.string(""), .data(Data()), .string("é🙂"), .data(Data([0, 255])), .data(long), .string(text),
