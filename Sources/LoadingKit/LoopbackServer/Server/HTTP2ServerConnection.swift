@@ -30,6 +30,7 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
     private var requestCount = 0
     private let monitor = Monitor()
     private var hasEnded = false
+    private var hasReader = false
     private var tunnelThreads: [WorkerThread] = []
     /// The reason for the connection's end, where another thread than the connection's detected it.
     private var failure: (any Error)?
@@ -50,24 +51,24 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
     /// Returns when the client has ended the connection.
     func serve() throws {
         let reader = try WorkerThread { self.read() }
-        let result = Result {
+        do {
             while let (stream, request) = try next() {
                 connection.requests?.append(request)
                 try answer(request, on: stream)
             }
+        } catch {
+            monitor.withLock { end(because: error) }
         }
         endTunnels()
-        socket.stopReceiving()
         reader.join()
         if let failure { throw failure }
-        try result.get()
     }
 
     /// The next request to answer; nil at the connection's end.
     private func next() throws -> (stream: HTTP2StreamID, request: ServerRequest)? {
         try monitor.withLock {
             while complete.isEmpty { guard try receive() else { return nil } }
-            return complete.removeFirst()
+            return failure == nil ? complete.removeFirst() : nil
         }
     }
 
@@ -78,12 +79,14 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
         if hasEnded { return false }
         try flush()
         monitor.wait()
-        return !hasEnded
+        // The caller takes the last bytes before it is told of the connection's end.
+        return true
     }
 
     /// Called on the reading thread, without the lock: returns at the connection's end.
     private func read() {
         monitor.withLock {
+            hasReader = true
             do {
                 while !hasEnded {
                     if !socket.hasPending { try monitor.withoutLock { try socket.waitUntilReadable() } }
@@ -92,10 +95,28 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
                 }
             } catch {
                 failure = failure ?? error
+                socket.end(because: error)
             }
             hasEnded = true
+            hasReader = false
             monitor.notifyAll()
         }
+    }
+
+    /// Ends the connection at once, when no other thread uses the socket any more. Not for the reading thread.
+    private func end(because error: any Error) {
+        failure = failure ?? error
+        hasEnded = true
+        monitor.notifyAll()
+        socket.stopReceiving()
+        while hasReader { monitor.wait() }
+        socket.end(because: error)
+    }
+
+    /// Calls a closure of the test, without the lock.
+    private func call<Answer>(_ closure: () throws -> Answer) rethrows -> Answer {
+        monitor.notifyAll()
+        return try monitor.withoutLock(closure)
     }
 
     private func receiveNow() throws -> Bool {
@@ -157,7 +178,7 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
             incomplete[stream]?.body += bytes
             return
         }
-        try monitor.withoutLock { try receive(request, bytes) }
+        try call { try receive(request, bytes) }
     }
 
     private func begin(_ stream: HTTP2StreamID, _ head: HTTP2RequestHead) throws {
@@ -168,12 +189,12 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
         request.connectProtocol = head.connectProtocol
         requestCount += 1
         incomplete[stream] = request
-        if let beforeBody = options.beforeBody, let response = try monitor.withoutLock({ try beforeBody(request) }) {
+        if let beforeBody = options.beforeBody, let response = try call({ try beforeBody(request) }) {
             early[stream] = response
             return end(stream)
         }
         guard let interimResponses = options.interimResponses else { return }
-        let interims = try monitor.withoutLock { try interimResponses(request) }
+        let interims = try call { try interimResponses(request) }
         try send(interims, on: stream)
         // The recipient of the body may wait for the client's next action.
         try flush()
@@ -271,16 +292,12 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
                 try flush()
             }
         } catch {
-            let endsConnection = monitor.withLock {
+            monitor.withLock {
                 tunnels[stream] = nil
                 // Where the client has closed the stream, the other streams continue.
-                guard !hasEnded, machine.isOpen(stream) else { return false }
-                failure = error
-                hasEnded = true
-                return true
+                guard !hasEnded, machine.isOpen(stream) || error is ServerExchange.Interrupted else { return }
+                end(because: error)
             }
-            // The other threads wait for what the reading one receives.
-            if endsConnection { socket.stopReceiving() }
         }
     }
 

@@ -73,7 +73,7 @@ public final class LoopbackServer: Sendable {
                 ).serve()
             } catch {
                 failures.append("connection \(number): \(error)")
-                if error is ServerExchange.Reset { socket.reset() } else { socket.closeWithoutNotify() }
+                socket.end(because: error)
             }
             socket.close()
             endings.append(number)

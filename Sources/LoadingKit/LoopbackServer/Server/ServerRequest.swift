@@ -43,10 +43,10 @@ public struct ServerRequest: Sendable {
 /// the connection, when the server stops.
 public struct ServerExchange: Sendable {
     /// The server was stopped while a route waited, or the route has ended its connection.
-    public struct Interrupted: Error, Sendable {}
-
-    /// The route has ended its connection with a reset.
-    struct Reset: Error {}
+    public struct Interrupted: Error, Sendable {
+        /// Whether the connection ends with a reset.
+        var isReset = false
+    }
 
     private let socket: StreamSocket
     private let stopping: Signal
@@ -67,12 +67,12 @@ public struct ServerExchange: Sendable {
         if stopping.hasFired { throw Interrupted() }
     }
 
-    /// Ends the connection with a reset, and the route with it.
+    /// Ends the connection with a reset, and the route with it, which has to pass the error on.
     public func reset() throws -> Never {
-        throw Reset()
+        throw Interrupted(isReset: true)
     }
 
-    /// Ends the connection, in TLS without close_notify, and the route with it.
+    /// Ends the connection, in TLS without close_notify, and the route with it, which has to pass the error on.
     public func closeAbruptly() throws -> Never {
         throw Interrupted()
     }
