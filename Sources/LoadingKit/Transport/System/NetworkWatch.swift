@@ -2,17 +2,11 @@ import LoadingKitPrimitives
 
 /// Reports changes of the networks to a session, a burst of changes once. Confined to its loop.
 package final class NetworkWatch {
-    /// The delay after a change, in seconds: an address appears before its route.
-    private static let settlingTime = 0.1
-    /// The shortest time between two reports, in seconds. On some machines, as those with many containers, the networks
-    /// change all the time, and servers close connections with too many PINGs.
-    private static let shortestPause = 5.0
-
     private let loop: EventLoop
     private let report: () -> Void
     private var observer: NetworkMonitor.Observer?
     private var timer: LoopTimer?
-    private var lastReport: MonotonicTime?
+    private var reports = NetworkReports()
 
     package init(_ networks: NetworkMonitor, _ loop: EventLoop, _ report: @escaping () -> Void) {
         self.loop = loop
@@ -22,14 +16,35 @@ package final class NetworkWatch {
 
     private func networksDidChange() {
         guard timer == nil else { return }
-        let soon = loop.now.advanced(bySeconds: Self.settlingTime)
-        let time = lastReport.map { max(soon, $0.advanced(bySeconds: Self.shortestPause)) } ?? soon
-        timer = loop.schedule(at: time) { [weak self] in self?.changesDidSettle() }
+        timer = loop.schedule(at: reports.next(after: loop.now)) { [weak self] in self?.changesDidSettle() }
     }
 
     private func changesDidSettle() {
         timer = nil
-        lastReport = loop.now
+        reports.note(loop.now)
         report()
     }
+}
+
+/// Decides when changes of the networks are reported.
+package struct NetworkReports {
+    /// The delay after a change, in seconds: an address appears before its route.
+    private static let settlingTime = 0.1
+    /// The largest number of reports in a time, which is in seconds. What a user sees as one change often is several, a second or
+    /// two apart. On some machines, as those with many containers, the networks change all the time, and servers close
+    /// connections with too many PINGs.
+    private static let limit = (count: 3, time: 15.0)
+
+    /// The times of the last reports, as many as the limit has.
+    private var times: [MonotonicTime] = []
+
+    package init() {}
+
+    /// The time of the report of a change that has happened now.
+    package func next(after now: MonotonicTime) -> MonotonicTime {
+        let soon = now.advanced(bySeconds: Self.settlingTime)
+        return times.count < Self.limit.count ? soon : max(soon, times[0].advanced(bySeconds: Self.limit.time))
+    }
+
+    package mutating func note(_ report: MonotonicTime) { times = (times + [report]).suffix(Self.limit.count) }
 }
