@@ -105,11 +105,23 @@ private enum ThreadState {
         return Double(running.tv_sec) + (Double(running.tv_nsec) + waiting) / 1e9
     }
 
+    /// The busy time, and the time of that measurement; nil where the system does not say. It is repeated where the thread
+    /// waited for a processor in it.
+    private static var measurement: (busy: Double, time: ContinuousClock.Instant)? {
+        for _ in 0..<100 {
+            let start = ContinuousClock.now
+            guard let busy = busyTime else { return nil }
+            let end = ContinuousClock.now
+            if end - start < .milliseconds(1) { return (busy, end) }
+        }
+        return nil
+    }
+
     static func blockedTime(_ body: () -> Void) -> Double {
-        let (busy, start) = (busyTime, ContinuousClock.now)
+        let start = measurement
         body()
-        guard let busy, let after = busyTime else { return 0 }
-        return max(0, (ContinuousClock.now - start) / .seconds(1) - (after - busy))
+        guard let start, let end = measurement else { return 0 }
+        return max(0, (end.time - start.time) / .seconds(1) - (end.busy - start.busy))
     }
 }
 
