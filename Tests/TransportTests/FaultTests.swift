@@ -163,6 +163,36 @@ import Testing
         #expect(plan.injectedCount == 3)
     }
 
+    /// No event follows a call that failed for another reason than that the socket is full.
+    @Test(arguments: [false, true]) func aCallThatFailsAfterSomeBytesIsMadeAgain(isSecure: Bool) async throws {
+        let plain = try Peer { try $0.write(try $0.readToEnd()) }
+        let secure = try TLSPeer { connection in
+            try connection.write(try connection.readToEnd())
+            connection.finishWriting()
+        }
+        defer {
+            plain.stop()
+            secure.stop()
+        }
+        let context = try TLSTests.context()
+        // The handshake has two calls.
+        let first = isSecure ? 3 : 1
+        let plan = FaultPlan([
+            FaultPlan.Entry(.send, .nth(first), .short(10)), FaultPlan.Entry(.send, .nth(first + 1), .fail(ENOBUFS)),
+        ])
+        await withLoop { loop in
+            loop.attach(plan)
+            let client = Client(loop)
+            let endpoint = isSecure ? secure.endpoint : plain.endpoint
+            #expect(await client.connect(endpoint, tls: isSecure ? (context, "localhost") : nil) == nil)
+            #expect(await client.write("a long request") == nil)
+            await client.finishWriting()
+            #expect(await client.readToEnd() == (Array("a long request".utf8), .orderly))
+            await client.close()
+        }
+        #expect(plan.injectedCount == 2)
+    }
+
     private func withClient(
         _ peer: TLSPeer, _ plan: FaultPlan, _ body: @Sendable (Client) async -> Void
     ) async throws {

@@ -139,6 +139,9 @@ package final class ByteStream {
         return noteSent(socket.send(bytes), of: bytes.count, .send)
     }
 
+    /// The reason why bytes that counted as written will never be sent.
+    package var loss: TransportError? { tls?.loss.map { TransportError(.write, info.endpoint.description, $0) } }
+
     /// Writes both buffers as if they were one: with one system call, or in one TLS record if both are small.
     package func write(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> WriteResult {
         assert(loop.isCurrent)
@@ -162,22 +165,29 @@ package final class ByteStream {
     }
 
     private func noteSent(_ result: Int, of count: Int, _ name: SystemCalls.Name) -> WriteResult {
-        if result < count { wantsWritable = true }
-        if result >= 0 { return .bytes(result) }
+        if result >= 0 { return noteTaken(result, of: count) }
+        wantsWritable = true
         return result == -Int(EAGAIN) ? .wouldBlock : writeFailed(.systemCall(name, errno: Int32(-result)))
     }
 
     private func noteWritten(_ result: TLSSession.WriteResult, of count: Int) -> WriteResult {
         switch result {
-        case .bytes(let taken):
-            if taken < count { wantsWritable = true }
-            return .bytes(taken)
+        case .bytes(let taken): return noteTaken(taken, of: count)
         case .wouldBlock:
             wantsWritable = true
             if let tls { askForIdentityIfNeeded(tls) }
             return .wouldBlock
         case .failed(let cause): return writeFailed(cause)
         }
+    }
+
+    private func noteTaken(_ taken: Int, of count: Int) -> WriteResult {
+        if taken < count { wantsWritable = true }
+        // A call failed after it had taken some bytes. No event reports the failure; the next call does.
+        if socket.isWritable, taken > 0, taken < count || tls?.hasKept == true {
+            loop.executeLater { [weak self] in self?.writeMore() }
+        }
+        return .bytes(taken)
     }
 
     /// Sends the end of this side's data (FIN, or under TLS `close_notify`). Reading continues.
@@ -238,14 +248,15 @@ extension ByteStream: EventSource {
         guard !socket.isClosed, socket.isWritable else { return }
         // TLS output that the socket has not taken is written first.
         if let tls, !tls.flush() { return }
+        let hasLoss = tls?.loss != nil
+        // The handler reads all bytes that the peer has sent before a read reports the loss.
+        if hasLoss { socket.assumeReadable() }
         if wantsWritable {
             wantsWritable = false
             handler?.streamDidBecomeWritable(self)
-        } else if tls?.loss != nil {
-            // No write follows that would report it. What the peer has sent is read first.
-            socket.assumeReadable()
-            handler?.streamDidBecomeReadable(self)
         }
+        // There may be no other write that would report it.
+        if hasLoss { handler?.streamDidBecomeReadable(self) }
     }
 
     /// The handler is asked later, because it is reading or writing now.

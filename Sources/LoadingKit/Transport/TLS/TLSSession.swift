@@ -114,17 +114,19 @@ final class TLSSession {
         switch SSL_get_error(ssl, result) {
         case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE:
             _ = bio.flush()
-            return .wouldBlock
+            guard loss != nil else { return .wouldBlock }
+            failed = true
+            return .failed(handshakeCause())
         case SSL_ERROR_WANT_RETRY_VERIFY: return .needsTrustDecision(evaluation)
         case SSL_ERROR_WANT_X509_LOOKUP: return .needsIdentity(acceptedAuthorities)
-        case let code:
+        case _:
             failed = true
             _ = bio.flush()  // the alert
-            return .failed(handshakeCause(code))
+            return .failed(handshakeCause())
         }
     }
 
-    private func handshakeCause(_ code: Int32) -> TransportError.Cause {
+    private func handshakeCause() -> TransportError.Cause {
         if case .systemCall(let name, let code) = bio.failure {
             return TransportError.Cause(SystemCallFailure(name: name, code: code))
         }
@@ -307,6 +309,9 @@ final class TLSSession {
 
     /// Sends bytes that the socket did not take. Returns `false` if some are left; the next write reports a failure.
     func flush() -> Bool { bio.flush() || bio.failure != nil }
+
+    /// Whether there are bytes that the socket did not take.
+    var hasKept: Bool { bio.hasKept || bio.carrier?.hasKept == true }
 
     /// The reason why bytes that counted as written will never be sent. A read reports it when there is no more input.
     var loss: TransportError.Cause? { bio.loss }

@@ -120,6 +120,7 @@ extension FTPLoad {
             guard read(listing, transfer, atMost: Self.readsInARow) else { return }
             session.loop.executeLater { [weak self] in self?.moveData() }
         case .sending(let piece, let source): send(piece, source, transfer)
+        case .sent(nil): if let loss = transfer.connection.data.stream?.loss { didNotSend(loss, transfer) }
         case .asked, .readingBody, .sent: break
         }
     }
@@ -206,16 +207,20 @@ extension FTPLoad {
             receiver?.didSendBody(sent, expected: transfer.request.body.expectedCount)
         }
         if let failure {
-            transfer.connection.data.close()
-            // The server's reply about a data connection that it closed arrives at once, if there is one.
-            let time = session.loop.now.advanced(bySeconds: 1)
-            transfer.phase = .sent(session.loop.schedule(at: time) { [weak self] in self?.fail(failure) })
+            didNotSend(failure, transfer)
         } else if rest.isEmpty {
             if let source { return readPiece(source, transfer, stream) }
             transfer.phase = .sent(nil)
             stream.finishWriting()
             transfer.connection.run { $0.dataDidEnd() }
         }
+    }
+
+    private func didNotSend(_ failure: TransportError, _ transfer: Transfer) {
+        transfer.connection.data.close()
+        // The server's reply about a data connection that it closed arrives at once, if there is one.
+        let time = session.loop.now.advanced(bySeconds: 1)
+        transfer.phase = .sent(session.loop.schedule(at: time) { [weak self] in self?.fail(failure) })
     }
 
     private func readPiece(_ source: any BodySource, _ transfer: Transfer, _ stream: ByteStream) {
