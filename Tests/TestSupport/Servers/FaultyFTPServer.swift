@@ -86,10 +86,12 @@ package final class FaultyFTPServer: Sendable {
         (isImplicit, isProtected, hadNoFaults) = (tls?.isImplicit == true, tls != nil, faults.isEmpty)
         acceptor = try ConnectionAcceptor(.ipv4(), stopping: stopping) { [stopping, recorder, lines] socket, _ in
             let session = Session(socket, tls, stopping, note: { lines.append($0) }) { step in
-                recorder.append(step)
-                return remaining.update { faults in
+                let act = remaining.update { faults in
                     faults.firstIndex { $0.step == step }.map { faults.remove(at: $0).act }
                 }
+                // A test that waits for the step may go on with another connection, which the fault is not for.
+                recorder.append(step)
+                return act
             }
             try? session.run()
         }
