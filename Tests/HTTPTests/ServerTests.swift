@@ -1,5 +1,4 @@
 import Foundation
-import LoadingKitHTTP2
 import LoadingKitLoopbackServer
 import TestSupport
 import Testing
@@ -179,89 +178,6 @@ import Testing
         }
         #expect(refused == "HTTP/1.1 417 Expectation Failed\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
         #expect(accepted == "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc")
-    }
-
-    /// A client that has no answer to its PING gives the connection up.
-    @Test(arguments: ["/route", "/body"]) func answersAPINGWhileARouteWaits(_ path: String) async throws {
-        let (waits, release) = (Signal(), Signal())
-        var options = LoopbackServer.Options()
-        options.speaksHTTP2 = true
-        let server = try LoopbackServer(options) { request in
-            let wait = { @Sendable () throws in
-                waits.fire()
-                try request.exchange.wait(for: release)
-            }
-            if request.path == "/route" { try wait() }
-            return .stream(.length(3)) { writer in
-                if request.path == "/body" { try wait() }
-                try writer.write("abc")
-            }
-        }
-        defer { server.stop() }
-        let events = try await withTimeout(path) {
-            try await onThread {
-                let client = try HTTP2Client(server.address)
-                let stream = try client.get(path)
-                waits.waitBlocking()
-                try client.ping(7)
-                var events = [try client.next { $0 == .pingAcknowledged(7) }]
-                release.fire()
-                events.append(
-                    try client.next {
-                        if case .data(stream, _, _, endStream: true) = $0 { true } else { false }
-                    })
-                return events
-            }
-        }
-        #expect(events == [true, true])
-    }
-
-    /// A client that speaks HTTP/2 frame by frame, without TLS.
-    private final class HTTP2Client {
-        private let socket: StreamSocket
-        private var machine = HTTP2ConnectionStateMachine(role: .client)
-        private var output: [UInt8] = []
-        private var input: [UInt8] = []
-        private var position = 0
-
-        init(_ address: LoopbackAddress) throws {
-            socket = try StreamSocket(connectingTo: address)
-            machine.sendPreface(to: &output)
-        }
-
-        func get(_ path: String) throws -> HTTP2StreamID {
-            let head = HTTP2RequestHead(method: "GET", scheme: "http", authority: "h", path: path)
-            let stream = try machine.sendRequest(head, endStream: true, to: &output)
-            try flush()
-            return stream
-        }
-
-        func ping(_ value: UInt64) throws {
-            machine.sendPing(value, to: &output)
-            try flush()
-        }
-
-        /// Whether such an event came before the connection's end.
-        func next(_ isWanted: (HTTP2Event) -> Bool) throws -> Bool {
-            while true {
-                let event = try input.withUnsafeBytes { bytes throws(HTTP2Error) in
-                    try machine.receive(bytes, &position)
-                }
-                if let event {
-                    if isWanted(event) { return true }
-                    continue
-                }
-                machine.drainControlBytes(into: &output)
-                try flush()
-                (input, position) = (try socket.read(), 0)
-                if input.isEmpty { return false }
-            }
-        }
-
-        private func flush() throws {
-            try socket.write(output)
-            output.removeAll()
-        }
     }
 
     @Test func recordsWhatItSaw() async throws {

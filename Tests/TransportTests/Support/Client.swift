@@ -8,8 +8,8 @@ actor Client {
     private final class Ears: ByteStreamHandler {
         var readable: (() -> Void)?
         var writable: (() -> Void)?
-        /// Whether there has been room since the last write, of which nobody waited to be told.
-        var isWritable = false
+        /// Whether the stream became writable after the last write, while the test was not waiting for it.
+        var becameWritable = false
         var readableCount = 0
 
         func streamDidBecomeReadable(_ stream: ByteStream) {
@@ -22,7 +22,7 @@ actor Client {
         func streamDidBecomeWritable(_ stream: ByteStream) {
             let waiter = writable
             writable = nil
-            isWritable = waiter == nil
+            becameWritable = waiter == nil
             waiter?()
         }
     }
@@ -112,7 +112,7 @@ actor Client {
     /// One write, without waiting.
     func writeNow(_ bytes: [UInt8], _ more: [UInt8] = []) -> ByteStream.WriteResult {
         guard let stream else { return .wouldBlock }
-        ears.isWritable = false
+        ears.becameWritable = false
         return bytes.withUnsafeBytes { first in
             more.withUnsafeBytes { second in more.isEmpty ? stream.write(first) : stream.write(first, second) }
         }
@@ -136,7 +136,7 @@ actor Client {
     func write(_ text: String) async -> TransportError.Cause? { await write(Array(text.utf8)) }
 
     func waitUntilWritable() async {
-        if ears.isWritable { return }
+        if ears.becameWritable { return }
         await withCheckedContinuation { continuation in ears.writable = { continuation.resume() } }
     }
 

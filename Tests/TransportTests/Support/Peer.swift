@@ -132,6 +132,12 @@ final class PeerConnection {
         return Array(buffer[..<result])
     }
 
+    /// Blocks until there are bytes, and leaves them unread.
+    func waitForBytes() throws {
+        var byte: UInt8 = 0
+        guard recv(descriptor, &byte, 1, Int32(MSG_PEEK)) == 1 else { throw PeerError(call: "recv") }
+    }
+
     func read(exactly count: Int) throws -> [UInt8] {
         var all: [UInt8] = []
         while all.count < count {

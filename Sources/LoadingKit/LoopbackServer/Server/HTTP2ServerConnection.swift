@@ -3,7 +3,7 @@ import LoadingKitHTTP2
 import LoadingKitPrimitives
 
 /// One HTTP/2 connection of a loopback server: requests are read as they arrive, and answered in the order in which
-/// they are complete. A thread of its own reads, so that a client's PING is answered while a route waits. Streams that
+/// they are complete. A separate thread reads, so that a client's PING is answered while a route waits. Streams that
 /// switch to another protocol run on separate threads, so that several can be active at a time.
 final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socket: guarded by `monitor`
     /// The unread bytes of a switched stream, and the number of flow-control bytes that they occupy.
@@ -30,9 +30,10 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
     private var requestCount = 0
     private let monitor = Monitor()
     private var hasEnded = false
-    private var hasReader = false
+    /// Whether the reading thread may use the socket.
+    private var isReading = false
     private var tunnelThreads: [WorkerThread] = []
-    /// The reason for the connection's end, where another thread than the connection's detected it.
+    /// The error that ended the connection.
     private var failure: (any Error)?
 
     init(_ connection: AcceptedConnection) {
@@ -50,7 +51,7 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
 
     /// Returns when the client has ended the connection.
     func serve() throws {
-        let reader = try WorkerThread { self.read() }
+        let reader = try WorkerThread { self.readUntilEnd() }
         do {
             while let (stream, request) = try next() {
                 connection.requests?.append(request)
@@ -83,10 +84,10 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
         return true
     }
 
-    /// Called on the reading thread, without the lock: returns at the connection's end.
-    private func read() {
+    /// Called on the reading thread, without the lock. Returns when the connection has ended.
+    private func readUntilEnd() {
         monitor.withLock {
-            hasReader = true
+            isReading = true
             do {
                 while !hasEnded {
                     if !socket.hasPending { try monitor.withoutLock { try socket.waitUntilReadable() } }
@@ -98,18 +99,18 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
                 socket.end(because: error)
             }
             hasEnded = true
-            hasReader = false
+            isReading = false
             monitor.notifyAll()
         }
     }
 
-    /// Ends the connection at once, when no other thread uses the socket any more. Not for the reading thread.
+    /// Ends the connection when the reading thread no longer uses the socket. Must not be called on the reading thread.
     private func end(because error: any Error) {
         failure = failure ?? error
         hasEnded = true
         monitor.notifyAll()
         socket.stopReceiving()
-        while hasReader { monitor.wait() }
+        while isReading { monitor.wait() }
         socket.end(because: error)
     }
 

@@ -77,3 +77,10 @@ public struct ServerExchange: Sendable {
         throw Interrupted()
     }
 }
+
+extension StreamSocket {
+    /// Ends the connection because of an error: with a reset if a route has asked for it, else without close_notify.
+    func end(because error: any Error) {
+        if (error as? ServerExchange.Interrupted)?.isReset == true { reset() } else { closeWithoutNotify() }
+    }
+}

@@ -178,11 +178,6 @@ public final class StreamSocket: @unchecked Sendable {  // the mutex guards the 
         finish()
     }
 
-    /// Ends the connection because of an error: without close_notify, or as a route has asked.
-    func end(because error: any Error) {
-        if (error as? ServerExchange.Interrupted)?.isReset == true { reset() } else { closeWithoutNotify() }
-    }
-
     /// Wakes the owning thread from any call on this connection: reads return its end, writes fail.
     public func interrupt() {
         shutDown(Int32(SHUT_RDWR))

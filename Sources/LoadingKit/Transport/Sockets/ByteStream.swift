@@ -139,9 +139,6 @@ package final class ByteStream {
         return noteSent(socket.send(bytes), of: bytes.count, .send)
     }
 
-    /// The reason why bytes that counted as written will never be sent.
-    package var loss: TransportError? { tls?.loss.map { TransportError(.write, info.endpoint.description, $0) } }
-
     /// Writes both buffers as if they were one: with one system call, or in one TLS record if both are small.
     package func write(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> WriteResult {
         assert(loop.isCurrent)
@@ -183,12 +180,15 @@ package final class ByteStream {
 
     private func noteTaken(_ taken: Int, of count: Int) -> WriteResult {
         if taken < count { wantsWritable = true }
-        // A call failed after it had taken some bytes. No event reports the failure; the next call does.
+        // A system call failed after an earlier one had taken some bytes. No event reports that: only the next call does.
         if socket.isWritable, taken > 0, taken < count || tls?.hasKept == true {
             loop.executeLater { [weak self] in self?.writeMore() }
         }
         return .bytes(taken)
     }
+
+    /// The reason why bytes that counted as written will never be sent.
+    package var loss: TransportError? { tls?.loss.map { TransportError(.write, info.endpoint.description, $0) } }
 
     /// Sends the end of this side's data (FIN, or under TLS `close_notify`). Reading continues.
     package func finishWriting() {
@@ -245,7 +245,7 @@ extension ByteStream: EventSource {
     }
 
     private func writeMore() {
-        guard !socket.isClosed, socket.isWritable else { return }
+        guard !socket.isClosed, socket.isWritable, !isAskingForIdentity else { return }
         // TLS output that the socket has not taken is written first.
         if let tls, !tls.flush() { return }
         let hasLoss = tls?.loss != nil

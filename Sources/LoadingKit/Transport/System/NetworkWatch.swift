@@ -30,8 +30,8 @@ package final class NetworkWatch {
 package struct NetworkReports {
     /// The delay after a change, in seconds: an address appears before its route.
     private static let settlingTime = 0.1
-    /// The largest number of reports in a time, which is in seconds. What a user sees as one change often is several, a second or
-    /// two apart. On some machines, as those with many containers, the networks change all the time, and servers close
+    /// The largest number of reports in this time, in seconds. A move to another network often consists of several changes, a
+    /// second or two apart. On some machines, as those with many containers, the networks change all the time, and servers close
     /// connections with too many PINGs.
     private static let limit = (count: 3, time: 15.0)
 

@@ -105,8 +105,8 @@ private enum ThreadState {
         return Double(running.tv_sec) + (Double(running.tv_nsec) + waiting) / 1e9
     }
 
-    /// The busy time, and the time of that measurement; nil where the system does not say. It is repeated where the thread
-    /// waited for a processor in it.
+    /// The busy time and the clock's time, read at the same moment; nil where the system does not say. Both are read again if
+    /// the thread had to wait for a processor between the two.
     private static var measurement: (busy: Double, time: ContinuousClock.Instant)? {
         for _ in 0..<100 {
             let start = ContinuousClock.now

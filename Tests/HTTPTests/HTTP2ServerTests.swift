@@ -1,0 +1,215 @@
+import Foundation
+import Glibc
+import LoadingKitHTTP2
+import LoadingKitLoopbackServer
+import TestSupport
+import Testing
+
+/// Connections of HTTP/2 to the loopback server, while its routes, closures and tunnels wait.
+@Suite struct HTTP2ServerTests {
+    private static func server(
+        _ configure: (inout LoopbackServer.Options) -> Void = { _ in }, _ route: @escaping LoopbackServer.Route
+    ) throws -> LoopbackServer {
+        var options = LoopbackServer.Options()
+        options.speaksHTTP2 = true
+        configure(&options)
+        return try LoopbackServer(options, route: route)
+    }
+
+    private static func run<Result: Sendable>(
+        _ name: String, _ body: @escaping @Sendable () throws -> Result
+    ) async throws -> Result {
+        try await withTimeout(name) { try await onThread(body) }
+    }
+
+    /// A client without an answer to its PING closes the connection.
+    @Test(arguments: ["/route", "/body"]) func answersAPINGWhileARouteWaits(_ path: String) async throws {
+        let (waits, release) = (Signal(), Signal())
+        let wait = { @Sendable (request: ServerRequest, place: String) throws in
+            guard request.path == place else { return }
+            waits.fire()
+            try request.exchange.wait(for: release)
+        }
+        let server = try Self.server { request in
+            try wait(request, "/route")
+            return .stream(.length(3)) { writer in
+                try wait(request, "/body")
+                try writer.write("abc")
+            }
+        }
+        defer { server.stop() }
+        let events = try await Self.run(path) {
+            let client = try HTTP2Client(server.address)
+            let stream = try client.get(path)
+            waits.waitBlocking()
+            try client.ping(7)
+            let hasAnswer = try client.next { $0 == .pingAcknowledged(7) }
+            release.fire()
+            return [hasAnswer, try client.end(of: stream)]
+        }
+        #expect(events == [true, true])
+    }
+
+    /// A response that was begun is sent on while a closure for the body of another request waits.
+    @Test(arguments: ["/before", "/interim", "/body"])
+    func aRouteGoesOnWhileAnotherClosureWaits(_ path: String) async throws {
+        let (began, waits, release) = (Signal(), Signal(), Signal())
+        let wait = { @Sendable (request: ServerRequest, place: String) throws in
+            guard request.path == place else { return }
+            waits.fire()
+            try request.exchange.wait(for: release)
+        }
+        let server = try Self.server {
+            $0.beforeBody = { request in
+                try wait(request, "/before")
+                return nil
+            }
+            $0.interimResponses = { request in
+                try wait(request, "/interim")
+                return []
+            }
+            $0.receiveBody = { request, _ in try wait(request, "/body") }
+        } _: { request in
+            guard request.path == "/first" else { return ServerResponse(204) }
+            began.fire()
+            try request.exchange.wait(for: waits)
+            return .text("first")
+        }
+        defer { server.stop() }
+        let ends = try await Self.run(path) {
+            let client = try HTTP2Client(server.address)
+            let first = try client.get("/first")
+            began.waitBlocking()
+            let second = try client.post(path, "body")
+            let firstEnds = try client.end(of: first)
+            release.fire()
+            return [firstEnds, try client.end(of: second)]
+        }
+        #expect(ends == [true, true])
+    }
+
+    /// The reading thread may find the connection's end before the connection's thread has taken the last request.
+    @Test func requestsThatComeWithTheEndAreAnswered() async throws {
+        let server = try Self.server { _ in ServerResponse(204) }
+        defer { server.stop() }
+        let count = 100
+        let answered = try await Self.run("the requests") {
+            try (0..<count).filter { _ in
+                let client = try HTTP2Client(server.address)
+                let stream = try client.get("/")
+                client.halfClose()
+                return try client.end(of: stream)
+            }.count
+        }
+        #expect(answered == count && server.requests.count == count && server.failures.snapshot == [])
+    }
+
+    /// A reset does not wait until closures of other streams have returned.
+    @Test(arguments: ["tunnel", "route"]) func aResetWaitsForNoOtherStream(_ who: String) async throws {
+        let (tunnelWaits, routeWaits, release) = (Signal(), Signal(), Signal())
+        let server = try Self.server { request in
+            guard request.path == "/tunnel" else {
+                routeWaits.fire()
+                try request.exchange.wait(for: tunnelWaits)
+                if who == "route" { try request.exchange.reset() }
+                try request.exchange.wait(for: release)
+                return ServerResponse(204)
+            }
+            return ServerResponse(
+                200,
+                body: .tunnel { _ in
+                    tunnelWaits.fire()
+                    try request.exchange.wait(for: routeWaits)
+                    if who == "tunnel" { try request.exchange.reset() }
+                    try request.exchange.wait(for: release)
+                })
+        }
+        defer { server.stop() }
+        defer { release.fire() }
+        let code = try await Self.run(who) {
+            let client = try HTTP2Client(server.address)
+            guard try client.next({ if case .ready = $0 { true } else { false } }) else { return nil as Int32? }
+            _ = try client.connect("/tunnel")
+            _ = try client.get("/")
+            do {
+                _ = try client.next { _ in false }
+                return nil
+            } catch let error as SocketError {
+                return error.code
+            }
+        }
+        #expect(code == ECONNRESET)
+    }
+}
+
+/// A client that speaks HTTP/2 frame by frame, without TLS.
+private final class HTTP2Client {
+    private let socket: StreamSocket
+    private var machine = HTTP2ConnectionStateMachine(role: .client)
+    private var output: [UInt8] = []
+    private var input: [UInt8] = []
+    private var position = 0
+
+    init(_ address: LoopbackAddress) throws {
+        socket = try StreamSocket(connectingTo: address)
+        machine.sendPreface(to: &output)
+        try flush()
+    }
+
+    func get(_ path: String) throws -> HTTP2StreamID { try send("GET", path, nil) }
+    func post(_ path: String, _ body: String) throws -> HTTP2StreamID { try send("POST", path, body) }
+    func connect(_ path: String) throws -> HTTP2StreamID { try send("CONNECT", path, "", connecting: "tunnel") }
+
+    private func send(
+        _ method: String, _ path: String, _ body: String?, connecting name: String? = nil
+    ) throws -> HTTP2StreamID {
+        let head = HTTP2RequestHead(method: method, scheme: "http", authority: "h", path: path, connectProtocol: name)
+        let stream = try machine.sendRequest(head, endStream: body == nil, to: &output)
+        if let body, !body.isEmpty {
+            try machine.sendDataHeader(body.utf8.count, on: stream, endStream: true, to: &output)
+            output += body.utf8
+        }
+        try flush()
+        return stream
+    }
+
+    func ping(_ value: UInt64) throws {
+        machine.sendPing(value, to: &output)
+        try flush()
+    }
+
+    func halfClose() { socket.halfClose() }
+
+    /// Whether the stream ended before the connection did.
+    func end(of stream: HTTP2StreamID) throws -> Bool {
+        try next {
+            switch $0 {
+            case .data(stream, _, _, endStream: true), .headers(stream, _, endStream: true): true
+            case _: false
+            }
+        }
+    }
+
+    /// Whether such an event came before the connection's end.
+    func next(_ isWanted: (HTTP2Event) -> Bool) throws -> Bool {
+        while true {
+            let event = try input.withUnsafeBytes { bytes throws(HTTP2Error) in
+                try machine.receive(bytes, &position)
+            }
+            if let event {
+                if isWanted(event) { return true }
+                continue
+            }
+            machine.drainControlBytes(into: &output)
+            // The connection's end is what the next read returns.
+            try? flush()
+            (input, position) = (try socket.read(), 0)
+            if input.isEmpty { return false }
+        }
+    }
+
+    private func flush() throws {
+        try socket.write(output)
+        output.removeAll()
+    }
+}
