@@ -1,3 +1,4 @@
+import LoadingKitLoopbackServer
 import LoadingKitTransport
 
 /// A stream as a test uses it: an actor on the stream's loop, which waits for readiness where the stream does not block.
@@ -25,6 +26,32 @@ actor Client {
             becameWritable = waiter == nil
             waiter?()
         }
+    }
+
+    /// Reads in its notifications alone, and tells when the stream has ended.
+    private final class Reader: ByteStreamHandler {
+        private var bytes: [UInt8] = []
+        private let onEnd: ([UInt8], End) -> Void
+
+        init(onEnd: @escaping ([UInt8], End) -> Void) { self.onEnd = onEnd }
+
+        func streamDidBecomeReadable(_ stream: ByteStream) {
+            while true {
+                switch stream.read(into: stream.loop.scratch) {
+                case .bytes(let count): bytes += stream.loop.scratch[..<count]
+                case .wouldBlock: return
+                case .end: return end(of: stream, .orderly)
+                case .failed(let error): return end(of: stream, .failed(error.cause))
+                }
+            }
+        }
+
+        private func end(of stream: ByteStream, _ end: End) {
+            stream.handler = nil
+            onEnd(bytes, end)
+        }
+
+        func streamDidBecomeWritable(_ stream: ByteStream) {}
     }
 
     enum End: Equatable {
@@ -104,6 +131,14 @@ actor Client {
     }
 
     func readToEnd() async -> ([UInt8], End?) { await read(.max) }
+
+    /// Reads when the stream notifies of input, and not otherwise. Fires the signal when it is ready for that.
+    func readWhenNotified(_ isReady: Signal) async -> ([UInt8], End) {
+        await withCheckedContinuation { continuation in
+            stream?.handler = Reader { continuation.resume(returning: ($0, $1)) }
+            isReady.fire()
+        }
+    }
 
     func waitUntilReadable() async {
         await withCheckedContinuation { continuation in ears.readable = { continuation.resume() } }
