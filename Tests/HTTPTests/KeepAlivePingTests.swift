@@ -31,16 +31,27 @@ import Testing
         #expect(Self.name(ping.check(Self.time(20))) == "fine" && !ping.awaitsAnswer)
     }
 
-    /// A PING waits behind the bytes of bodies: its time runs from the last of them that was taken.
-    @Test func theTimeOfAPingRunsFromTheLastBytesTaken() {
+    /// A PING waits behind the bytes of bodies: its time runs from the last of them that a full socket has taken.
+    @Test func theTimeOfAPingRunsFromTheLastBytesThatAFullSocketTakes() {
         var ping = KeepAlivePing(Self.time(1))
         _ = ping.settingsWereAcknowledged(Self.time(1))
+        ping.socketDidFill()
         ping.didSend(Self.time(14))
         #expect(Self.name(ping.check(Self.time(14))) == "ask", "bytes that are sent are no sign of life")
         ping.pingWasSent(Self.time(15))
+        ping.socketDidFill()
         ping.didSend(Self.time(18))
         #expect(Self.name(ping.check(Self.time(22))) == "fine")
         #expect(Self.name(ping.check(Self.time(23))) == "dead")
+    }
+
+    /// Otherwise a program that sends a request each few seconds would never be told that the server has gone.
+    @Test func requestsThatOnlyFillTheSocketDoNotExtendTheTimeOfAPing() {
+        var ping = KeepAlivePing(Self.time(1))
+        _ = ping.settingsWereAcknowledged(Self.time(1))
+        ping.pingWasSent(Self.time(15))
+        for second in 16...19 { ping.didSend(Self.time(UInt64(second))) }
+        #expect(Self.name(ping.check(Self.time(20))) == "dead")
     }
 
     /// Other bytes may have been on their way before the check.

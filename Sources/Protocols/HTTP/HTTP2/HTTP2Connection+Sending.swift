@@ -90,7 +90,9 @@ extension HTTP2Connection {
                 if log != nil { noteSent(count) }
                 output.didWrite(count)
                 ping.didSend(loop.now)
-            case .wouldBlock: return false
+            case .wouldBlock:
+                ping.socketDidFill()
+                return false
             // A reason that the server may have sent can still be read. It is there already.
             case .failed(let error):
                 writeError = error

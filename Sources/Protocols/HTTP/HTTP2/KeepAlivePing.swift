@@ -28,8 +28,9 @@ struct KeepAlivePing {
 
     private enum Probe {
         case none(lastReceived: MonotonicTime)
-        /// A PING was sent, and no bytes have arrived since.
-        case sent(at: MonotonicTime)
+        /// A PING was sent, and no bytes have arrived since. Bytes of bodies may be on their way before it: its time
+        /// runs anew when the socket, which was full, takes bytes again.
+        case sent(at: MonotonicTime, isSocketFull: Bool)
     }
 
     private var settings: Settings
@@ -52,8 +53,16 @@ struct KeepAlivePing {
 
     mutating func didReceive(_ now: MonotonicTime) { probe = .none(lastReceived: now) }
 
-    /// The server, or the network on the way to it, has taken bytes. The PING and its answer are behind them.
-    mutating func didSend(_ now: MonotonicTime) { if case .sent = probe { probe = .sent(at: now) } }
+    /// The socket takes no bytes until the server, or the network on the way to it, has taken some.
+    mutating func socketDidFill() {
+        if case .sent(let time, _) = probe { probe = .sent(at: time, isSocketFull: true) }
+    }
+
+    /// The socket has taken bytes. If it was not full, that tells nothing about the server: a socket also takes the
+    /// requests that are sent to a server that is gone.
+    mutating func didSend(_ now: MonotonicTime) {
+        if case .sent(_, isSocketFull: true) = probe { probe = .sent(at: now, isSocketFull: false) }
+    }
 
     /// Returns the time that the first acknowledgement took, in nanoseconds.
     mutating func settingsWereAcknowledged(_ now: MonotonicTime) -> UInt64? {
@@ -62,7 +71,9 @@ struct KeepAlivePing {
         return now.nanoseconds(since: time)
     }
 
-    mutating func pingWasSent(_ now: MonotonicTime) { if case .none = probe { probe = .sent(at: now) } }
+    mutating func pingWasSent(_ now: MonotonicTime) {
+        if case .none = probe { probe = .sent(at: now, isSocketFull: false) }
+    }
 
     /// The networks have changed: the way to the server must be checked. Returns the value of the PING that must be sent.
     mutating func beginCheck(_ now: MonotonicTime) -> UInt64 {
@@ -91,7 +102,7 @@ struct KeepAlivePing {
         let time =
             switch probe {
             case .none(let lastReceived): lastReceived.advanced(byNanoseconds: Self.quietTime)
-            case .sent(let time): time.advanced(byNanoseconds: Self.answerTime)
+            case .sent(let time, _): time.advanced(byNanoseconds: Self.answerTime)
             }
         return max(time, now.advanced(byNanoseconds: Self.quietTime / 10))
     }
@@ -102,7 +113,7 @@ struct KeepAlivePing {
         }
         switch probe {
         case .none: return isDueBeforeUse(now) ? .sendPing : .fine
-        case .sent(let time):
+        case .sent(let time, _):
             guard now.nanoseconds(since: time) >= Self.answerTime else { return .fine }
             return .dead("the server no longer answers, not even a PING")
         }
