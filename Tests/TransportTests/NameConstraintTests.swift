@@ -105,8 +105,7 @@ import Testing
         var evaluation = TrustEvaluation(chain: Array(chain[..<2]), serverName: test.host)
         evaluation.anchors = [chain[2]]
         evaluation.trustsSystem = false
-        let failure: CertificateFailure? =
-            if case .failure(let failure) = evaluation.evaluate() { failure } else { nil }
+        let failure = evaluation.failure
         #expect(failure?.code == test.code, "\(String(describing: failure))")
         #expect(test.words.isEmpty || failure?.text.contains(test.words) == true, "\(failure?.text ?? "")")
         if test.code != nil { #expect(failure?.subject == "CN=Leaf" && failure?.depth == 0) }

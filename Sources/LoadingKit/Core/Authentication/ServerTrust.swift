@@ -126,16 +126,13 @@ public struct ServerTrust: Sendable {
     /// - Throws: ``ServerTrustError``, which names the certificate and the reason.
     @discardableResult
     public func evaluate() throws(ServerTrustError) -> [X509Certificate] {
-        switch evaluation.evaluate() {
-        case .success(let chain): return chain.map { X509Certificate($0) }
-        case .failure(let failure): throw ServerTrustError(failure, of: evaluation.chain)
+        do throws(CertificateFailure) { return try evaluation.evaluate().map { X509Certificate($0) } } catch {
+            throw ServerTrustError(error, of: evaluation.chain)
         }
     }
 
     /// Whether ``evaluate()`` succeeds.
-    public var isTrusted: Bool {
-        if case .success = evaluation.evaluate() { true } else { false }
-    }
+    public var isTrusted: Bool { evaluation.failure == nil }
 }
 
 extension ServerTrust: CustomStringConvertible {

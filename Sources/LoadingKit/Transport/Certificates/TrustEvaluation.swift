@@ -37,25 +37,27 @@ package struct TrustEvaluation: Sendable {
         requiresStrength = context.options.requiresStrongCertificates
     }
 
-    /// The chain from the server's certificate to a trusted one, or the failure. May take milliseconds.
-    package func evaluate() -> Result<[Certificate], CertificateFailure> {
-        var verdict: Result<[Certificate], CertificateFailure>?
+    /// The reason why the chain is not trusted; nil if it is. May take milliseconds.
+    package var failure: CertificateFailure? {
+        do throws(CertificateFailure) { _ = try evaluate() } catch { return error }
+        return nil
+    }
+
+    /// The chain from the server's certificate to a trusted one. May take milliseconds.
+    package func evaluate() throws(CertificateFailure) -> [Certificate] {
+        var failure: CertificateFailure?
         if !anchors.isEmpty || !trustsSystem {
-            verdict = TrustAnchors(anchors).map(evaluate(against:)) ?? .failure(.unusableAnchors)
+            do throws(CertificateFailure) { return try evaluate(against: ownAnchors()) } catch { failure = error }
         }
-        if case .success? = verdict { return .success((try? verdict?.get()) ?? []) }
-        guard trustsSystem else { return verdict ?? .failure(.unusableAnchors) }
-        do throws(TransportError) {
-            let system = evaluate(against: try systemAnchors())
+        if !trustsSystem, let failure { throw failure }
+        let system = try systemAnchors()
+        do throws(CertificateFailure) { return try evaluate(against: system) } catch {
             // If neither set of authorities trusts the chain, the failure of the program's own anchors is reported.
-            if case .failure = system, let verdict { return verdict }
-            return system
-        } catch {
-            return .failure(CertificateFailure(noAnchors: error.cause.description))
+            throw failure ?? error
         }
     }
 
-    private func evaluate(against anchors: TrustAnchors) -> Result<[Certificate], CertificateFailure> {
+    private func evaluate(against anchors: TrustAnchors) throws(CertificateFailure) -> [Certificate] {
         ERR_clear_error()
         defer { ERR_clear_error() }
         let rules: CertificateRules
@@ -63,36 +65,43 @@ package struct TrustEvaluation: Sendable {
             rules = CertificateRules(
                 host: serverName, requiresStrength: requiresStrength, lists: try allLists(), status: status, time: time)
         } catch {
-            return .failure(CertificateFailure(unusableLists: error.cause.description))
+            throw CertificateFailure(unusableLists: error.cause.description)
         }
-        guard let leaf = chain.first?.parse() else { return .failure(.malformed) }
+        guard let leaf = chain.first?.parse() else { throw .malformed }
         defer { X509_free(leaf) }
         guard let others = CertificateStack(chain.dropFirst()), let store = X509_STORE_CTX_new() else {
-            return .failure(.malformed)
+            throw .malformed
         }
         defer { X509_STORE_CTX_free(store) }
         guard X509_STORE_CTX_init(store, anchors.store, leaf, others.pointer) == 1,
             X509_STORE_CTX_set_default(store, "ssl_server") == 1, let parameters = X509_STORE_CTX_get0_param(store)
-        else { return .failure(.malformed) }
+        else { throw .malformed }
         if let serverName, !PeerName.demand(serverName, in: parameters) {
-            return .failure(CertificateFailure(code: X509_V_ERR_HOSTNAME_MISMATCH, subject: subject, depth: 0))
+            throw CertificateFailure(code: X509_V_ERR_HOSTNAME_MISMATCH, subject: subject, depth: 0)
         }
         if let time { X509_VERIFY_PARAM_set_time(parameters, Int(time)) }
         if isStrict { X509_VERIFY_PARAM_set_flags(parameters, UInt(X509_V_FLAG_X509_STRICT)) }
         X509_VERIFY_PARAM_set_auth_level(parameters, context?.securityLevel ?? TLSContext.defaultSecurityLevel)
-        return withExtendedLifetime(rules) {
-            if let failure = rules.failure(verifying: store) { return .failure(failure) }
-            return .success(CertificateStack.certificates(in: X509_STORE_CTX_get0_chain(store)))
-        }
+        if let failure = withExtendedLifetime(rules, { rules.failure(verifying: store) }) { throw failure }
+        return CertificateStack.certificates(in: X509_STORE_CTX_get0_chain(store))
     }
 
     private func allLists() throws(TransportError) -> RevocationLists? {
         lists.isEmpty ? context?.lists : try RevocationLists(lists, besides: context?.lists)
     }
 
-    private func systemAnchors() throws(TransportError) -> TrustAnchors {
-        if let context { return try context.anchors }
-        return try SharedTrustStore.ofProcess.anchors(TrustSource(.ofProcess))
+    private func ownAnchors() throws(CertificateFailure) -> TrustAnchors {
+        guard let own = TrustAnchors(anchors) else { throw .unusableAnchors }
+        return own
+    }
+
+    private func systemAnchors() throws(CertificateFailure) -> TrustAnchors {
+        do throws(TransportError) {
+            if let context { return try context.anchors }
+            return try SharedTrustStore.ofProcess.anchors(TrustSource(.ofProcess))
+        } catch {
+            throw CertificateFailure(noAnchors: error.cause.description)
+        }
     }
 
     private var subject: String { chain.first?.subject ?? "unknown" }

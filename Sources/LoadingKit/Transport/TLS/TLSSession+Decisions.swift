@@ -98,8 +98,7 @@ extension TLSSession {
             return status.failure(of: chain, trusting: SSL_CTX_get_cert_store(context.context), at: nil)
         }
         // OpenSSL has no verified chain if a decider was waited for.
-        if case .failure(let failure) = evaluation.evaluate() { return failure }
-        return nil
+        return evaluation.failure
     }
 
     /// A resumed session has shown no certificates on this connection. The decider still decides about them, using the
@@ -113,7 +112,7 @@ extension TLSSession {
             return .needsTrustDecision(evaluation)
         case .decided(.verdict) where !context.options.verifiesPeer: return .done
         case .decided(let decision):
-            if case .failure(let failure) = evaluation.evaluate() { certificateFailure = failure }
+            if let failure = evaluation.failure { certificateFailure = failure }
             return settle(decision)
         }
     }
