@@ -48,25 +48,24 @@ final class TLSSessionTable: Sendable {
     /// kilobytes. If more connections are opened at once, the last ticket serves several of them.
     static let maximumSessionsPerServer = 4
 
-    private struct Server {
+    private struct Server: Hashable {
+        var name: String
+        var store: ObjectIdentifier
+    }
+
+    private struct Entry {
         var sessions: [ResumableSession] = []
         var lastUse = 0
     }
 
     private struct State {
-        var servers: [ObjectIdentifier: [String: Server]] = [:]
-        var serverCount = 0
+        var entries: [Server: Entry] = [:]
         var useCount = 0
 
         /// Several at once, so that the table is not searched for each one.
         mutating func removeOldest(_ count: Int) -> [ResumableSession] {
-            let all = servers.flatMap { store, servers in servers.map { (store, $0.key, $0.value.lastUse) } }
-            return all.sorted { $0.2 < $1.2 }.prefix(count).flatMap { store, server, _ in
-                serverCount -= 1
-                let removed = servers[store]?.removeValue(forKey: server)?.sessions ?? []
-                if servers[store]?.isEmpty == true { servers[store] = nil }
-                return removed
-            }
+            let oldest = entries.sorted { $0.value.lastUse < $1.value.lastUse }.prefix(count)
+            return oldest.flatMap { entries.removeValue(forKey: $0.key)?.sessions ?? [] }
         }
     }
 
@@ -76,36 +75,37 @@ final class TLSSessionTable: Sendable {
     /// - Parameter maximumServers: the number of servers of all stores together, a server of two stores counted twice.
     init(maximumServers: Int) { self.maximumServers = maximumServers }
 
-    fileprivate func put(_ session: ResumableSession, _ server: String, _ store: ObjectIdentifier) {
+    fileprivate func put(_ session: ResumableSession, _ name: String, _ store: ObjectIdentifier) {
+        let server = Server(name: name, store: store)
         // The lock is not held when removed sessions are freed.
         _ = state.withLock { state in
-            var entry = state.servers[store]?[server] ?? Server()
-            if entry.sessions.isEmpty { state.serverCount += 1 }
+            var entry = state.entries[server] ?? Entry()
             let removed = entry.sessions
             if !session.isUsedOnce { entry.sessions = [] }
             entry.sessions = (entry.sessions + [session]).suffix(Self.maximumSessionsPerServer)
             state.useCount += 1
             entry.lastUse = state.useCount
-            state.servers[store, default: [:]][server] = entry
-            return removed + (state.serverCount > maximumServers ? state.removeOldest(1 + maximumServers / 8) : [])
+            state.entries[server] = entry
+            return removed + (state.entries.count > maximumServers ? state.removeOldest(1 + maximumServers / 8) : [])
         }
     }
 
-    fileprivate func take(_ server: String, _ store: ObjectIdentifier) -> ResumableSession? {
-        state.withLock { state in
-            guard var entry = state.servers[store]?[server], let session = entry.sessions.last else { return nil }
+    fileprivate func take(_ name: String, _ store: ObjectIdentifier) -> ResumableSession? {
+        let server = Server(name: name, store: store)
+        return state.withLock { state in
+            guard var entry = state.entries[server], let session = entry.sessions.last else { return nil }
             if session.isUsedOnce, entry.sessions.count > 1 { entry.sessions.removeLast() }
             state.useCount += 1
             entry.lastUse = state.useCount
-            state.servers[store]?[server] = entry
+            state.entries[server] = entry
             return session
         }
     }
 
     fileprivate func removeAll(of store: ObjectIdentifier) {
         _ = state.withLock { state in
-            let removed = state.servers.removeValue(forKey: store) ?? [:]
-            state.serverCount -= removed.count
+            let removed = state.entries.filter { $0.key.store == store }
+            for server in removed.keys { state.entries[server] = nil }
             return removed
         }
     }
