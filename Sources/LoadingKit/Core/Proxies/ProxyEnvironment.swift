@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 
 /// The environment variables that name proxies, interpreted as curl does. They are read only here; elsewhere they are
 /// an input, like a dictionary.
@@ -9,18 +10,25 @@ package struct ProxyEnvironment: Hashable, Sendable {
     private static let names = ["http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy"]
 
     /// A variable in lower case takes precedence over one in upper case.
-    package init(_ environment: [String: String]) {
+    ///
+    /// - Parameter variable: Returns a variable's value.
+    private init(_ variable: (String) -> String?) {
         // A web server passes a request's `Proxy` field to its programs as `HTTP_PROXY`. The request must not choose
         // the proxy.
-        let isServed = environment["REQUEST_METHOD"] != nil
+        let isServed = variable("REQUEST_METHOD") != nil
         var variables: [String: String] = [:]
         for name in Self.names {
-            let uppercase = isServed && name == "http_proxy" ? nil : environment[name.uppercased()]
-            guard let value = environment[name] ?? uppercase, !value.isEmpty else { continue }
+            let uppercase = isServed && name == "http_proxy" ? nil : variable(name.uppercased())
+            guard let value = variable(name) ?? uppercase, !value.isEmpty else { continue }
             variables[name] = value
         }
         self.variables = variables
     }
 
-    package static func ofProgram() -> ProxyEnvironment { ProxyEnvironment(ProcessInfo.processInfo.environment) }
+    package init(_ environment: [String: String]) { self.init { environment[$0] } }
+
+    package static func ofProgram() -> ProxyEnvironment {
+        // Foundation would copy the whole environment, for half of the time that a program's first session takes.
+        ProxyEnvironment { getenv($0).map { String(cString: $0) } }
+    }
 }

@@ -12,7 +12,7 @@ package enum MainInfoPlist {
         guard let executable = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") else {
             return true
         }
-        let folder = URL(fileURLWithPath: executable).deletingLastPathComponent().path
+        let folder = executable[..<(executable.lastIndex(of: "/") ?? executable.startIndex)]
         return ["", "/Contents", "/Resources", "/Support Files", "/.."].contains { place in
             access("\(folder)\(place)/Info.plist", F_OK) == 0
         }

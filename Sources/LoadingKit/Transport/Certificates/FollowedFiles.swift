@@ -31,9 +31,12 @@ enum FileChecks {
 /// A file that is just being written may be unreadable, or missing. The value that was read before is then kept until a
 /// later check finds readable files. If others of the source's files can be read, and nothing has changed from one check
 /// to the next, these are all that there is.
-final class FollowedFiles<Source: FileSource>: Sendable {
+///
+/// No parameter of the type has a protocol, as the first use of one that has is looked up among all of the program's
+/// conformances.
+final class FollowedFiles<Value: AnyObject & Sendable>: Sendable {
     private struct State {
-        var value: Source.Value
+        var value: Value
         var version: Int
         /// The file and the folders that were read.
         var places: Set<String>
@@ -46,12 +49,16 @@ final class FollowedFiles<Source: FileSource>: Sendable {
         var check: (group: DispatchGroup, deadline: DispatchTime)?
     }
 
-    private let source: Source
+    private let version: @Sendable () -> Int
+    private let read: @Sendable () throws(TransportError) -> (value: Value, places: Set<String>)
     private let patience: DispatchTimeInterval
     private let state: Guarded<State>
 
-    init(_ source: Source, _ now: MonotonicTime, patience: DispatchTimeInterval) throws(TransportError) {
-        self.source = source
+    init<Source: FileSource>(
+        _ source: Source, _ now: MonotonicTime, patience: DispatchTimeInterval
+    ) throws(TransportError) where Source.Value == Value {
+        version = { source.version }
+        read = { () throws(TransportError) in try source.read() }
         self.patience = patience
         // Found before the files are read, so that a later change is noticed.
         let version = source.version
@@ -61,7 +68,7 @@ final class FollowedFiles<Source: FileSource>: Sendable {
     }
 
     /// The value after a check, if one is due.
-    func value(_ now: MonotonicTime) -> Source.Value {
+    func value(_ now: MonotonicTime) -> Value {
         let (check, begins) = state.withLock { state in
             guard state.isAsked || (state.check == nil && now >= state.nextCheck) else { return (state.check, false) }
             let patience = state.isAsked ? FileChecks.patienceIfAsked : patience
@@ -90,9 +97,9 @@ final class FollowedFiles<Source: FileSource>: Sendable {
     }
 
     private func update() {
-        let version = source.version
+        let version = version()
         let (known, places, refused) = state.withLock { ($0.version, $0.places, $0.refusedVersion) }
-        let new = version == known ? nil : try? source.read()
+        let new = version == known ? nil : try? read()
         state.withLock { state in
             guard version != known else { return }
             guard let new, places.isSubset(of: new.places) || version == refused else {

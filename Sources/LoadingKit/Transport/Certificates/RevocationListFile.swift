@@ -10,7 +10,7 @@ package final class RevocationListFile: Sendable {
 
     private static let known = Guarded<[String: Known]>([:])
 
-    private let file: FollowedFiles<RevocationListPath>
+    private let file: FollowedFiles<RevocationLists>
 
     private init(_ path: String) throws(TransportError) {
         file = try FollowedFiles(

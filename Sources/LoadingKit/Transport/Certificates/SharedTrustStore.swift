@@ -11,7 +11,7 @@ package final class SharedTrustStore: Sendable {
 
     private let time: TimeSource
     private let patience: DispatchTimeInterval
-    private let entries = Guarded<[(source: TrustSource, files: FollowedFiles<TrustSource>)]>([])
+    private let entries = Guarded<[(source: TrustSource, files: FollowedFiles<TrustAnchors>)]>([])
 
     init(time: TimeSource = .system, patience: DispatchTimeInterval = FileChecks.patience) {
         self.time = time
@@ -22,7 +22,7 @@ package final class SharedTrustStore: Sendable {
         let now = time.now
         if let known = entries.withLock({ $0.first { $0.source == source } }) { return known.files.value(now) }
         let new = try FollowedFiles(source, now, patience: patience)
-        return entries.withLock { entries -> FollowedFiles<TrustSource> in
+        return entries.withLock { entries -> FollowedFiles<TrustAnchors> in
             if let known = entries.first(where: { $0.source == source }) { return known.files }
             if entries.count >= Self.limit { entries = [] }
             entries.append((source, new))

@@ -3,7 +3,7 @@ import LoadingKitPrimitives
 /// A client's certificate and key in PEM files, which are read again if they have changed.
 package final class TLSIdentityFiles: Sendable {
     package let paths: TLSIdentityPaths
-    private let files: FollowedFiles<TLSIdentityPaths>
+    private let files: FollowedFiles<TLSIdentity>
 
     /// Reads the files. Blocks.
     package init(_ paths: TLSIdentityPaths) throws(IdentityFailure) {

@@ -28,16 +28,17 @@ enum TrustSource: Hashable, Sendable {
 
     /// Changes when a file is written, replaced, added or removed; in a folder, one that OpenSSL would read.
     var version: Int {
-        var versions: [String: FileVersion] = [:]
-        for file in files { versions[file] = FileVersion(path: file) }
-        for folder in folders {
-            versions[folder] = FileVersion(path: folder)
-            for name in (try? TrustStore.indexedNames(folder)) ?? [] {
-                let path = "\(folder)/\(name)"
-                versions[path] = FileVersion(path: path)
-            }
+        var hasher = Hasher()
+        func note(_ path: String) {
+            hasher.combine(path)
+            hasher.combine(FileVersion(path: path))
         }
-        return versions.hashValue
+        for file in files { note(file) }
+        for folder in folders {
+            note(folder)
+            for name in ((try? TrustStore.indexedNames(folder)) ?? []).sorted() { note("\(folder)/\(name)") }
+        }
+        return hasher.finalize()
     }
 
     private var files: [String] {

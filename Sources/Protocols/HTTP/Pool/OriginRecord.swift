@@ -18,7 +18,7 @@ final class OriginRecord {
     /// With more delegates than this number, the routes of deallocated delegates are removed.
     private var delegateLimit = 64
     /// The servers at the ends of the routes, whichever delegate decides about connections.
-    private var servers: [Route: ServerRecord] = [:]
+    private var servers: [(route: Route, record: ServerRecord)] = []
     /// The fields of requests without fields and body, which share their memory: of tasks that were made for the origin,
     /// and of tasks that were redirected to it.
     @exclusivity(unchecked) private var plainFields: HTTPFields?
@@ -95,12 +95,16 @@ final class OriginRecord {
 
     private func add(_ route: Route) -> RouteRecord {
         forgetFormerRoutes()
-        let undecided = route.undecided
-        let server = servers[undecided] ?? ServerRecord()
-        servers[undecided] = server
-        let record = RouteRecord(route, server)
+        let record = RouteRecord(route, server(of: route.undecided))
         keep(record)
         return record
+    }
+
+    private func server(of undecided: Route) -> ServerRecord {
+        if let known = servers.first(where: { $0.route == undecided }) { return known.record }
+        let new = ServerRecord()
+        servers.append((undecided, new))
+        return new
     }
 
     /// Removes unused routes and servers, because a resolver may return other proxies each time.
@@ -108,7 +112,7 @@ final class OriginRecord {
         if undecidedRoutes.count >= Self.mostUnusedRoutes { undecidedRoutes.removeAll { $0.pool == nil } }
         guard servers.count >= 2 * Self.mostUnusedRoutes else { return }
         let used = Set(routes.map(\.route.undecided))
-        servers = servers.filter { used.contains($0.key) }
+        servers.removeAll { !used.contains($0.route) }
     }
 
     private static let mostUnusedRoutes = 16
@@ -135,7 +139,7 @@ final class OriginRecord {
         if decidedRoutes[delegate]?.isEmpty == true { decidedRoutes[delegate] = nil }
     }
 
-    func forgetServers() { for server in servers.values { server.forget() } }
+    func forgetServers() { for server in servers { server.record.forget() } }
 
     var isInUse: Bool { routes.contains { $0.pool != nil } }
 
