@@ -145,6 +145,27 @@ import Testing
         #expect(try ProxyRules(settings).answer(for: target) == .proxy(ProxyChoice("http://a:1080")?.server))
     }
 
+    /// The variables are read whenever they are asked for. In a process of its own, as other tests read the environment.
+    @Test func theProgramsEnvironment() async {
+        await #expect(processExitsWith: .success) {
+            for name in [
+                "http_proxy", "HTTPS_PROXY", "https_proxy", "FTP_PROXY", "ftp_proxy", "ALL_PROXY", "all_proxy",
+            ] {
+                unsetenv(name)
+            }
+            for name in ["NO_PROXY", "no_proxy", "REQUEST_METHOD"] { unsetenv(name) }
+            setenv("HTTP_PROXY", "a", 1)
+            setenv("https_proxy", "b", 1)
+            setenv("HTTPS_PROXY", "c", 1)
+            setenv("ftp_proxy", "", 1)
+            setenv("FTP_PROXY", "d", 1)
+            let before = ProxyEnvironment.ofProgram().variables
+            setenv("REQUEST_METHOD", "GET", 1)
+            let served = ProxyEnvironment.ofProgram().variables
+            guard before == ["http_proxy": "a", "https_proxy": "b"], served == ["https_proxy": "b"] else { exit(1) }
+        }
+    }
+
     /// A user whose password is not named has an empty one.
     @Test(arguments: [nil, "b"]) func users(password: String?) throws {
         var dictionary: [AnyHashable: Any] = [

@@ -1,5 +1,4 @@
-import Foundation
-import Glibc
+import LoadingKitPrimitives
 
 /// The environment variables that name proxies, interpreted as curl does. They are read only here; elsewhere they are
 /// an input, like a dictionary.
@@ -27,8 +26,5 @@ package struct ProxyEnvironment: Hashable, Sendable {
 
     package init(_ environment: [String: String]) { self.init { environment[$0] } }
 
-    package static func ofProgram() -> ProxyEnvironment {
-        // Foundation would copy the whole environment, for half of the time that a program's first session takes.
-        ProxyEnvironment { getenv($0).map { String(cString: $0) } }
-    }
+    package static func ofProgram() -> ProxyEnvironment { ProxyEnvironment(ProcessEnvironment.value(of:)) }
 }

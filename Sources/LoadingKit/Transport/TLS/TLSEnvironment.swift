@@ -1,4 +1,4 @@
-import Glibc
+import LoadingKitPrimitives
 
 /// The environment's settings for trust and keys. They are read in the program to which the connections belong, which
 /// may be another process than the one that opens them.
@@ -13,7 +13,7 @@ package struct TLSEnvironment: Sendable, Hashable, Codable {
     /// The variables, by their names in lower case.
     package static let variables: Set<String> = ["ssl_cert_file", "ssl_cert_dir", "sslkeylogfile"]
 
-    package static let ofProcess = TLSEnvironment { getenv($0).map { String(cString: $0) } }
+    package static let ofProcess = TLSEnvironment(ProcessEnvironment.value(of:))
 
     /// No settings: the system's authorities, and no log.
     package init() {}
