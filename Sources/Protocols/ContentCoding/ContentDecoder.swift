@@ -5,11 +5,8 @@
 /// The reader controls the decoder: each `decode` fills at most the given memory, so a body that expands without end
 /// costs only the bytes that are read of it.
 public final class ContentDecoder {
-    /// The value of `Accept-Encoding`: all built-in codings. Made without `joined`, whose first use in a process looks
-    /// through all of the program's conformances.
-    public static let acceptEncoding = ContentCoding.builtIn.reduce(into: "") { list, coding in
-        list += list.isEmpty ? coding.rawValue : ", \(coding.rawValue)"
-    }
+    /// The value of `Accept-Encoding`: all built-in codings.
+    public static let acceptEncoding = ContentCoding.builtIn.map(\.rawValue).joined(by: ", ")
 
     /// The largest number of codings of one body. Servers have no reason to use more.
     private static let maximumCodings = 4

@@ -189,12 +189,8 @@ enum ForwardSecrecy {
         let suites = OpenSSLValues.elements(of: SSL_CTX_get_ciphers(context)).filter {
             [NID_kx_ecdhe, NID_kx_dhe].contains(SSL_CIPHER_get_kx_nid($0))
         }
-        // Not `joined`, whose first use in a process looks through all of the program's conformances.
-        let list = suites.reduce(into: "") { list, suite in
-            guard let name = SSL_CIPHER_get_name(suite) else { return }
-            list += list.isEmpty ? String(cString: name) : ":" + String(cString: name)
-        }
-        return !list.isEmpty && SSL_CTX_set_cipher_list(context, list) == 1
+        let names = suites.compactMap { SSL_CIPHER_get_name($0).map { String(cString: $0) } }
+        return !names.isEmpty && SSL_CTX_set_cipher_list(context, names.joined(by: ":")) == 1
     }
 }
 
