@@ -144,6 +144,18 @@ import Testing
         #expect(trust.isTrusted)
     }
 
+    @Test("where neither the program's anchors nor the system's trust a chain, the reason is that of the program's")
+    func neither() throws {
+        let authority = try CertificateAuthority()
+        let chain = try certificates(try authority.issue().certificatePEM)
+        var trust = ServerTrust(certificates: chain, host: "localhost")
+        trust.anchorCertificates = try certificates(authority.certificatePEM)
+        trust.usesAnchorCertificatesOnly = false
+        trust.verifyDate = Date(timeIntervalSince1970: 4_000_000_000)
+        let error = #expect(throws: ServerTrustError.self) { try trust.evaluate() }
+        #expect(error?.reason == .expired)
+    }
+
     @Test("an error names the certificate that is at fault, wherever the server put it")
     func atFault() throws {
         let authority = try CertificateAuthority()

@@ -49,6 +49,22 @@ import Testing
         #expect(route(1) === route(1) && route(1) !== route(2))
     }
 
+    /// The servers at the ends of two routes may be different ones.
+    @Test func aServersBehaviourIsThatOfItsRouteForAllDelegates() throws {
+        var records = OriginRecords()
+        let record = try records.find(Self.url(0), Self.settings).record
+        let delegate = NSObject()
+        func server(through port: UInt16?, decidedBy delegate: AnyObject? = nil) -> ServerRecord {
+            let proxy = port.map { Proxy(kind: .http, host: "p", port: $0, credential: nil) }
+            return record.route(over: NetworkUse(), switching: .never, decidedBy: delegate, through: proxy).server
+        }
+        let servers = [server(through: nil), server(through: 1), server(through: 2)]
+        #expect(Set(servers.map { ObjectIdentifier($0) }).count == 3)
+        for (known, port) in zip(servers, [nil, 1, 2] as [UInt16?]) {
+            #expect(server(through: port, decidedBy: delegate) === known)
+        }
+    }
+
     /// A request's record may be forgotten while the request is made, and found anew for the next request: the session still
     /// reaches the connections of both.
     @Test func aRecordThatWasForgottenIsKeptBesideANewerOne() throws {
