@@ -32,8 +32,8 @@ enum FileChecks {
 /// later check finds readable files. If others of the source's files can be read, and nothing has changed from one check
 /// to the next, these are all that there is.
 ///
-/// No parameter of the type has a protocol, as the first use of one that has is looked up among all of the program's
-/// conformances.
+/// The source is no parameter of the type. The first use of a type with a parameter that must conform to a protocol looks
+/// through all of the program's conformances, and the first use of this type is on the way of a process's first load.
 final class FollowedFiles<Value: AnyObject & Sendable>: Sendable {
     private struct State {
         var value: Value

@@ -45,15 +45,15 @@ package struct TrustEvaluation: Sendable {
 
     /// The chain from the server's certificate to a trusted one. May take milliseconds.
     package func evaluate() throws(CertificateFailure) -> [Certificate] {
-        var failure: CertificateFailure?
+        var ownFailure: CertificateFailure?
         if !anchors.isEmpty || !trustsSystem {
-            do throws(CertificateFailure) { return try evaluate(against: ownAnchors()) } catch { failure = error }
+            do throws(CertificateFailure) { return try evaluate(against: ownAnchors()) } catch { ownFailure = error }
         }
-        if !trustsSystem, let failure { throw failure }
+        if !trustsSystem, let ownFailure { throw ownFailure }
         let system = try systemAnchors()
         do throws(CertificateFailure) { return try evaluate(against: system) } catch {
             // If neither set of authorities trusts the chain, the failure of the program's own anchors is reported.
-            throw failure ?? error
+            throw ownFailure ?? error
         }
     }
 

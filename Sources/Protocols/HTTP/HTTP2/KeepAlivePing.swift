@@ -28,8 +28,8 @@ struct KeepAlivePing {
 
     private enum Probe {
         case none(lastReceived: MonotonicTime)
-        /// A PING was sent, and no bytes have arrived since. Bytes of bodies may be on their way before it: its time
-        /// runs anew when the socket, which was full, takes bytes again.
+        /// A PING was sent, and no bytes have arrived since. It may stand behind the bytes of bodies: its time runs anew
+        /// when a socket that was full takes bytes again.
         case sent(at: MonotonicTime, isSocketFull: Bool)
     }
 
@@ -58,8 +58,8 @@ struct KeepAlivePing {
         if case .sent(let time, _) = probe { probe = .sent(at: time, isSocketFull: true) }
     }
 
-    /// The socket has taken bytes. If it was not full, that tells nothing about the server: a socket also takes the
-    /// requests that are sent to a server that is gone.
+    /// The socket has taken bytes. This tells something about the server only if the socket was full: it also takes
+    /// requests to a server that is gone.
     mutating func didSend(_ now: MonotonicTime) {
         if case .sent(_, isSocketFull: true) = probe { probe = .sent(at: now, isSocketFull: false) }
     }
