@@ -1,3 +1,4 @@
+import Glibc
 import LoadingKitPrimitives
 import LoadingKitTransport
 import Synchronization
@@ -116,6 +117,86 @@ import Testing
             }
             #expect(await loop.run { log.value } == [0, 1, 2, 3])
         }
+    }
+
+    // MARK: More events than one turn handles
+
+    /// Runs `body` with 200 connected clients of a loop, and the descriptors of their peers.
+    private func withManyClients(_ body: (EventLoop, [Client], [Int32]) async -> Void) async throws {
+        let accepted = Guarded<[Int32]>([])
+        let isAccepted = Semaphore()
+        let peer = try Peer { connection in
+            accepted.withLock { $0.append(dup(connection.descriptor)) }
+            isAccepted.signal()
+        }
+        defer {
+            peer.stop()
+            for end in accepted.withLock({ $0 }) { close(end) }
+        }
+        await withLoop { loop in
+            let clients = (0..<200).map { _ in Client(loop) }
+            for client in clients {
+                #expect(await client.connect(peer.endpoint) == nil)
+                #expect(isAccepted.wait(seconds: 120))
+            }
+            await body(loop, clients, accepted.withLock { $0 })
+            for client in clients { await client.close() }
+        }
+    }
+
+    /// As after the system has suspended the process for longer than a timeout.
+    @Test func inputThatHasArrivedComesBeforeTimers() async throws {
+        try await withManyClients { loop, clients, ends in
+            let readableCount: @Sendable () -> Int = {
+                clients.count { $0.assumeIsolated { $0.readableCount > 0 } }
+            }
+            let (before, atTimer) = await withCheckedContinuation { continuation in
+                loop.execute {
+                    let before = readableCount()
+                    _ = loop.schedule(at: loop.now.advanced(byNanoseconds: 1)) {
+                        continuation.resume(returning: (before, readableCount()))
+                    }
+                    // The loop stands still meanwhile.
+                    for end in ends { #expect(write(end, "x", 1) == 1) }
+                }
+            }
+            #expect(before == 0)
+            #expect(atTimer == clients.count)
+        }
+    }
+
+    @Test func inputThatKeepsComingDoesNotHoldUpTimers() async throws {
+        try await withManyClients { loop, clients, ends in
+            let feeders = ends.map { Feeder(end: $0) }
+            await withCheckedContinuation { continuation in
+                loop.execute {
+                    for (client, feeder) in zip(clients, feeders) {
+                        client.assumeIsolated { $0.stream?.handler = feeder }
+                        feeder.sendByte()
+                    }
+                    _ = loop.schedule(at: loop.now.advanced(bySeconds: 0.01)) {
+                        for feeder in feeders { feeder.isOver = true }
+                        continuation.resume()
+                    }
+                }
+            }
+        }
+    }
+
+    /// Has the peer of a stream send a byte for each that has arrived.
+    private final class Feeder: ByteStreamHandler, @unchecked Sendable {  // used on its stream's loop only
+        let end: Int32
+        var isOver = false
+
+        init(end: Int32) { self.end = end }
+
+        func sendByte() { #expect(write(end, "x", 1) == 1) }
+
+        func streamDidBecomeReadable(_ stream: ByteStream) {
+            if case .bytes(1) = stream.read(into: stream.loop.scratch), !isOver { sendByte() }
+        }
+
+        func streamDidBecomeWritable(_ stream: ByteStream) {}
     }
 
     // MARK: As an executor

@@ -61,6 +61,8 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     /// Whether the events that the system had at the beginning of this turn are all handled. Never in another thread's
     /// turn, which begins without asking the system for events.
     @exclusivity(unchecked) var hasHandledEvents = false
+    /// The number of turns, up to the last one, that had as many events as the loop takes at once, and ran no timers.
+    @exclusivity(unchecked) var fullTurns = 0
 
     /// The process's idle connections, among which the loop's connections are counted while they are idle.
     package let idleConnections: IdleConnections

@@ -20,6 +20,9 @@ struct EventSourceTable {
     private var slots: [Slot] = []
     private var free: [UInt32] = []
 
+    /// The number of descriptors that are watched.
+    var count: Int { slots.count - free.count }
+
     subscript(token: UInt64) -> (any EventSource)? {
         guard let index = index(of: token) else { return nil }
         // Accessed in place: taking the slot out of the array would copy a weak reference.
