@@ -48,6 +48,8 @@ package final class FaultyFTPServer: Sendable {
         case closeControlAfterData
         /// At RETR: ends the data connection without TLS's close_notify, after this number of bytes of the file.
         case dataWithoutNotify(Int)
+        /// At STOR: resets the data connection after this number of bytes, and reports completion.
+        case resetUpload(after: Int)
         /// At RETR: sends the data without TLS.
         case unprotectedData
     }
@@ -210,6 +212,7 @@ private final class Session {
         case .cutData(let count)?: data.serve(bytes.map { Array($0.prefix(count)) }, tls)
         case .moreData(let count)?: data.serve(bytes.map { $0 + [UInt8](repeating: 0x2B, count: count) }, tls)
         case .resetData?: data.serve(bytes.map { Array($0.prefix($0.count / 2)) }, tls, ending: .reset)
+        case .resetUpload(let count)?: data.receive(count, tls)
         case .dataWithoutNotify(let count)?:
             data.serve(bytes.map { Array($0.prefix(count)) }, tls, ending: .withoutNotify)
         default: data.serve(bytes, tls)
@@ -267,7 +270,7 @@ private final class Session {
                 step == "EPSV"
                     ? "229 here (|||\(dead)|)\r\n" : "227 here (127,0,0,1,\(dead >> 8),\(dead & 255))\r\n")
         case .endBeforeData, .cutData, .moreData, .resetData, .closeControlAfterData, .dataWithoutNotify,
-            .unprotectedData:
+            .resetUpload, .unprotectedData:
             try answer(step, "", fault: act)
         }
     }
@@ -299,6 +302,8 @@ private final class DataPort: Sendable {
     private struct Work {
         /// Nil to receive.
         var bytes: [UInt8]?
+        /// The number of bytes to receive before the ending.
+        var count = Int.max
         var tls: FaultyFTPServer.TLS?
         var ending = Ending.close
     }
@@ -322,11 +327,16 @@ private final class DataPort: Sendable {
                     isRefusing.value = tls.requiresResumption && socket.tlsFacts?.isResumed != true
                     if isRefusing.value { return }
                 }
-                guard let bytes = work.value.bytes else {
-                    while try !socket.read().isEmpty {}
-                    return
+                if let bytes = work.value.bytes {
+                    try socket.write(bytes)
+                } else {
+                    var rest = work.value.count
+                    while rest > 0 {
+                        let received = try socket.read(atMost: min(rest, 16_384)).count
+                        guard received > 0 else { return }
+                        rest -= received
+                    }
                 }
-                try socket.write(bytes)
                 switch work.value.ending {
                 case .close: break
                 case .reset: socket.reset()
@@ -348,6 +358,12 @@ private final class DataPort: Sendable {
 
     func serve(_ bytes: [UInt8]?, _ tls: FaultyFTPServer.TLS?, ending: Ending = .close) {
         work.value = Work(bytes: bytes, tls: tls, ending: ending)
+        go.fire()
+    }
+
+    /// Resets the connection after this number of bytes.
+    func receive(_ count: Int, _ tls: FaultyFTPServer.TLS?) {
+        work.value = Work(count: count, tls: tls, ending: .reset)
         go.fire()
     }
 

@@ -181,11 +181,14 @@ package final class ByteStream {
     private func noteTaken(_ taken: Int, of count: Int) -> WriteResult {
         if taken < count { wantsWritable = true }
         // A system call failed after an earlier one had taken some bytes. No event reports that: only the next call does.
-        if socket.isWritable, taken > 0, taken < count || tls?.hasKept == true {
+        if socket.isWritable, taken > 0, taken < count || hasUnsentBytes {
             loop.executeLater { [weak self] in self?.writeMore() }
         }
         return .bytes(taken)
     }
+
+    /// Whether the socket has not taken all bytes that counted as written.
+    package var hasUnsentBytes: Bool { tls?.hasKept == true }
 
     /// The reason why bytes that counted as written will never be sent.
     package var loss: TransportError? { tls?.loss.map { TransportError(.write, info.endpoint.description, $0) } }

@@ -15,9 +15,11 @@ extension FTPLoad {
             case sending(BodyPiece, more: (any BodySource)?)
             /// The load waits for the next part from the body's source.
             case readingBody
-            /// The load sends no more bytes: all were sent, or a write failed, for which there is a timer. Until the
-            /// timer fires, the server may report the reason on the control connection.
-            case sent(LoopTimer?)
+            /// The stream has all bytes of the body.
+            case sent
+            /// Bytes of the body will never be sent. Until the timer fires, the server may report the reason on the
+            /// control connection.
+            case notSent(TransportError, LoopTimer)
         }
 
         let plan: Plan
@@ -42,7 +44,7 @@ extension FTPLoad {
 
         /// Stops receiving and sending.
         func stop() {
-            if case .sent(let timer?) = phase { timer.cancel() }
+            if case .notSent(_, let timer) = phase { timer.cancel() }
             connection.data.close()
             request.body.abandon()
         }
@@ -98,7 +100,10 @@ extension FTPLoad {
         case .list:
             if case .receiving(let listing?) = transfer.phase { try listing.finish().withUnsafeBytes(give) }
         case .inspect: give(request.fileResponse(facts, part: nil))
-        case .store, .append, .makeDirectory: give(request.writtenResponse)
+        case .store, .append:
+            try checkThatAllWasSent(transfer)
+            give(request.writtenResponse)
+        case .makeDirectory: give(request.writtenResponse)
         }
         finish()
     }
@@ -120,8 +125,8 @@ extension FTPLoad {
             guard read(listing, transfer, atMost: Self.readsInARow) else { return }
             session.loop.executeLater { [weak self] in self?.moveData() }
         case .sending(let piece, let source): send(piece, source, transfer)
-        case .sent(nil): if let loss = transfer.connection.data.stream?.loss { didNotSend(loss, transfer) }
-        case .asked, .readingBody, .sent: break
+        case .sent: if let loss = transfer.connection.data.stream?.loss { didNotSend(loss, transfer) }
+        case .asked, .readingBody, .notSent: break
         }
     }
 
@@ -210,17 +215,27 @@ extension FTPLoad {
             didNotSend(failure, transfer)
         } else if rest.isEmpty {
             if let source { return readPiece(source, transfer, stream) }
-            transfer.phase = .sent(nil)
+            transfer.phase = .sent
             stream.finishWriting()
+            if let loss = stream.loss { return didNotSend(loss, transfer) }
             transfer.connection.run { $0.dataDidEnd() }
         }
+    }
+
+    /// Throws if the server reports completion, and has not got all bytes: it took the end of a lost data connection for
+    /// that of the body.
+    private func checkThatAllWasSent(_ transfer: Transfer) throws {
+        if case .notSent(let failure, _) = transfer.phase { throw failure }
+        guard transfer.connection.data.stream?.hasUnsentBytes == true else { return }
+        throw LoadFailure(
+            .networkConnectionLost, "the server reported completion before all bytes of the body had been sent")
     }
 
     private func didNotSend(_ failure: TransportError, _ transfer: Transfer) {
         transfer.connection.data.close()
         // The server's reply about a data connection that it closed arrives at once, if there is one.
         let time = session.loop.now.advanced(bySeconds: 1)
-        transfer.phase = .sent(session.loop.schedule(at: time) { [weak self] in self?.fail(failure) })
+        transfer.phase = .notSent(failure, session.loop.schedule(at: time) { [weak self] in self?.fail(failure) })
     }
 
     private func readPiece(_ source: any BodySource, _ transfer: Transfer, _ stream: ByteStream) {

@@ -1,0 +1,91 @@
+import Foundation
+import Glibc
+import LoadingKit
+import LoadingKitLoopbackServer
+import LoadingKitTransport
+import TestSupport
+import Testing
+
+/// The last bytes of an upload that TLS has taken, and the socket has not, never reach the server if the connection ends. The
+/// server then takes what it has for all of the file, as many servers take a data connection's end without `close_notify` for the
+/// file's.
+@Suite struct LostUploadTests {
+    /// The first pieces of the body: one that is sent whole, and one of two TLS records, of which the second one stays.
+    private static let pieces = [1000, 30_000]
+    private static let received = 1000 + 16_384
+
+    /// - Parameter seesReset: whether the body ends after the server has reset the connection. If not, either may be first.
+    @Test(arguments: [false, true], [false, true])
+    func lostBytesFailTheUpload(seesReset: Bool, isTLS13: Bool) async throws {
+        let authority = try CertificateAuthority()
+        var options = TLSServerOptions(try authority.issue(), applicationProtocols: [])
+        options.maximumVersion = isTLS13 ? .v1_3 : .v1_2
+        let server = try FaultyFTPServer(
+            [.init(step: "STOR", act: .resetUpload(after: Self.received))],
+            tls: .init(try TLSServerContext(options), isImplicit: true))
+        defer { server.stop() }
+        let loop = EventLoop(name: "uploads", idleConnections: IdleConnections(limit: 8))
+        defer { loop.stop() }
+        let plan = FaultPlan([.init(.send, .nth(1), .short(20_000)), .init(.send, .nth(2), .fail(EAGAIN))])
+        let isReset = Signal()
+        let session = makeSession(authority, loop)
+        var request = URLRequest(url: try #require(URL(string: server.url("/written.bin"))))
+        request.httpMethod = "PUT"
+        request.httpBodyStream = PieceStream(Self.pieces) { number in
+            if number == 1 { loop.attach(plan) }
+            if number == 2, seesReset { isReset.waitBlocking() }
+        }
+        try await withTimeout { [request] in
+            async let outcome = session.outcome(request)
+            await server.step("end")
+            isReset.fire()
+            #expect(await outcome == .failed(.networkConnectionLost))
+            #expect(plan.injectedCount == 2)
+            // The server is still there for others.
+            #expect(await session.outcome(server.url()) == .loaded(FaultyFTPServer.file))
+        }
+    }
+
+    private func makeSession(_ authority: CertificateAuthority, _ loop: EventLoop) -> URLSession {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.timeoutIntervalForRequest = 1000
+        configuration.connectionProxyDictionary = [:]
+        configuration.tlsTrustRoots = .pem(authority.certificatePEM)
+        return URLSession(configuration: configuration, delegate: nil, delegateQueue: nil, loop: loop)
+    }
+}
+
+/// A stream of zeros, each of whose pieces is one read.
+private final class PieceStream: InputStream {
+    private let pieces: [Int]
+    private let beforePiece: @Sendable (Int) -> Void
+    private var number = 0
+    private var status = Stream.Status.notOpen
+
+    /// - Parameter beforePiece: gets each piece's number, and the number of all pieces before the end.
+    init(_ pieces: [Int], beforePiece: @escaping @Sendable (Int) -> Void) {
+        self.pieces = pieces
+        self.beforePiece = beforePiece
+        super.init(data: Data())
+    }
+
+    override var streamStatus: Stream.Status { status }
+    override var streamError: (any Error)? { nil }
+    override var hasBytesAvailable: Bool { true }
+    override func open() { status = .open }
+    override func close() { status = .closed }
+
+    override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength len: Int) -> Int {
+        beforePiece(number)
+        guard number < pieces.count, pieces[number] <= len else { return number == pieces.count ? 0 : -1 }
+        buffer.update(repeating: 0, count: pieces[number])
+        number += 1
+        return pieces[number - 1]
+    }
+
+    override func getBuffer(
+        _ buffer: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>, length len: UnsafeMutablePointer<Int>
+    ) -> Bool { false }
+    override func schedule(in aRunLoop: RunLoop, forMode mode: RunLoop.Mode) {}
+    override func remove(from aRunLoop: RunLoop, forMode mode: RunLoop.Mode) {}
+}
