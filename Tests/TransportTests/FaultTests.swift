@@ -139,25 +139,31 @@ import Testing
     }
 
     /// Bytes that the socket did not take at once count as written: the owner waits for an answer, and writes no more.
-    @Test func keptBytesThatCannotBeSentLater() async throws {
+    @Test(arguments: [false, true]) func keptBytesThatCannotBeSentLater(isNested: Bool) async throws {
         // A server that speaks TLS 1.3 would send tickets, whose arrival makes the client's loop send the rest, too.
         let isReady = Signal()
-        let peer = try TLSPeer(TLSPeer.Options(maximumVersion: TLS1_2_VERSION)) { connection in
+        let options = TLSPeer.Options(maximumVersion: TLS1_2_VERSION, isNested: isNested)
+        let peer = try TLSPeer(options) { connection in
             isReady.waitBlocking()
             try connection.write("early")
             _ = try connection.readToEnd()
         }
         defer { peer.stop() }
-        // The handshake has two calls.
         let plan = FaultPlan([
-            FaultPlan.Entry(.send, .nth(3), .short(10)), FaultPlan.Entry(.send, .nth(4), .fail(EAGAIN)),
-            FaultPlan.Entry(.send, .nth(5), .fail(ENOBUFS)),
+            FaultPlan.Entry(.send, .nth(1), .short(10)), FaultPlan.Entry(.send, .nth(2), .fail(EAGAIN)),
+            FaultPlan.Entry(.send, .nth(3), .fail(ENOBUFS)),
         ])
-        try await withClient(peer, plan) { client in
+        let context = try TLSTests.context()
+        await withLoop { loop in
+            let client = Client(loop)
+            #expect(await client.connect(peer.endpoint, tls: (context, "localhost")) == nil)
+            if isNested { #expect(await client.secure(context, "localhost") == nil) }
+            loop.attach(plan)
             #expect(await client.write("request") == nil)
             let end = Client.End.failed(.systemCall(.send, errno: ENOBUFS))
             #expect(await client.readWhenNotified(isReady) == (Array("early".utf8), end))
             #expect(await client.isDead)
+            await client.close()
         }
         #expect(plan.injectedCount == 3)
     }

@@ -11,6 +11,8 @@ final class TLSPeer: @unchecked Sendable {  // the SSL_CTX is set up before the 
         var alpn: String?
         var minimumVersion = TLS1_2_VERSION
         var maximumVersion = TLS1_3_VERSION
+        /// Whether a second TLS connection runs inside the first one, as through a proxy over TLS.
+        var isNested = false
     }
 
     private let context: OpaquePointer
@@ -42,7 +44,14 @@ final class TLSPeer: @unchecked Sendable {  // the SSL_CTX is set up before the 
             defer { SSL_free(ssl) }
             SSL_set_fd(ssl, connection.descriptor)
             guard SSL_accept(ssl) == 1 else { throw PeerError(call: "SSL_accept") }
-            try script(TLSPeerConnection(ssl: ssl, connection: connection))
+            guard options.isNested else { return try script(TLSPeerConnection(ssl: ssl, connection: connection)) }
+            guard let inner = SSL_new(shared.context) else { throw PeerError(call: "SSL_new") }
+            defer { SSL_free(inner) }
+            let carrier = BIO_new(BIO_f_ssl())
+            BIO_ctrl(carrier, Int32(BIO_C_SET_SSL), Int(BIO_NOCLOSE), UnsafeMutableRawPointer(ssl))
+            SSL_set_bio(inner, carrier, carrier)
+            guard SSL_accept(inner) == 1 else { throw PeerError(call: "SSL_accept") }
+            try script(TLSPeerConnection(ssl: inner, connection: connection))
         }
     }
 
