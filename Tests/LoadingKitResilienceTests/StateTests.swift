@@ -1,4 +1,5 @@
 import Foundation
+import LoadingKit
 import Testing
 
 @testable import LoadingKitResilience
@@ -250,6 +251,93 @@ import Testing
         for _ in 0..<1_000 { buffer.append(data(1, 1)) }
         let next = [buffer.next(1), buffer.next(1)]
         #expect(next == [.piece(data(1, 1_000)), .none])
+    }
+}
+
+/// The load of a leader that has left may continue for a moment after the next leader's has begun.
+@Suite struct FlightStateTests {
+    /// A state whose changes wake those who wait.
+    private struct Driver {
+        var state = FlightState(bufferLimit: 1)
+
+        /// Returns whether a load that waited for room was woken.
+        @discardableResult
+        mutating func change(_ body: (inout FlightState) -> Void) -> Bool {
+            body(&state)
+            defer { state.wakes = FlightState.Wakes() }
+            state.wakes.perform()
+            return state.wakes.room != nil
+        }
+
+        /// A caller starts the load as the leader; returns the number of the load.
+        mutating func lead(_ id: UInt64) async throws -> UInt64? {
+            let outcome = try await withCheckedThrowingContinuation { (waiter: FlightState.HeadWaiter) in
+                change { $0.wait(id, forHead: waiter) }
+            }
+            guard case .leads = outcome else { return nil }
+            return state.lead(id)
+        }
+
+        mutating func piece(_ id: UInt64) async throws -> Data? {
+            try await withCheckedThrowingContinuation { (waiter: FlightState.PieceWaiter) in
+                change { $0.wait(id, forPiece: waiter) }
+            }
+        }
+    }
+
+    /// A flight whose first leader has left, the caller that leads it now, and the numbers of both loads.
+    private func replaceLeader() async throws -> (flight: Driver, caller: UInt64, old: UInt64, new: UInt64) {
+        var flight = Driver()
+        let (first, second) = (flight.state.join(), flight.state.join())
+        let leader = try #require(first)
+        let caller = try #require(second)
+        let old = try await flight.lead(leader)
+        flight.change { $0.leave(leader, isRedirected: false) }
+        let new = try await flight.lead(caller)
+        return (flight, caller, try #require(old), try #require(new))
+    }
+
+    private func makeResponse() throws -> URLResponse {
+        let url = try #require(URL(string: "http://h.example/"))
+        return URLResponse(url: url, mimeType: nil, expectedContentLength: -1, textEncodingName: nil)
+    }
+
+    @Test func aReplacedLoadAddsNothingToTheBody() async throws {
+        var (flight, caller, old, new) = try await replaceLeader()
+        let response = try makeResponse()
+        var accepted: [Bool] = []
+        flight.change { accepted.append($0.receive(response, old)) }
+        flight.change { $0.append(Data("old".utf8), old) }
+        flight.change { accepted.append($0.receive(response, new)) }
+        flight.change { $0.append(Data("old".utf8), old) }
+        flight.change { $0.append(Data("new".utf8), new) }
+        flight.change { $0.finish(.success(()), new) }
+        #expect(accepted == [false, true])
+        var body = Data()
+        while let piece = try await flight.piece(caller) { body += piece }
+        #expect(String(decoding: body, as: UTF8.self) == "new")
+    }
+
+    @Test func aReplacedLoadDoesNotTakeThePlaceOfOneThatWaitsForRoom() async throws {
+        var (flight, caller, old, new) = try await replaceLeader()
+        let response = try makeResponse()
+        flight.change { _ = $0.receive(response, new) }
+        flight.change { $0.append(Data("new".utf8), new) }
+        let (waiters, source) = AsyncStream.makeStream(of: FlightState.RoomWaiter.self)
+        let loads = (0..<2).map { _ in
+            Task { await withCheckedContinuation { (waiter: FlightState.RoomWaiter) in source.yield(waiter) } }
+        }
+        var waiting = waiters.makeAsyncIterator()
+        let first = await waiting.next()
+        let second = await waiting.next()
+        let current = try #require(first)
+        let replaced = try #require(second)
+        let woken = [
+            flight.change { $0.wait(forRoom: current, new) }, flight.change { $0.wait(forRoom: replaced, old) },
+            flight.change { $0.leave(caller, isRedirected: false) },
+        ]
+        try #require(woken == [false, true, true])
+        for load in loads { await load.value }
     }
 }
 

@@ -56,11 +56,13 @@ final class Flight: Sendable {
     private func carry(_ load: LoadContext, _ generation: UInt64) async {
         do {
             let loaded = try await load.next.load(load.request)
-            change { $0.receive(loaded.response, generation) }
+            var isCurrent = false
+            change { isCurrent = $0.receive(loaded.response, generation) }
+            guard isCurrent else { return }
             for try await piece in loaded.body {
-                await withCheckedContinuation { waiter in change { $0.wait(forRoom: waiter) } }
+                await withCheckedContinuation { waiter in change { $0.wait(forRoom: waiter, generation) } }
                 try Task.checkCancellation()
-                change { $0.append(piece) }
+                change { $0.append(piece, generation) }
             }
             change { $0.finish(.success(()), generation) }
         } catch {

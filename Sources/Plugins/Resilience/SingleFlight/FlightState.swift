@@ -148,18 +148,26 @@ struct FlightState: Sendable {
 
     // MARK: The load
 
-    mutating func receive(_ response: URLResponse, _ generation: UInt64) {
-        guard generation == self.generation, outcome == nil, end == nil else { return }
+    /// Returns whether the load is still the one that the callers share; otherwise it has to end.
+    mutating func receive(_ response: URLResponse, _ generation: UInt64) -> Bool {
+        guard generation == self.generation, outcome == nil, end == nil else { return false }
         outcome = .response(response)
         wakes.heads += headWaiters.values.map { ($0, .success(.response(response))) }
         headWaiters = [:]
+        return true
     }
 
-    mutating func wait(forRoom waiter: RoomWaiter) {
-        if buffer.hasRoom || present.isEmpty { wakes.room = waiter } else { roomWaiter = waiter }
+    /// An earlier leader's load does not wait: its pieces are not kept.
+    mutating func wait(forRoom waiter: RoomWaiter, _ generation: UInt64) {
+        if generation != self.generation || buffer.hasRoom || present.isEmpty {
+            wakes.room = waiter
+        } else {
+            roomWaiter = waiter
+        }
     }
 
-    mutating func append(_ piece: Data) {
+    mutating func append(_ piece: Data, _ generation: UInt64) {
+        guard generation == self.generation else { return }
         buffer.append(piece)
         for (id, waiter) in pieceWaiters {
             guard case .piece(let data) = buffer.next(id) else { continue }
