@@ -102,6 +102,21 @@ import Testing
         #expect(try breaker.phase(of: server.origin) == .closed)
     }
 
+    @Test func theNumberOfOpenBreakersIsLimited() async throws {
+        let breaker = CircuitBreaker(.init(minimumCalls: 1), maximumHosts: 1_000, clock: ManualClock().clock)
+        let session = URLSession.with(
+            breaker,
+            ClosureInterceptor { load in
+                let response = try #require(
+                    HTTPURLResponse(url: load.url, statusCode: 500, httpVersion: nil, headerFields: nil))
+                try await load.receive(response)
+            })
+        let origins = (0..<3_000).compactMap { RequestOrigin("http://h\($0).example") }
+        for origin in origins { #expect(try await session.status(origin.description) == 500) }
+        let open = origins.filter { breaker.phase(of: $0) != .closed }
+        #expect(open.count <= 1_000 && open.last == origins.last)
+    }
+
     @Test func twoSessionsHaveTwoBreakers() async throws {
         let server = try LoopbackServer { _ in .text("x", status: 500) }
         defer { server.stop() }

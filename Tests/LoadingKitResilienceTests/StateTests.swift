@@ -177,6 +177,25 @@ import Testing
     }
 }
 
+@Suite struct OriginTableTests {
+    /// Rules in the order of their origins' arrival, and the origins that a table with a limit of four then has.
+    @Test(
+        arguments: [
+            ([.first, .first, .first, .first, .first, .first], [2, 3, 4, 5]),
+            ([.last, .last, .last, .last, .last, .last], [2, 3, 4, 5]),
+            ([.last, .never, .first, .last, .last, .last], [1, 3, 4, 5]),
+            ([.never, .never, .never, .last, .never, .never], [0, 1, 2, 4, 5]),
+            ([.never, .never, .never, .never, .never, .never], [0, 1, 2, 3, 4, 5]),
+        ] as [([OriginRemoval], [Int])])
+    func removals(_ rules: [OriginRemoval], _ expected: [Int]) {
+        var table = OriginTable<OriginRemoval>(limit: 4) { $0 }
+        let origins = rules.indices.compactMap { RequestOrigin("http://h\($0).example") }
+        for (origin, rule) in zip(origins, rules) { table.with(origin, or: { rule }) { _ in } }
+        let kept = origins.indices.filter { table[origins[$0]] != nil }
+        #expect(kept == expected)
+    }
+}
+
 @Suite struct LatencyWindowTests {
     @Test(arguments: [(0.0, 1.0), (0.5, 50), (0.95, 95), (0.951, 96), (1, 100), (.nan, 1), (7, 100)])
     func quantiles(_ part: Double, _ latency: TimeInterval) {

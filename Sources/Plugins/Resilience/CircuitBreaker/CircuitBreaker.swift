@@ -26,7 +26,7 @@ public final class CircuitBreaker: ResilienceInterceptor {
         self.clock = clock
         self.isFailure = isFailure
         let now = clock.now
-        states = Locked(OriginTable(limit: maximumHosts) { $0.isIdle(at: now()) })
+        states = Locked(OriginTable(limit: maximumHosts) { $0.isIdle(at: now()) ? .first : .last })
     }
 
     /// True for statuses 500, 502, 503 and 504, and for the `URLError`s of ``RetryPolicy/defaultErrorCodes``.

@@ -27,7 +27,7 @@ public final class RateLimiter: ResilienceInterceptor {
         let now = clock.now
         let queues = OriginTable<RateLimitQueue>(limit: limit.maximumHosts) {
             // The refill time of a bucket that is not full must be kept.
-            $0.isEmpty && $0.bucket.isFull(at: now())
+            $0.isEmpty && $0.bucket.isFull(at: now()) ? .first : .never
         }
         state = Locked(State(queues: queues))
     }

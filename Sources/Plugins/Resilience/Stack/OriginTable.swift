@@ -1,13 +1,21 @@
+/// When a value is removed from a full table.
+enum OriginRemoval: Sendable, Comparable {
+    case first
+    /// When too few other values can be removed.
+    case last
+    case never
+}
+
 /// Values for origins, with a limit: beyond it the least recently used removable values are removed.
 struct OriginTable<Value: Sendable>: Sendable {
     private var values: [RequestOrigin: (value: Value, used: UInt64)] = [:]
     private var uses: UInt64 = 0
     private let limit: Int
-    private let mayGo: @Sendable (Value) -> Bool
+    private let removal: @Sendable (Value) -> OriginRemoval
 
-    init(limit: Int, mayGo: @escaping @Sendable (Value) -> Bool = { _ in true }) {
+    init(limit: Int, removal: @escaping @Sendable (Value) -> OriginRemoval = { _ in .first }) {
         self.limit = max(1, limit)
-        self.mayGo = mayGo
+        self.removal = removal
     }
 
     var count: Int { values.count }
@@ -30,7 +38,9 @@ struct OriginTable<Value: Sendable>: Sendable {
     private mutating func makeRoom() {
         guard values.count >= limit else { return }
         // An eighth is removed at once, so that the search is not repeated for each new origin.
-        let oldest = values.filter { mayGo($0.value.value) }.sorted { $0.value.used < $1.value.used }
-        for (origin, _) in oldest.prefix(max(1, limit / 8)) { values[origin] = nil }
+        let order = values.map { (origin: $0.key, removal: removal($0.value.value), used: $0.value.used) }
+            .filter { $0.removal != .never }
+            .sorted { ($0.removal, $0.used) < ($1.removal, $1.used) }
+        for entry in order.prefix(max(1, limit / 8)) { values[entry.origin] = nil }
     }
 }
