@@ -277,6 +277,31 @@ import Testing
                 && content("trace")?.contains("<= Recv header") == true)
     }
 
+    /// A repetition replaces the part of the body that the attempt before it has written, and no file of the user.
+    @Test(arguments: [(nil, 0, CurlServer.digits), ("mine", 23, "mine")] as [(String?, Int32, String)])
+    func repeatedIntoGivenName(_ there: String?, _ status: Int32, _ expected: String) async throws {
+        let server = try LoopbackServer { request in
+            let response =
+                if request.connection == 0 {
+                    ServerResponse.stream(.length(UInt64(CurlServer.digits.utf8.count))) { writer in
+                        try writer.write("01234")
+                        try request.exchange.closeAbruptly()
+                    }
+                } else {
+                    ServerResponse.text(CurlServer.digits)
+                }
+            return response.adding("Content-Disposition", "attachment; filename=\"given.txt\"")
+        }
+        defer { server.stop() }
+        let folder = try TemporaryFolder()
+        if let there { try folder.write(there, to: "given.txt") }
+        let run = try await ToolRun(
+            ["-OJ", "--retry", "1", "--retry-all-errors", "--retry-delay", "0.01", server.url("/x")], folder: folder)
+        #expect(run.status == status, "\(run.errors)")
+        #expect(server.requests.count == 2)
+        #expect(try String(contentsOf: folder.file("given.txt"), encoding: .utf8) == expected)
+    }
+
     @Test func continued() async throws {
         let server = try LoopbackServer(route: CurlServer.answer)
         defer { server.stop() }

@@ -14,6 +14,8 @@
         private let output: OrderedOutput
         private let queue: DispatchQueue
         private let usesOutput: Bool
+        /// The files that earlier attempts of the load have made, which this one may overwrite.
+        private let created: Set<String>
         /// Nil where the body is written as it is.
         private let terminal: Terminal?
         private var screen: ScreenBody?
@@ -32,8 +34,8 @@
             var isAwaited = false
         }
 
-        init(_ index: Int, _ load: PlannedLoad, _ plan: LoadPlan, _ outlets: Outlets) {
-            (self.index, self.load, self.plan) = (index, load, plan)
+        init(_ index: Int, _ load: PlannedLoad, _ plan: LoadPlan, _ outlets: Outlets, created: Set<String>) {
+            (self.index, self.load, self.plan, self.created) = (index, load, plan, created)
             (output, queue) = (outlets.output, outlets.queue)
             usesOutput = plan.usesStandardOutput(load)
             terminal = load.destination == .standardOutput ? outlets.screen : nil
@@ -46,6 +48,9 @@
 
         /// The file's path; nil for standard output.
         var path: String? { file?.path }
+
+        /// The path of the file that has a part of the body; nil where none was opened.
+        var openPath: String? { file.flatMap { $0.isOpen ? $0.path : nil } }
 
         /// Prepares for the body. False where nothing of it is needed, because the file already has all of it.
         mutating func begin(_ response: URLResponse) throws(ToolFailure) -> Bool {
@@ -63,7 +68,7 @@
         private mutating func openFile(_ response: URLResponse?) throws(ToolFailure) {
             guard file == nil, let path = try load.destination.path(response) else { return }
             var opening = OutputFile.Opening(offset: load.offset, makesFolders: plan.files.makesFolders)
-            if case .named = load.destination { opening.mustBeNew = true }
+            if case .named = load.destination { opening.mustBeNew = !created.contains(path) }
             file = OutputFile(path, opening)
         }
 

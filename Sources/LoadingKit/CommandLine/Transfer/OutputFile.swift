@@ -25,6 +25,8 @@ final class OutputFile {
 
     deinit { if let descriptor { close(descriptor) } }
 
+    var isOpen: Bool { descriptor != nil }
+
     func open() throws(ToolFailure) {
         _ = try openDescriptor()
     }

@@ -12,11 +12,13 @@
         func run(in session: URLSession) async -> ToolFailure? {
             let start = DispatchTime.now().uptimeNanoseconds
             var attempt = 0
+            var created: Set<String> = []
             while true {
                 let elapsed = Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9
-                let transfer = Transfer(index, plan, outlets, attempt: attempt, elapsed: elapsed)
+                let transfer = Transfer(index, plan, outlets, attempt: attempt, elapsed: elapsed, created: created)
                 let outcome = await transfer.run(in: session)
                 guard let delay = outcome.delay else { return outcome.failure }
+                if let path = outcome.openPath { created.insert(path) }
                 if plan.display.showsErrors {
                     let reason = outcome.failure?.reason ?? "the server answered \(outcome.status ?? 0)"
                     outlets.console.write(
@@ -35,6 +37,8 @@
         var status: Int?
         /// Seconds until the next attempt; nil where this one was the last.
         var delay: Double?
+        /// The file that has a part of the body, where the load is repeated.
+        var openPath: String?
     }
 
     /// Where the transfers of a run write.

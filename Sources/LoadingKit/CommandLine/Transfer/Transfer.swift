@@ -35,10 +35,11 @@
         /// Bytes of a WebSocket message.
         private static let largestMessage: Int64 = 1 << 26
 
-        init(_ index: Int, _ plan: LoadPlan, _ outlets: Outlets, attempt: Int, elapsed: Double) {
+        /// - Parameter created: the files that earlier attempts have made.
+        init(_ index: Int, _ plan: LoadPlan, _ outlets: Outlets, attempt: Int, elapsed: Double, created: Set<String>) {
             (self.index, self.plan, self.outlets, self.attempt, self.elapsed) = (index, plan, outlets, attempt, elapsed)
             load = plan.loads[index]
-            writer = BodyWriter(index, load, plan, outlets)
+            writer = BodyWriter(index, load, plan, outlets, created: created)
         }
 
         /// Loads, and returns when everything has ended.
@@ -261,7 +262,7 @@
                 outlets.timing.add(index, metrics, load.request, outcome.failure?.status ?? .success)
             }
             outcome.delay = repetition ?? delay(after: outcome.failure, nil)
-            if outcome.delay == nil { finish(&outcome, task) }
+            if outcome.delay == nil { finish(&outcome, task) } else { outcome.openPath = writer.openPath }
             continuation?.resume(returning: outcome)
             continuation = nil
         }
