@@ -26,7 +26,7 @@ import Testing
         inspector = try Inspector(port: 0, allowsChanges: true, redacts: true) { [mark] in
             $0.settings.httpAdditionalHeaders?.contains { $0.1 == mark } == true
         }
-        page = try PageClient(inspector)
+        page = PageClient(inspector.address)
     }
 
     private func session(_ change: (URLSessionConfiguration) -> Void = { _ in }) -> URLSession {
@@ -112,7 +112,7 @@ import Testing
         defer { end() }
         let session = session()
         for number in 0..<300 { _ = try await session.data(from: url("/before?\(number)")) }
-        let later = try PageClient(inspector)
+        let later = PageClient(inspector.address)
         for number in [0, 299] { #expect(try await later.entry(of: "/before?\(number)") != .null) }
         session.invalidateAndCancel()
     }
@@ -230,7 +230,7 @@ import Testing
         _ = try await page.held("/kept?2", "request")
         inspector.stop()
         #expect(try await loaded.0 == Data("hello".utf8))
-        _ = try await page.message { $0["type"] == "closed" }
+        try await page.waitForEnd()
         session.invalidateAndCancel()
     }
 

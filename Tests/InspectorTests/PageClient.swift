@@ -1,6 +1,5 @@
 import Foundation
 import LoadingKitHAR
-import LoadingKitInspector
 import LoadingKitLoopbackServer
 import TestSupport
 
@@ -11,10 +10,12 @@ final class PageClient: Sendable {
     private let token: String
 
     /// Begins to follow the events.
-    init(_ inspector: Inspector) throws {
-        let address = URLComponents(string: inspector.address)
-        port = UInt16(address?.port ?? 0)
-        token = address?.queryItems?.first?.value ?? ""
+    ///
+    /// - Parameter address: the address of the inspector's page.
+    init(_ address: String) {
+        let components = URLComponents(string: address)
+        port = UInt16(components?.port ?? 0)
+        token = components?.queryItems?.first?.value ?? ""
         let (request, port, messages) = (request("GET", "/events"), port, messages)
         Thread.detachNewThread {
             guard let client = try? LoopbackClient(.ipv4(port: port)), (try? client.send(request)) != nil else {
@@ -60,6 +61,15 @@ final class PageClient: Sendable {
             return all.first(where: condition) ?? .null
         }
     }
+
+    /// The identifiers of the entries that have come, in their order.
+    var entries: [String] { messages.snapshot.compactMap { $0["entry"]?["_id"]?.string } }
+
+    /// Waits for the entry with the identifier.
+    func wait(forEntry id: String) async throws { _ = try await message { $0["entry"]?["_id"]?.string == id } }
+
+    /// Waits until the connection of the events is closed.
+    func waitForEnd() async throws { _ = try await message { $0["type"] == "closed" } }
 
     /// The first entry of a URL that has the text, in the state.
     func entry(of text: String, _ state: String = "done") async throws -> JSONValue {

@@ -121,7 +121,8 @@ final class InspectorConnection {
             state = .sendingEvents
             // A browser that loses the connection tries again after this time.
             send(Self.head(200, "text/event-stream", length: nil) + Array("retry: 1000\n\n".utf8))
-            handler.didOpenEvents(self)
+            // If that has failed, the connection is closed.
+            if case .sendingEvents = state { handler.didOpenEvents(self) }
         case .actions:
             if let reason = handler.perform(body) {
                 answer(422, "text/plain; charset=utf-8", Array(reason.utf8))

@@ -10,8 +10,8 @@ final class InspectorServer: @unchecked Sendable {  // confined to `loop`, from 
     private static let interval = 0.1
     private static let connectionInterval = 5
     /// The most entries that are made at once. The loop serves other pages and the program's sessions in between.
-    private static let entriesAtOnce = 200
-    private static let mostConnections = 64
+    static let entriesAtOnce = 200
+    static let mostConnections = 64
     /// The time in which a connection has to be let in, in seconds.
     private static let admissionTime = 10.0
 
@@ -29,7 +29,7 @@ final class InspectorServer: @unchecked Sendable {  // confined to `loop`, from 
     private let holds: HoldRecorder?
     private let redacts: Bool
     private var traffic: LiveTraffic
-    private var connections: [InspectorConnection] = []
+    private(set) var connections: [InspectorConnection] = []
     private var pages: [Page] = []
     private var timer: LoopTimer?
     private var turn = 0
@@ -102,16 +102,22 @@ final class InspectorServer: @unchecked Sendable {  // confined to `loop`, from 
 
     /// Sends the loads from before a page was opened, as fast as the page takes them.
     private func sendEarlier() {
-        for index in pages.indices where pages[index].connection.hasRoom {
+        // A page whose connection fails is removed meanwhile.
+        for connection in pages.map(\.connection) where connection.hasRoom {
+            guard let index = pages.firstIndex(where: { $0.connection === connection }) else { continue }
             let numbers = pages[index].earlier.prefix(Self.entriesAtOnce)
             pages[index].earlier.removeFirst(numbers.count)
-            for message in traffic.messages(of: numbers, anchor) { pages[index].connection.send(event: message.text()) }
+            for message in traffic.messages(of: numbers, anchor) { connection.send(event: message.text()) }
         }
     }
 
+    /// Schedules the next update, unless it is scheduled already or no page is open.
     private func scheduleUpdate() {
+        guard timer == nil, !pages.isEmpty else { return }
         timer = loop.schedule(at: loop.now.advanced(bySeconds: Self.interval)) { [weak self] in
-            guard let self, !pages.isEmpty else { return }
+            guard let self else { return }
+            timer = nil
+            guard !pages.isEmpty else { return }
             turn += 1
             sendEarlier()
             update()
@@ -150,23 +156,23 @@ extension InspectorServer: InspectorRequestHandler {
 
     func didOpenEvents(_ connection: InspectorConnection) {
         update()
-        let isFirst = pages.isEmpty
         inbox.set(isWatched: true)
         holds?.set(isWatched: true)
+        // Before anything is sent to it: if the connection fails, the page is removed.
+        pages.append(Page(connection: connection, earlier: traffic.loadNumbers[...]))
         for message in [optionsMessage, rulesMessage] + traffic.stateMessages + traffic.heldMessages {
             connection.send(event: message.text())
         }
-        pages.append(Page(connection: connection, earlier: traffic.loadNumbers[...]))
         sendEarlier()
-        if isFirst { scheduleUpdate() }
+        scheduleUpdate()
     }
 
     func didClose(_ connection: InspectorConnection) {
         connections.removeAll { $0 === connection }
         let pageCount = pages.count
         pages.removeAll { $0.connection === connection }
-        // A connection may have waited for a descriptor.
-        listener.acceptAll()
+        // A connection may have waited for a descriptor. The caller may be about to accept or to send to another one.
+        loop.executeLater { [listener] in listener.acceptAll() }
         guard pages.isEmpty, pageCount > 0 else { return }
         inbox.set(isWatched: false)
         holds?.set(isWatched: false)
