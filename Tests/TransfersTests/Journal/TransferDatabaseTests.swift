@@ -78,6 +78,35 @@
             #expect(try second.load().transfers.isEmpty && second.transfers(of: 1).isEmpty)
         }
 
+        @Test(
+            "a request's timeout is there again, also where it is no finite number",
+            arguments: [5, .infinity, -.infinity, .nan] as [TimeInterval])
+        func timeouts(timeout: TimeInterval) throws {
+            var request = URLRequest(url: try #require(URL(string: "http://h.example/")))
+            request.timeoutInterval = timeout
+            let record = TransferRecord(
+                identifier: 1, kind: .download, request: try #require(TransferRequest(request)))
+            let first = try journal()
+            try first.commit([.session(try session(1)), try begin(1), .record(row(1).key, record), try begin(2)])
+            let kept = try #require(try journal().transfer(row(1).key)?.request.rules.timeout)
+            #expect("\(kept)" == "\(timeout)")
+            #expect(try journal().transfers(of: 1).map(\.identifier) == [1, 2])
+        }
+
+        /// SQLite has no number for it, and the column needs one.
+        @Test("a change whose values cannot be stored is named, and nothing is stored")
+        func refusal() throws {
+            let journal = try journal()
+            var odd = row(2)
+            odd.priority = .nan
+            let changes: [JournalChange] = [
+                .session(try session(1)), try begin(1), try begin(2), .row(odd), .row(row(1)),
+            ]
+            let error = #expect(throws: RefusedChange.self) { try journal.commit(changes) }
+            #expect(error?.index == 3 && error?.error is LoadFailure)
+            #expect(try journal.load().sessions.isEmpty)
+        }
+
         @Test("of a journal of the first form the rows are there, and no contents")
         func firstForm() throws {
             let old = try journal()

@@ -36,6 +36,16 @@ struct TransferValueTests {
         #expect(plain?.rules.timeout == nil && plain?.request?.hasExplicitTimeout == false)
     }
 
+    @Test(
+        "a request's own timeout stays its own, also where it is no limit",
+        arguments: [0, -1, .infinity, .nan] as [TimeInterval])
+    func timeouts(timeout: TimeInterval) throws {
+        var request = URLRequest(url: try #require(URL(string: "http://h.example/")))
+        request.timeoutInterval = timeout
+        let result = try #require(TransferRequest(request)?.request)
+        #expect(result.hasExplicitTimeout && "\(result.timeoutInterval)" == "\(timeout)")
+    }
+
     @Test("a response, HTTP's and another")
     func responses() throws {
         let url = try #require(URL(string: "http://h.example/"))

@@ -1,6 +1,7 @@
 import Foundation
 import LoadingKit
 import LoadingKitLoopbackServer
+import LoadingKitPersistence
 import LoadingKitPrimitives
 import TestSupport
 import Testing
@@ -16,6 +17,8 @@ import Testing
         private final class FailingJournal: TransferJournal {
             let journal: any TransferJournal
             let fails = Box(false)
+            /// The transfers whose requests cannot be stored.
+            let refused = Box<Set<Int>>([])
             /// How many changes each commit has had.
             let commits = Recorder<Int>()
 
@@ -30,6 +33,10 @@ import Testing
             func commit(_ changes: [JournalChange]) throws {
                 defer { commits.append(changes.count) }
                 if fails.value { throw URLError(.cannotWriteToFile) }
+                let refused = refused.value
+                if let index = changes.firstIndex(where: { $0.requesting.map(refused.contains) ?? false }) {
+                    throw RefusedChange(index: index, error: URLError(.dataLengthExceedsMaximum))
+                }
                 try journal.commit(changes)
             }
         }
@@ -116,6 +123,40 @@ import Testing
             }
         }
 
+        @Test("a change that cannot be stored fails alone")
+        func refusal() async throws {
+            try await withTimeout {
+                let (harness, server) = (try ServiceHarness(), try RangeServer(count: 10))
+                defer { server.stop() }
+                let journal = FailingJournal(try harness.journal)
+                let service = try harness.start(journal)
+                defer { service.stop() }
+                let first = TestProgram(service, try harness.description("a"))
+                let second = TestProgram(service, try harness.description("b"))
+                let date = harness.wall.value.addingTimeInterval(10)
+                try await first.download(1, server.url) { $0.earliestBeginDate = date }
+                // Beside other changes of the same commit.
+                journal.refused.value = [1, 2]
+                try await first.perform(.change(1, priority: 1, taskDescription: "text"))
+                #expect(try journal.load().transfers.first?.priority == 1)
+                let url = try #require(URL(string: server.url))
+                let request = try #require(TransferRequest(URLRequest(url: url)))
+                let results = Recorder<String>()
+                service.loop.execute {
+                    for (program, identifier) in [(first, 2), (second, 3)] {
+                        let record = TransferRecord(identifier: identifier, kind: .download, request: request)
+                        program.channel.send(.begin(record), descriptors: []) { error in
+                            results.append("\(identifier): \((error as? URLError)?.code.rawValue ?? 0)")
+                        }
+                    }
+                }
+                let all = await results.count(reaches: 2)
+                #expect(Set(all) == ["2: \(URLError.Code.dataLengthExceedsMaximum.rawValue)", "3: 0"])
+                #expect(try await second.end(of: 3).error == nil)
+                #expect(try journal.load().transfers.map(\.key.identifier).sorted() == [1, 3])
+            }
+        }
+
         @Test("what changes again and again is kept once")
         func heaps() async throws {
             try await withTimeout {
@@ -142,6 +183,17 @@ import Testing
                 harness.pass(5)
                 await journal.commits.count(reaches: now + 1)
                 #expect(try journal.load().transfers.first?.priority == 1)
+            }
+        }
+    }
+
+    extension JournalChange {
+        /// The transfer whose request the change stores.
+        fileprivate var requesting: Int? {
+            switch self {
+            case .begin(let row, _): row.key.identifier
+            case .record(let key, _): key.identifier
+            case .session, .forgetSession, .row, .status, .forget: nil
             }
         }
     }

@@ -106,6 +106,44 @@ import Testing
             }
         }
 
+        @Test(
+            "a request without a time limit is kept, and holds up no other session",
+            arguments: [.infinity, .nan] as [TimeInterval])
+        func timeLimits(timeout: TimeInterval) async throws {
+            try await withProgram(count: 10) { harness, server, service, program in
+                let date = harness.wall.value.addingTimeInterval(10)
+                try await program.download(1, server.url) { $0.earliestBeginDate = date }
+                harness.pass(10)
+                await _ = program.events.contents { $0.contains { $0.name == "willBegin" } }
+                var request = URLRequest(url: try #require(URL(string: server.server.url("/other"))))
+                request.timeoutInterval = timeout
+                try await program.perform(.answerBeginning(1, TransferRequest(request)))
+                let other = TestProgram(service, try harness.description("other"))
+                try await other.download(1, server.url) { $0.request.rules.timeout = timeout }
+                #expect(try await other.end(of: 1).error == nil)
+                #expect(try await program.end(of: 1).error == nil)
+                #expect(Set(server.server.requests.snapshot.map(\.target)) == ["/file", "/other"])
+            }
+        }
+
+        @Test("a priority that is no number is the usual one, and none is out of its range")
+        func priorities() async throws {
+            try await withProgram(count: 10) { harness, server, _, program in
+                let date = harness.wall.value.addingTimeInterval(10)
+                let cases: [(Float, Float)] = [(.nan, 0.5), (.infinity, 1), (-1, 0)]
+                for (index, (asked, _)) in cases.enumerated() {
+                    try await program.download(index + 1, server.url) {
+                        ($0.earliestBeginDate, $0.priority) = (date, asked)
+                    }
+                }
+                #expect(try harness.journal.load().transfers.map(\.priority) == cases.map(\.1))
+                for (asked, expected) in cases {
+                    try await program.perform(.change(1, priority: asked, taskDescription: nil))
+                    #expect(try harness.journal.load().transfers.first?.priority == expected)
+                }
+            }
+        }
+
         @Test("a suspended transfer waits, also in another process")
         func suspension() async throws {
             try await withTimeout {

@@ -1,4 +1,5 @@
 #if Persistence
+    import CLoadingKitSQLite
     import Foundation
     import LoadingKitCore
     import LoadingKitPrimitives
@@ -136,18 +137,42 @@
             } ?? []
         }
 
+        /// - Throws: ``RefusedChange`` where the values of a change cannot be stored.
         package func commit(_ changes: [JournalChange]) throws {
             guard !changes.isEmpty else { return }
             do {
                 // The values are encrypted before the file is locked.
-                let statements = try changes.flatMap { try sealing.statements(for: $0) }
+                let statements = try performEach(changes) { try sealing.statements(for: $0) }
                 try database.write { connection in
-                    for statement in statements { try connection.run(statement.text, statement.values) }
+                    _ = try performEach(statements) { statements in
+                        for statement in statements { try connection.run(statement.text, statement.values) }
+                    }
                 }
+            } catch let refusal as RefusedChange {
+                database.report(refusal.error, "a change to background sessions cannot be stored, and is left out")
+                throw refusal
             } catch {
                 throw LoadFailure(
                     .cannotWriteToFile, "the journal of background sessions cannot be written: \(error)")
             }
+        }
+
+        /// The results of a step for each change. Throws ``RefusedChange`` where the step fails because of the values.
+        private func performEach<Element, Result>(
+            _ elements: [Element], _ step: (Element) throws -> Result
+        ) throws -> [Result] {
+            try elements.enumerated().map { index, element in
+                do { return try step(element) } catch let error where Self.isOfValues(error) {
+                    let text = "the journal of background sessions cannot store this: \(error)"
+                    throw RefusedChange(index: index, error: LoadFailure(.cannotWriteToFile, text))
+                }
+            }
+        }
+
+        /// Whether the values cannot be encoded, or SQLite cannot store them: they are too long, or not numbers.
+        private static func isOfValues(_ error: any Error) -> Bool {
+            guard let error = error as? SQLiteError else { return error is EncodingError }
+            return [SQLITE_TOOBIG, SQLITE_CONSTRAINT].contains(error.primaryCode)
         }
     }
 

@@ -37,11 +37,11 @@
             guard let bytes = try readKey().cipher.open(sealed, context: place.context) else {
                 throw StoreFailure.wrongKey(1)
             }
-            return try JSONDecoder().decode(type, from: bytes)
+            return try TransferJSON.makeDecoder().decode(type, from: bytes)
         }
 
         private func seal(_ value: some Encodable, _ place: Place) throws -> Data {
-            let bytes = try JSONEncoder().encode(value)
+            let bytes = try TransferJSON.makeEncoder().encode(value)
             guard let sealed = try readKey().cipher.seal(bytes, context: place.context) else {
                 throw StoreFailure.encryption
             }

@@ -1,10 +1,12 @@
 import LoadingKitCore
+import LoadingKitPersistence
 import LoadingKitTransport
 
 /// Collects the changes of one turn of the service's event loop, and writes them into the journal together. Confined
 /// to the service's loop.
 ///
-/// Where the journal cannot be written, the begin of a transfer fails; all other changes are retried.
+/// Where the journal cannot be written, the begin of a transfer fails; all other changes are retried. A change whose values
+/// cannot be stored always fails, so that no other change waits for it.
 final class JournalWriter {
     /// The pause before a retry, in seconds.
     private static let pauseAfterFailure = 5.0
@@ -47,10 +49,10 @@ final class JournalWriter {
 
     func flush() {
         guard !pending.isEmpty else { return }
-        let batch = pending
+        var batch = pending
         pending = []
         do {
-            try journal.commit(batch.compactMap(\.change))
+            try commit(&batch)
             retry?.cancel()
             retry = nil
             finish(batch, nil)
@@ -58,6 +60,19 @@ final class JournalWriter {
             pending = Self.withoutReplaced(batch.filter { !$0.isBeginning })
             finish(batch.filter(\.isBeginning), error)
             tryAgainLater()
+        }
+    }
+
+    /// Writes the changes. Those that the journal refuses fail, and are removed from the batch.
+    private func commit(_ batch: inout [Pending]) throws {
+        while true {
+            do {
+                return try journal.commit(batch.compactMap(\.change))
+            } catch let refusal as RefusedChange {
+                let places = batch.indices.filter { batch[$0].change != nil }
+                guard places.indices.contains(refusal.index) else { throw refusal.error }
+                finish([batch.remove(at: places[refusal.index])], refusal.error)
+            }
         }
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import LoadingKitPersistence
 
 /// A message in its encoded form.
 ///
@@ -17,11 +18,9 @@ package struct MessageFrame: Sendable {
     /// - Throws: ``WireError/messageTooLong(_:)``, ``WireError/tooManyDescriptors(_:)``, or ``WireError/malformed``
     ///   where the message cannot be encoded.
     package init(_ message: TransferMessage, descriptorCount: Int = 0) throws(WireError) {
-        let encoder = JSONEncoder()
+        let encoder = TransferJSON.makeEncoder()
         // Makes the encoding deterministic: equal messages have equal bytes.
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        encoder.nonConformingFloatEncodingStrategy = .convertToString(
-            positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
         guard let payload = try? encoder.encode(message) else { throw .malformed }
         try self.init(payload: payload, descriptorCount: descriptorCount)
     }

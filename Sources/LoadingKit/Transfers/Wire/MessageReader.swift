@@ -1,4 +1,5 @@
 import Foundation
+import LoadingKitPersistence
 
 /// Reads messages from the received bytes, and keeps the bytes of an incomplete message.
 package struct MessageReader: Sendable {
@@ -73,9 +74,7 @@ package enum ReceivedMessage: Sendable {
 
     /// Ignores unknown keys.
     fileprivate init(_ payload: Data) throws(WireError) {
-        let decoder = JSONDecoder()
-        decoder.nonConformingFloatDecodingStrategy = .convertFromString(
-            positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
+        let decoder = TransferJSON.makeDecoder()
         if let message = try? decoder.decode(TransferMessage.self, from: payload) {
             self = .message(message)
         } else if let contents = try? decoder.decode([String: Content].self, from: payload), contents.count == 1 {

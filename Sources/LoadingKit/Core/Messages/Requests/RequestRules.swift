@@ -7,7 +7,7 @@ import Foundation
 package struct RequestRules: Codable, Hashable, Sendable {
     package var mainDocumentURL: String?
     package var cachePolicy: UInt
-    /// In seconds; nil: the session's timeout.
+    /// In seconds; nil: the session's timeout. As in a request, a value that is not positive or not finite is no limit.
     package var timeout: TimeInterval?
     package var networkServiceType: UInt
     package var handlesCookies: Bool
@@ -35,7 +35,7 @@ package struct RequestRules: Codable, Hashable, Sendable {
     package func apply(to request: inout URLRequest) {
         request.mainDocumentURL = mainDocumentURL.flatMap { URL(string: $0) }
         request.cachePolicy = URLRequest.CachePolicy(rawValue: cachePolicy) ?? .useProtocolCachePolicy
-        if let timeout, timeout.isFinite { request.timeoutInterval = timeout }
+        if let timeout { request.timeoutInterval = timeout }
         request.networkServiceType = URLRequest.NetworkServiceType(rawValue: networkServiceType) ?? .default
         request.httpShouldHandleCookies = handlesCookies
         request.allowsCellularAccess = allowsCellularAccess
