@@ -86,7 +86,8 @@ struct TransferStateTests {
         ],
         "completing": [
             "suspendPart": ("note", "completing"),
-            "suspend": ("note", "completing"), "cancel": ("stop end!", "over"), "broken": ("note pause1", "backingOff"),
+            "suspend": ("note", "completing"), "cancel": ("stop end!", "over"), "stop": ("stop", "completing"),
+            "broken": ("note pause1", "backingOff"),
             "final": ("end!", "over"), "again": ("enqueue", "queued"), "placed": ("end", "over"),
         ],
         "over": [:],

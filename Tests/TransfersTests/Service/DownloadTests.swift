@@ -345,6 +345,34 @@ import Testing
                 try await program.takeAll(2)
             }
         }
+
+        @Test("cancelling gives resume data also while the file is being completed, and it names the file")
+        func resumeDataOfCompletion() async throws {
+            try await withProgram() { harness, server, service, program in
+                server.behaviour.update { $0.pausesAfter = 400_000 }
+                try await program.download(1, server.url)
+                await server.paused.wait()
+                _ = await program.events.contents { $0.contains { $0.name == "progress" } }
+                server.behaviour.update { $0.pausesAfter = nil }
+                // In one turn of the loop: the command comes before the file is on the disk.
+                service.loop.execute {
+                    for session in service.sessions.values {
+                        guard let transfer = session.transfers[1] else { continue }
+                        service.input(transfer) { $0.attemptDidSucceed() }
+                        service.perform(.cancel(1, producingResumeData: true), nil, session) { _ in }
+                    }
+                }
+                let error = try await program.end(of: 1).error
+                #expect(error?.code == URLError.cancelled.rawValue)
+                let data = try #require(error?.resumeData)
+                try await program.takeAll(1)
+                #expect(harness.files.isEmpty)
+                try await program.download(2, server.url) { $0.resumeData = data }
+                #expect(try self.data(try await program.end(of: 2)) == server.content)
+                #expect(server.ranges.last??.hasPrefix("bytes=") == true)
+                try await program.takeAll(2)
+            }
+        }
     }
 #endif
 

@@ -90,9 +90,10 @@ struct TransferState: Equatable, Sendable {
         return leaving + [.end(error)]
     }
 
-    /// Stops the transfer so that its received part becomes resume data. It is cancelled afterwards.
+    /// Stops the transfer so that its received part becomes resume data. It is cancelled afterwards. A download that is being
+    /// completed stops, too: its end would name the file that has become resume data.
     mutating func stopForResumeData() -> [Action] {
-        guard phase != .over, phase != .completing else { return [] }
+        guard phase != .over else { return [] }
         defer { phase = .completing }
         return leaving
     }

@@ -161,7 +161,10 @@ extension TransferService {
         guard transfer.state.phase != .over else { return completion(nil) }
         input(transfer) { $0.stopForResumeData() }
         var part: PartRecord?
-        if let record = record(of: transfer), record.kind == .download { part = record.status.part }
+        // The part of a complete download may be at its destination already, and must not be continued then.
+        if let record = record(of: transfer), record.kind == .download, record.destination == nil {
+            part = record.status.part
+        }
         let (folder, identifier) = (transfer.session.folder, transfer.identifier)
         let count = transfer.position?.count ?? part?.count ?? 0
         transfer.position = nil
