@@ -76,6 +76,29 @@ import Testing
         #expect(rooms.withLock { $0 } == 2)
     }
 
+    /// Bytes that were taken leave the memory also where the writer is always ahead of the reader.
+    @Test(arguments: [false, true]) func aBufferThatIsNeverEmptyStaysSmall(putsPieces: Bool) {
+        let (capacity, pieceSize) = (4, 3)
+        let pipe = BoundPipe(capacity: capacity)
+        var (written, largest) = (0, 0)
+        var taken: [UInt8] = []
+        while taken.count < 10_000 {
+            while pipe.hasRoom {
+                let piece = (written..<written + pieceSize).map { UInt8(truncatingIfNeeded: $0) }
+                if putsPieces {
+                    piece.withUnsafeBytes { pipe.put($0) }
+                    written += pieceSize
+                } else {
+                    written += piece.withUnsafeBufferPointer { pipe.write($0) }
+                }
+            }
+            largest = max(largest, pipe.storedCount)
+            taken += pipe.take(atMost: 1)
+        }
+        #expect(taken == (0..<10_000).map { UInt8(truncatingIfNeeded: $0) })
+        #expect(largest <= 2 * (putsPieces ? capacity + pieceSize : capacity))
+    }
+
     /// The input end takes what it is told of its own pair's end, and its writer learns that nobody reads.
     @Test func aBodyReaderReadsABoundPair() {
         var (input, output): (InputStream?, OutputStream?)

@@ -45,6 +45,9 @@ final class BoundPipe: @unchecked Sendable {  // all state is guarded by `condit
 
     var room: Int { condition.withLock { isReaderClosed ? 0 : max(0, capacity - count) } }
 
+    /// The number of bytes in memory, including those that were taken and not dropped yet. For tests.
+    var storedCount: Int { condition.withLock { bytes.count } }
+
     /// Adds bytes to the buffer, even beyond its capacity.
     func put(_ bytes: UnsafeRawBufferPointer) {
         change(.reading) { if !isReaderClosed { self.bytes.append(contentsOf: bytes) } }
@@ -59,7 +62,11 @@ final class BoundPipe: @unchecked Sendable {  // all state is guarded by `condit
         let result = Array(bytes[start..<start + taken])
         start += taken
         if start == bytes.count {
-            bytes.removeAll(keepingCapacity: true)
+            bytes.removeAll(keepingCapacity: bytes.capacity / 4 <= max(capacity, BodyStreamReader.pieceSize))
+            start = 0
+        } else if start >= max(capacity, bytes.count / 2) {
+            // The buffer may never be empty. At most as many bytes are moved as were taken.
+            bytes.removeFirst(start)
             start = 0
         }
         return result
