@@ -177,6 +177,11 @@ actor Client {
 
     func finishWriting() { stream?.finishWriting() }
 
+    func closeWhenSent() {
+        stream?.closeWhenSent()
+        stream = nil
+    }
+
     func close() {
         attempt?.cancel()
         stream?.close()

@@ -105,4 +105,6 @@ final class StreamBody: StreamChannel, PieceSink, @unchecked Sendable {  // conf
         waiting = []
         if let load = load.take() { load.stop() }
     }
+
+    func closeWhenSent() { close() }
 }

@@ -77,6 +77,12 @@ final class StreamConnection: StreamChannel, ByteStreamHandler {
         stream.close()
     }
 
+    func closeWhenSent() {
+        handler = nil
+        early = []
+        stream.closeWhenSent()
+    }
+
     // MARK: ByteStreamHandler
 
     func streamDidBecomeReadable(_ stream: ByteStream) { handler?.channelDidBecomeReady() }
@@ -105,7 +111,10 @@ protocol StreamChannel: AnyObject {
     /// Hands over the connection, for a TLS handshake.
     func handOver() throws(LoadFailure) -> ByteStream
     func followState()
+    /// Closes the channel at once. Bytes that the system has not taken are not sent.
     func close()
+    /// Closes the channel. All bytes that counted as written are sent.
+    func closeWhenSent()
 }
 
 protocol StreamChannelHandler: AnyObject {

@@ -55,7 +55,7 @@ final class StreamPump: StreamChannelHandler, @unchecked Sendable {  // confined
         guard isReadOver, isWriteOver else { return }
         incoming.observe(.writing, nil)
         outgoing.observe(.reading, nil)
-        channel.close()
+        channel.closeWhenSent()
     }
 
     private func moveIn() {
@@ -82,6 +82,7 @@ final class StreamPump: StreamChannelHandler, @unchecked Sendable {  // confined
         isReadOver = true
         incoming.fail(URLError(error, url: nil))
         endWriting()
+        channel.close()
     }
 
     private func moveOut() {

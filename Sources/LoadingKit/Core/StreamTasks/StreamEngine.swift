@@ -356,7 +356,7 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
         questions.closeAll()
         switch last {
         case .connecting(let attempt), .securing(let attempt): attempt.cancel()
-        case .open(let channel): if streams == nil { channel.close() }
+        case .open(let channel): if error != nil { channel.close() } else if streams == nil { channel.closeWhenSent() }
         case .new, .over: break
         }
         task.refusal = error ?? LoadFailure(.cancelled, "the task has ended")

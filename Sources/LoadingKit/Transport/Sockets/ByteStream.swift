@@ -203,13 +203,35 @@ package final class ByteStream {
     /// Makes the next read request bytes from the system, although no event has reported any.
     package func assumeReadable() { socket.assumeReadable() }
 
-    /// Closes the stream without waiting. The handler gets no further events.
+    /// Closes the stream without waiting. The handler gets no further events. Bytes that counted as written may be lost:
+    /// the socket may not have taken them, and closing it with unread bytes resets the connection.
     package func close() {
         assert(loop.isCurrent)
         guard !socket.isClosed else { return }
         handler = nil
         tls?.sendLastCloseNotify()
         socket.close()
+    }
+
+    /// Closes the stream as soon as the socket has taken all bytes that counted as written. The handler gets no further
+    /// events.
+    package func closeWhenSent() {
+        assert(loop.isCurrent)
+        guard !socket.isClosed, hasUnsentBytes, loss == nil else { return close() }
+        LingeringClose().begin(self)
+    }
+
+    /// Sends the rest of the bytes that counted as written, and then the end of this side's data. Returns whether the socket
+    /// has taken all of it; if not, the handler is notified when there is room.
+    fileprivate func sendRestAndEnd() -> Bool {
+        _ = tls?.flush()
+        if !hasUnsentBytes { tls?.sendLastCloseNotify() }
+        guard !hasUnsentBytes else {
+            wantsWritable = true
+            return false
+        }
+        _ = SystemCalls.shutdownWriting(socket.descriptor)
+        return true
     }
 
     /// Hands over the connection, so that TLS can be started on it, or inside its existing TLS. The stream then counts
@@ -292,5 +314,61 @@ extension ByteStream: EventSource {
             guard let self, self.mayHaveInput else { return }
             self.handler?.streamDidBecomeReadable(self)
         }
+    }
+}
+
+// MARK: - Closing when all is sent
+
+/// Ends a stream whose last bytes wait for the socket. What the peer still sends is dropped: closing with unread bytes would
+/// reset the connection, and the reset may overtake the last bytes. The timer retains the stream, which retains its handler.
+private final class LingeringClose: ByteStreamHandler {
+    /// The time in which the socket has to take the last bytes, in seconds: the peer may read slowly.
+    private static let timeToSend = 30.0
+    /// The time that the peer then has to end its side, in seconds.
+    private static let timeToEnd = 2.0
+    /// The number of reads in a row before the loop's other connections have their turn.
+    private static let readsInARow = 16
+
+    private var timer: LoopTimer?
+    private var isSent = false
+    private var hasPeerEnded = false
+
+    func begin(_ stream: ByteStream) {
+        stream.handler = self
+        close(stream, after: Self.timeToSend)
+        streamDidBecomeWritable(stream)
+        // Not at once: the caller may be using `loop.scratch`.
+        stream.loop.executeLater { self.streamDidBecomeReadable(stream) }
+    }
+
+    func streamDidBecomeWritable(_ stream: ByteStream) {
+        guard !isSent else { return }
+        isSent = stream.sendRestAndEnd()
+        if isSent { close(stream, after: Self.timeToEnd) }
+        closeIfDone(stream)
+    }
+
+    func streamDidBecomeReadable(_ stream: ByteStream) {
+        for _ in 0..<Self.readsInARow {
+            switch stream.read(into: stream.loop.scratch) {
+            case .bytes: continue
+            case .wouldBlock: return
+            case .end, .failed:
+                hasPeerEnded = true
+                return closeIfDone(stream)
+            }
+        }
+        stream.loop.executeLater { self.streamDidBecomeReadable(stream) }
+    }
+
+    private func close(_ stream: ByteStream, after seconds: Double) {
+        timer?.cancel()
+        timer = stream.loop.schedule(at: stream.loop.now.advanced(bySeconds: seconds)) { stream.close() }
+    }
+
+    private func closeIfDone(_ stream: ByteStream) {
+        guard stream.loss != nil || isSent && hasPeerEnded else { return }
+        timer?.cancel()
+        stream.close()
     }
 }

@@ -1,0 +1,89 @@
+import Foundation
+import Glibc
+import LoadingKit
+import LoadingKitLoopbackServer
+import LoadingKitTransport
+import TestSupport
+import Testing
+
+/// The last bytes of a stream task over TLS, which TLS has taken and the socket has not when the task ends.
+@Suite struct LastStreamBytesTests {
+    /// Two TLS records, of which the second one stays.
+    private static let bytes = [UInt8](repeating: 7, count: 30_000)
+
+    @Test(arguments: [false, true]) func theyReachThePeer(isCaptured: Bool) async throws {
+        let authority = try CertificateAuthority()
+        let isClosed = Signal()
+        // The client's loop learns by the second byte that there is room: the system itself had room all the time.
+        let peer = try ScriptedPeer([
+            .startTLS(TLSServerOptions(try authority.issue())), .send("!"), .waitFor(isClosed), .send("?"),
+            .expectBytes(Self.bytes.count), .expectBytes(1),
+        ])
+        defer { peer.stop() }
+        let loop = EventLoop(name: "streams", idleConnections: IdleConnections(limit: 8))
+        defer { loop.stop() }
+        let plan = FaultPlan([.init(.send, .nth(1), .short(20_000)), .init(.send, .nth(2), .fail(EAGAIN))])
+        try await withTimeout {
+            let ends = StreamEnds()
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.connectionProxyDictionary = [:]
+            configuration.tlsTrustRoots = .pem(authority.certificatePEM)
+            let session = URLSession(configuration: configuration, delegate: ends, delegateQueue: nil, loop: loop)
+            defer { session.invalidateAndCancel() }
+            let task = session.streamTask(withHostName: "localhost", port: Int(try #require(peer.address.port)))
+            task.resume()
+            task.startSecureConnection()
+            let (greeting, _) = try await task.readData(ofMinLength: 1, maxLength: 1, timeout: 0)
+            #expect(greeting == Data("!".utf8))
+            loop.attach(plan)
+            if isCaptured {
+                task.captureStreams()
+                let streams = try #require(await ends.streams.element(at: 0))
+                let count = try await onThread { Self.send(streams.value) }
+                #expect(count == Self.bytes.count)
+                // Behind the closing of the streams.
+                await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+                    loop.execute { continuation.resume() }
+                }
+            } else {
+                try await task.write(Data(Self.bytes), timeout: 0)
+                task.closeRead()
+                task.closeWrite()
+                #expect(await ends.errors.element(at: 0) == 0)
+            }
+            isClosed.fire()
+            let connection = try #require(await peer.endedCount(reaches: 1).first)
+            #expect(connection.received.count == Self.bytes.count)
+            #expect(connection.ending == .closedByOther(withCloseNotify: true))
+            #expect(plan.injectedCount == 2)
+        }
+    }
+
+    private static func send(_ streams: (InputStream, OutputStream)) -> Int {
+        let (input, output) = streams
+        input.open()
+        output.open()
+        defer {
+            output.close()
+            input.close()
+        }
+        return output.write(bytes, maxLength: bytes.count)
+    }
+}
+
+private final class StreamEnds: NSObject, URLSessionStreamDelegate {
+    /// The codes of the tasks' errors; 0 for none.
+    let errors = Recorder<Int>()
+    let streams = Recorder<LoopTransfer<(InputStream, OutputStream)>>()
+
+    func urlSession(
+        _ session: URLSession, streamTask: URLSessionStreamTask, didBecome inputStream: InputStream,
+        outputStream: OutputStream
+    ) {
+        streams.append(LoopTransfer((inputStream, outputStream)))
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        errors.append((error as? URLError)?.code.rawValue ?? 0)
+    }
+}
