@@ -83,7 +83,9 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
 
     func followState() {
         switch task.state {
-        case .suspended: clock.pause(loop.now)
+        case .suspended:
+            clock.pause(loop.now)
+            pauseTimers()
         case .running where clock.isPaused:
             clock.proceed(loop.now)
             scheduleCheck()
@@ -125,8 +127,8 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
         if lanes.last?.barrier != nil { lanes.append(StreamLane()) }
         let last = lanes.count - 1
         switch operation {
-        case .read(let read): lanes[last].reads.append(.read(read, nil))
-        case .write(let write): lanes[last].writes.append(.write(write, nil))
+        case .read(let read): lanes[last].reads.append(.read(read, StreamTimeout(read.timeout)))
+        case .write(let write): lanes[last].writes.append(.write(write, StreamTimeout(write.timeout)))
         case .closeRead: lanes[last].reads.append(.close)
         case .closeWrite: lanes[last].writes.append(.close)
         case .secure: lanes[last].barrier = .secure
@@ -184,22 +186,19 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
         }
     }
 
-    /// An operation's timeout starts when the operation becomes the current one.
+    /// Starts the timeouts of the current operations, or continues them after a suspension.
     private func startTimers() {
-        // The end of the last operation may have ended the task.
-        guard !lanes.isEmpty else { return }
-        if case .read(let read, nil)? = lanes[0].reads.first, read.timeout > 0 {
-            lanes[0].reads[0] = .read(read, timer(read.timeout) { $0.readDidTimeOut() })
+        if case .read(_, let timeout)? = lanes.first?.reads.first {
+            timeout.start(on: loop) { [weak self] in self?.readDidTimeOut() }
         }
-        if case .write(let write, nil)? = lanes[0].writes.first, write.timeout > 0 {
-            lanes[0].writes[0] = .write(write, timer(write.timeout) { $0.writeDidTimeOut() })
+        if case .write(_, let timeout)? = lanes.first?.writes.first {
+            timeout.start(on: loop) { [weak self] in self?.writeDidTimeOut() }
         }
     }
 
-    private func timer(_ seconds: TimeInterval, _ work: @escaping (StreamEngine) -> Void) -> LoopTimer {
-        loop.schedule(at: loop.now.advanced(bySeconds: seconds)) { [weak self] in
-            if let self { work(self) }
-        }
+    private func pauseTimers() {
+        if case .read(_, let timeout)? = lanes.first?.reads.first { timeout.pause(loop.now) }
+        if case .write(_, let timeout)? = lanes.first?.writes.first { timeout.pause(loop.now) }
     }
 
     // MARK: Reading
@@ -210,9 +209,9 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
             case .close:
                 lanes[0].reads.removeFirst()
                 closeRead()
-            case .read(let read, let timer):
+            case .read(let read, let timeout):
                 guard let isAtEnd = fill(read, channel) else { return }
-                timer?.cancel()
+                timeout.cancel()
                 lanes[0].reads.removeFirst()
                 let data = received
                 task.receivedCount.wrappingAdd(Int64(data.count), ordering: .relaxed)
@@ -277,9 +276,9 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
             case .close:
                 lanes[0].writes.removeFirst()
                 closeWrite(channel)
-            case .write(var write, let timer):
+            case .write(var write, let timeout):
                 if let writeRefusal {
-                    timer?.cancel()
+                    timeout.cancel()
                     lanes[0].writes.removeFirst()
                     answer { [done = write.done] in done(URLError(writeRefusal, url: nil)) }
                     continue
@@ -287,10 +286,10 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
                 let isDone = send(&write, channel)
                 guard case .open = state else { return }
                 guard isDone else {
-                    lanes[0].writes[0] = .write(write, timer)
+                    lanes[0].writes[0] = .write(write, timeout)
                     return
                 }
-                timer?.cancel()
+                timeout.cancel()
                 lanes[0].writes.removeFirst()
                 answer { [done = write.done] in done(nil) }
                 startTimers()
@@ -407,12 +406,12 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
 
     private func fail(_ lanes: Deque<StreamLane>, with error: URLError) {
         for lane in lanes {
-            for case .read(let read, let timer) in lane.reads {
-                timer?.cancel()
+            for case .read(let read, let timeout) in lane.reads {
+                timeout.cancel()
                 answer { read.done(nil, false, error) }
             }
-            for case .write(let write, let timer) in lane.writes {
-                timer?.cancel()
+            for case .write(let write, let timeout) in lane.writes {
+                timeout.cancel()
                 answer { write.done(error) }
             }
         }
