@@ -126,6 +126,48 @@ import Testing
         }
     }
 
+    /// The load is over, and the session with it, when the delegate suspends the task: its end waits until the program cancels
+    /// the session's tasks, or resumes them.
+    @Test(arguments: [true, false]) func aTaskWhoseEndWaitsEndsBeforeTheSession(isCancelled: Bool) async throws {
+        try await withTimeout {
+            let events = Suspender { session in
+                session.finishTasksAndInvalidate()
+                if isCancelled {
+                    session.invalidateAndCancel()
+                } else {
+                    session.getAllTasks { for task in $0 { task.resume() } }
+                }
+            }
+            let session = makeSession(events)
+            let task = session.dataTask(with: ShortHandler.url)
+            task.resume()
+            let ends = await events.ends.contents { $0.last == "invalid" }
+            let code = isCancelled ? URLError.cancelled.rawValue : 0
+            #expect(ends == ["\(task.taskIdentifier) \(code)", "invalid"])
+            #expect(task.state == .completed)
+            await session.finishTasks()
+        }
+    }
+
+    /// A load that ends by itself while the session cancels its tasks is not among them any longer.
+    @Test func aTaskThatEndsAndIsSuspendedMeanwhileIsCancelled() async throws {
+        ShortLoad.held.removeAll()
+        try await withTimeout {
+            let loop = EventLoop(name: "busy")
+            let events = Suspender { _ in }
+            let session = makeSession(events, on: loop)
+            for _ in 0..<Self.count { session.dataTask(with: SilentHandler.url).resume() }
+            let last = session.dataTask(with: ShortHandler.heldURL)
+            last.resume()
+            let load = try #require(await ShortLoad.held.element(at: 0))
+            session.invalidateAndCancel()
+            loop.execute { load.finish() }
+            let ends = await events.ends.contents { $0.last == "invalid" }
+            #expect(ends.count == Self.count + 2)
+            #expect(ends.contains("\(last.taskIdentifier) \(URLError.cancelled.rawValue)"))
+        }
+    }
+
     /// The loop that they share does the one's bulk work a share at a time.
     @Test func anotherSessionGoesOnMeanwhile() async throws {
         try await withTimeout {
@@ -165,14 +207,14 @@ import Testing
 
     private func makeSession(_ delegate: (any URLSessionDelegate)?, on loop: EventLoop = .next()) -> URLSession {
         let configuration = URLSessionConfiguration.ephemeral
-        configuration.protocolClasses = [SilentHandler.self]
+        configuration.protocolClasses = [SilentHandler.self, ShortHandler.self]
         configuration.httpMaximumConnectionsPerHost = 1
         return URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil, loop: loop)
     }
 }
 
 /// The ends of tasks and of their session, in order.
-private final class InvalidationRecorder: NSObject, URLSessionTaskDelegate, @unchecked Sendable {  // set first
+private class InvalidationRecorder: NSObject, URLSessionTaskDelegate, @unchecked Sendable {  // set first
     let ends = Recorder<String>()
     var tasks: [URLSessionTask] = []
     private let meanwhile: @Sendable (URLSession, [URLSessionTask]) -> Void
@@ -189,6 +231,25 @@ private final class InvalidationRecorder: NSObject, URLSessionTaskDelegate, @unc
     func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) { ends.append("invalid") }
 }
 
+/// Suspends a task that gets data, when its load is over.
+private final class Suspender: InvalidationRecorder, URLSessionDataDelegate, @unchecked Sendable {  // as its superclass
+    private let proceed: @Sendable (URLSession) -> Void
+
+    init(_ proceed: @escaping @Sendable (URLSession) -> Void) {
+        self.proceed = proceed
+        super.init { _, _ in }
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        // The load ends in the turn of the loop in which it gives the data.
+        let isOver = Signal()
+        session.core.loop.execute { isOver.fire() }
+        isOver.waitBlocking()
+        dataTask.suspend()
+        proceed(session)
+    }
+}
+
 /// Never answers, and holds nothing.
 private final class SilentHandler: URLProtocolHandler, LoopNativeHandler, @unchecked Sendable {  // stateless
     static var url: URL { URL(string: "silent:") ?? URL(fileURLWithPath: "/") }
@@ -203,4 +264,45 @@ private final class SilentLoad: LoopHandler {
     func end() {}
     func receiverDidBlock() {}
     func receiverDidBecomeReady() {}
+}
+
+/// Answers with a short body.
+private final class ShortHandler: URLProtocolHandler, LoopNativeHandler, @unchecked Sendable {  // stateless
+    static var url: URL { URL(string: "short:") ?? URL(fileURLWithPath: "/") }
+    /// Answers with the body when the test says so.
+    static var heldURL: URL { URL(string: "short:held") ?? URL(fileURLWithPath: "/") }
+
+    override class func canInit(with request: URLRequest) -> Bool { request.url?.hasScheme("short") ?? false }
+
+    static func makeLoad(_ request: URLRequest, _ resources: LoadResources) -> any LoopHandler {
+        ShortLoad(request.url ?? url)
+    }
+}
+
+private final class ShortLoad: LoopHandler, @unchecked Sendable {  // confined to its loop
+    /// Those that wait for the test.
+    static let held = Recorder<ShortLoad>()
+
+    private let url: URL
+    private var receiver: (any LoadReceiver)?
+
+    init(_ url: URL) { self.url = url }
+
+    func begin(_ receiver: any LoadReceiver) {
+        self.receiver = receiver
+        let response = URLResponse(url: url, mimeType: nil, expectedContentLength: -1, textEncodingName: nil)
+        if receiver.receive(response) == .more { receiverDidBecomeReady() }
+    }
+
+    func end() { receiver = nil }
+    func receiverDidBlock() {}
+
+    func receiverDidBecomeReady() {
+        if url == ShortHandler.heldURL { Self.held.append(self) } else { finish() }
+    }
+
+    func finish() {
+        _ = receiver?.receive(Data("short".utf8))
+        receiver?.finish()
+    }
 }

@@ -358,10 +358,12 @@ package final class SessionCore: LiveSession, @unchecked Sendable {  // confined
         switch phase {
         case .open, .finishing:
             Array(entries.merging(mailboxTasks) { task, _ in task }.values)
-        case .cancelling, .invalidated: []
+        case .cancelling: []
+        case .invalidated: mailboxTasks.values.filter { $0.state != .canceling }
         }
     }
 
+    /// The tasks with calls in the mailbox. The loads of some have ended, and their ends are not reported yet.
     private var mailboxTasks: [Int: URLSessionTask] { mailbox.tasks.compactMapValues { $0 as? URLSessionTask } }
 
     var isInvalidated: Bool { if case .invalidated = phase { true } else { false } }
@@ -424,13 +426,20 @@ package final class SessionCore: LiveSession, @unchecked Sendable {  // confined
     func cancelTasks(_ session: URLSession) {
         switch phase {
         case .open, .finishing: phase = .cancelling(session)
-        case .cancelling, .invalidated: return
+        case .cancelling: return
+        case .invalidated: return cancelMailboxTasks()
         }
         whenTasksAreKnown { self.cancelAllTasks() }
     }
 
+    /// Cancels the tasks whose loads have ended, and whose ends are not reported yet: the program may have suspended
+    /// them.
+    private func cancelMailboxTasks() {
+        for task in mailboxTasks.values where task.state != .canceling { cancel(task) }
+    }
+
     private func cancelAllTasks() {
-        for task in mailboxTasks.values { cancel(task) }
+        cancelMailboxTasks()
         var waiting = Heap(entries.keys)
         var others: Deque<Int> = []
         loop.executeInShares { [self] in
@@ -439,7 +448,11 @@ package final class SessionCore: LiveSession, @unchecked Sendable {  // confined
                 if task.engine?.isQueued ?? true { cancel(task) } else { others.append(next) }
                 return true
             }
-            guard let next = others.popFirst() else { return false }
+            guard let next = others.popFirst() else {
+                // Loads may have ended by themselves meanwhile.
+                cancelMailboxTasks()
+                return false
+            }
             if let task = entries[next] { cancel(task) }
             return true
         }
