@@ -197,6 +197,19 @@ import Testing
         #expect(holds == .behind)
     }
 
+    /// A load may fail while the delegate decides about its redirect: another load replaces it all the same.
+    @Test func aLoadThatHasFailedMeanwhileIsReplaced() async {
+        let outcomes = await Self.onLoop { timer in
+            var stage = Start.running.make(timer)
+            stage.hold(for: .undecided)
+            var outcomes = [Input.loadDidEnd, .proceed].map { $0.apply(to: &stage, timer) }
+            stage.release(.undecided)
+            outcomes += [Input.replaceLoad, .proceed, .takePostponed].map { $0.apply(to: &stage, timer) }
+            return outcomes
+        }
+        #expect(outcomes == ["true", "nothing", "handler", "nothing", "other"])
+    }
+
     /// Whatever comes in whatever order, what has ended stays so, and nothing is delivered then or while it is held.
     @Test(arguments: 0..<50 as Range<UInt64>) func invariants(seed: UInt64) async {
         let broken = await Self.onLoop { timer -> [String] in

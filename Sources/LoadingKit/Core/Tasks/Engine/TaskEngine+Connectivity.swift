@@ -5,10 +5,10 @@ extension TaskEngine {
     /// The request to load again where the task waits for a network and does not fail; nil where it fails.
     ///
     /// A task can wait only while the server has received nothing of it. A stream that is its body must therefore not
-    /// be open yet.
+    /// be open yet, and the delegate must not be deciding about a redirect.
     func requestToRetry(after error: any Error) -> URLRequest? {
         let isStreamUnread = sentStream.map { $0.streamStatus == .notOpen } ?? true
-        guard core.settings.waitsForConnectivity, task.response == nil, isStreamUnread,
+        guard core.settings.waitsForConnectivity, task.response == nil, isStreamUnread, !hold.contains(.undecided),
             URLError(error, url: nil).code == .notConnectedToInternet
         else { return nil }
         return task.currentRequest

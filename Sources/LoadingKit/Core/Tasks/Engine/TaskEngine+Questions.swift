@@ -21,7 +21,8 @@ extension TaskEngine {
             }
             if let refusal, next.url == request.url { return refuse(next, refusal) }
             renewBody(of: next) { [self] request in
-                release(.undecided)
+                // The load may have ended while the delegate decided. Its end is not reported.
+                removeHold(.undecided)
                 decide(true)
                 task.currentRequest = request
                 reload(request)

@@ -248,11 +248,16 @@ final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // conf
         if !clock.isHeld { noteActivity() }
     }
 
-    func release(_ reason: TaskStage.Hold) {
+    /// Removes a reason, and leaves the load as it is: another load replaces it.
+    func removeHold(_ reason: TaskStage.Hold) {
         stage.release(reason)
         guard canDeliver else { return }
         updateHeld()
         perform(sink.holdDidEnd(for: self))
+    }
+
+    func release(_ reason: TaskStage.Hold) {
+        removeHold(reason)
         switch stage.proceed() {
         case .nothing: break
         case .proceed(let handler): handler.receiverDidBecomeReady()
