@@ -236,6 +236,30 @@ import Testing
         }
     }
 
+    /// A caller that gets an error gets no file.
+    @Test func aDownloadWithoutAResponseLeavesNoFile() async throws {
+        let body = Data(UUID().uuidString.utf8)
+        let session = Self.session([]) { $0.register(scheme: "headless", loading: { try await $0.receive(body) }) }
+        defer { session.invalidateAndCancel() }
+        let (other, _) = try await session.download(from: try #require(URL(string: "data:,x")))
+        let folder = other.deletingLastPathComponent()
+        try FileManager.default.removeItem(at: other)
+        let url = try #require(URL(string: "headless:x"))
+        for delegate in [nil, EventRecorder()] {
+            let error = await #expect(throws: URLError.self) {
+                try await session.download(from: url, delegate: delegate)
+            }
+            #expect(error?.code == .badServerResponse)
+            // Other tests' files are there, too, and go meanwhile.
+            let left = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { name in
+                let path = folder.appendingPathComponent(name).path
+                let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
+                return size == body.count && FileManager.default.contents(atPath: path) == body
+            }
+            #expect(left == [])
+        }
+    }
+
     @Test func theOrderIsClassesFactoriesRegisteredBuiltIn() async throws {
         let session = Self.session([Greeting.self, Classic.self]) {
             $0.register(scheme: "greeting", loading: { _ in })

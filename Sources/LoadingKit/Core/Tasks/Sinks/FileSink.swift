@@ -186,6 +186,8 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
     /// data. Without resume data the file is deleted.
     func settle(_ error: any Error, for engine: any SinkEngine, _ report: @escaping (any Error) -> Void) {
         guard let spool else { return report(error) }
+        // The decoded content of a resumed download is in another file than the spool's.
+        if coding != nil, let decoded = location.take() { Self.remove(decoded) }
         guard let coded = codedSpool.take() else {
             return settle(error, spool, isCoded: keepsCodings(engine), engine, report)
         }
@@ -248,7 +250,12 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
                     if let location { Self.remove(location) }
                 }
             }
-        case .continuation(let continuation): engine.reportEnd(error, to: continuation) { location }
+        case .continuation(let continuation):
+            engine.reportEnd(error, to: continuation) {
+                location
+            } discard: {
+                if let location { Self.remove(location) }
+            }
         }
     }
 

@@ -77,13 +77,17 @@ extension SinkEngine {
     }
 
     /// Reports the end to an asynchronous caller. A load without a response has failed.
+    ///
+    /// - Parameter discard: called before the report where the caller does not get the value.
     func reportEnd<Value: Sendable>(
-        _ error: (any Error)?, to caller: LoopContinuation<(Value, URLResponse)>, _ value: () -> Value?
+        _ error: (any Error)?, to caller: LoopContinuation<(Value, URLResponse)>, _ value: () -> Value?,
+        discard: () -> Void = {}
     ) {
         reportEnd(error, to: .caller) { response in
             if error == nil, let response, let value = value() {
                 resume(caller, with: .success((value, response)))
             } else {
+                discard()
                 resume(
                     caller,
                     with: .failure(error ?? URLError(LoadFailure.withoutResponse, url: currentRequest?.url)))
