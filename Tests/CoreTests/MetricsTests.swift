@@ -26,6 +26,15 @@ struct MetricsTests {
         #expect(anchor.date(of: .distantFuture) > anchor.date)
     }
 
+    @Test("of several attempts are added, also where a damaged journal has impossible numbers")
+    func impossibleRedirectCounts() {
+        let metrics = URLSessionTaskMetrics(
+            transactionMetrics: [], taskInterval: DateInterval(start: anchor.date, duration: 1), redirectCount: .max)
+        var sum = TransferMetrics(metrics)
+        sum.append(TransferMetrics(metrics))
+        #expect(sum.redirectCount == -2)
+    }
+
     private struct Points {
         var transaction = TransactionTimings()
         var connection = ConnectTimings()

@@ -190,4 +190,27 @@ import Testing
         }
         #expect(delegates.map(\.counts.count) == [1, 1])
     }
+
+    private struct Forwarder: LoadInterceptor {
+        func load(_ load: LoadContext) async throws { try await load.receive(load.next.load(load.request)) }
+    }
+
+    /// Numbers of sent bytes whose sum no integer has.
+    @Test(arguments: [Int.max, Int.min], [false, true])
+    func oddProgressEndsNothing(count: Int, isForwarded: Bool) async throws {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.register(
+            scheme: "progress",
+            loading: { load in
+                for _ in 0..<2 { load.report(progress: count) }
+                try await load.receive(
+                    URLResponse(url: load.url, mimeType: nil, expectedContentLength: 1, textEncodingName: nil))
+                try await load.receive(Data("1".utf8))
+            })
+        if isForwarded { configuration.interceptors = [Forwarder()] }
+        let session = URLSession(configuration: configuration)
+        defer { session.invalidateAndCancel() }
+        let (data, _) = try await session.data(from: try #require(URL(string: "progress:a")))
+        #expect(data == Data("1".utf8))
+    }
 }

@@ -20,7 +20,7 @@ package struct TransferMetrics: Codable, Sendable {
     package mutating func append(_ later: TransferMetrics) {
         transactions += later.transactions
         (start, end) = (min(start, later.start), max(end, later.end))
-        redirectCount += later.redirectCount
+        redirectCount &+= later.redirectCount
     }
 
     package var metrics: URLSessionTaskMetrics {

@@ -282,12 +282,13 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
     var receiver: (any LoadReceiver)? { outer.receiver }
 
     func didSendBody(_ count: Int, expected: Int64) {
-        outer.forwardedBytesSent += Int64(count)
+        // A handler may report any number.
+        outer.forwardedBytesSent &+= Int64(count)
         receiver?.didSendBody(count, expected: expected)
     }
 
     func bodyWillBeSentAgain(_ count: Int64) {
-        outer.forwardedBytesSent -= count
+        outer.forwardedBytesSent &-= count
         receiver?.bodyWillBeSentAgain(count)
     }
 
