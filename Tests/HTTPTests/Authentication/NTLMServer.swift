@@ -10,6 +10,8 @@ final class NTLMServer: Sendable {
     let seen = Recorder<String>()
     /// The last messages of handshakes.
     let answers = Recorder<[UInt8]>()
+    /// When it fires, the body of `/slow` is sent.
+    let bodyIsDue = Signal()
     private let passed = Box<Set<Int>>([])
     /// Whether the connection ends after the second message.
     private let closesInBetween: Bool
@@ -33,7 +35,7 @@ final class NTLMServer: Sendable {
             let number = message.map { $0.count > 8 ? Int($0[8]) : -1 } ?? 0
             let version = request.tls?.applicationProtocol == "h2" ? "h2 " : ""
             seen.append("\(version)\(request.connection) \(number) \(request.bodyText)")
-            if number == 0, passed.value.contains(request.connection) { return .text("in") }
+            if number == 0, passed.value.contains(request.connection) { return accepted(request) }
             switch number {
             case 1:
                 let response = Self.refusal(" " + Data(Self.challenge).base64EncodedString())
@@ -41,10 +43,22 @@ final class NTLMServer: Sendable {
             case 3 where Self.isRight(message ?? []):
                 answers.append(message ?? [])
                 passed.update { _ = $0.insert(request.connection) }
-                return .text("in")
+                return accepted(request)
             case _:
                 return Self.refusal()
             }
+        }
+    }
+
+    private func accepted(_ request: ServerRequest) -> ServerResponse {
+        switch request.path {
+        case "/moved": return .redirect(to: "/")
+        case "/slow":
+            return .stream(.length(2)) { [bodyIsDue] body in
+                try body.wait(for: bodyIsDue)
+                try body.write("in")
+            }
+        case _: return .text("in")
         }
     }
 

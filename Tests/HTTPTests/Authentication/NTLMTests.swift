@@ -76,12 +76,39 @@ import Testing
         #expect(answerer.seen.snapshot == ["task's session: NTLM - 0 -", "body"])
     }
 
-    /// A connection is used for the requests of the user that it is authenticated for.
-    @Test func anotherUsersRequestsGoOverAnotherConnection() async throws {
-        let ntlm = NTLMServer()
-        try await Self.withServer(ntlm, SessionChallengeAnswerer("D\\u", "p")) { session, server in
-            let request = try BothVersions.request(server, "/")
+    /// How the load ends that authenticates the first connection, by its path.
+    enum FirstLoad: String, CaseIterable {
+        case complete = "/"
+        case redirected = "/moved"
+        /// After the head. The rest of the response comes afterwards.
+        case cancelled = "/slow"
+    }
+
+    private static func load(
+        _ first: FirstLoad, _ ntlm: NTLMServer, _ session: URLSession, _ server: LoopbackServer
+    ) async throws {
+        let request = try BothVersions.request(server, first.rawValue)
+        guard first == .cancelled else {
             #expect(await session.outcome(request) == .ok("in"))
+            return
+        }
+        let (bytes, _) = try await session.bytes(for: request)
+        bytes.task.cancel()
+        while await !session.allTasks.isEmpty { await Task.yield() }
+        ntlm.bodyIsDue.fire()
+    }
+
+    /// A connection is used for the requests of the user that it is authenticated for, however the load ended that
+    /// authenticated it. With one connection at a time, the next request waits until the connection is free.
+    @Test(arguments: FirstLoad.allCases) func anotherUsersRequestsGoOverAnotherConnection(_ first: FirstLoad)
+        async throws
+    {
+        let ntlm = NTLMServer()
+        try await Self.withServer(
+            ntlm, SessionChallengeAnswerer("D\\u", "p"), { $0.httpMaximumConnectionsPerHost = 1 }
+        ) { session, server in
+            try await Self.load(first, ntlm, session, server)
+            let request = try BothVersions.request(server, "/")
             var other = request
             other.url = request.url.flatMap { URL(string: $0.absoluteString.replacing("//", with: "//other:q@")) }
             #expect(await session.outcome(other) == .ok("in"))
@@ -89,10 +116,12 @@ import Testing
             byHand.setValue("Basic b3RoZXI6cQ==", forHTTPHeaderField: "Authorization")
             #expect(await session.outcome(byHand) == .loaded(status: 401, body: "refused"))
         }
-        #expect(ntlm.seen.snapshot.filter { $0.hasPrefix("0 ") } == ["0 0 ", "0 1 ", "0 3 "])
+        let redirected = first == .redirected ? ["0 0 "] : []
+        #expect(ntlm.seen.snapshot.filter { $0.hasPrefix("0 ") } == ["0 0 ", "0 1 ", "0 3 "] + redirected)
     }
 
-    @Test func aConnectionWithACredentialForOneRequestIsNotUsedAgain() async throws {
+    @Test(arguments: FirstLoad.allCases)
+    func aConnectionWithACredentialForOneRequestIsNotUsedAgain(_ first: FirstLoad) async throws {
         let ntlm = NTLMServer()
         let delegate = TrustAnswerer { challenge in
             guard challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodNTLM else {
@@ -104,12 +133,18 @@ import Testing
         let tls = TLSServerOptions(try authority.issue())
         let server = try LoopbackServer(LoopbackServer.Options(tls: tls), route: ntlm.route)
         defer { server.stop() }
-        let session = makeSession(delegate: delegate) { $0.tlsTrustRoots = .pem(authority.certificatePEM) }
-        try await withTimeout {
-            let request = try BothVersions.request(server, "/")
-            for _ in 0..<2 { #expect(await session.outcome(request) == .ok("in")) }
+        let session = makeSession(delegate: delegate) {
+            $0.tlsTrustRoots = .pem(authority.certificatePEM)
+            $0.httpMaximumConnectionsPerHost = 1
         }
-        #expect(ntlm.seen.snapshot == ["0 0 ", "0 1 ", "0 3 ", "1 0 ", "1 1 ", "1 3 "])
+        try await withTimeout {
+            try await Self.load(first, ntlm, session, server)
+            let request = try BothVersions.request(server, "/")
+            #expect(await session.outcome(request) == .ok("in"))
+        }
+        // A redirect's request is another one.
+        let connections = 0..<(first == .redirected ? 3 : 2)
+        #expect(ntlm.seen.snapshot == connections.flatMap { ["\($0) 0 ", "\($0) 1 ", "\($0) 3 "] })
     }
 
     /// NTLM cannot be used over HTTP/2, as a connection's streams may be of several users.

@@ -39,13 +39,13 @@ struct ExchangeAuthentication {
         server.handshake?.bindsToConnection == true || proxy.handshake?.bindsToConnection == true
     }
 
-    /// The requests that may use the connection after this exchange has authenticated it; nil if it has not.
+    /// The requests that may use the connection after this exchange's request; nil if the request does not change that.
+    /// A connection to a proxy is authenticated for the requests of all users.
     var binding: HTTPConnectionPool.Binding? {
         let (server, proxy) = (server.handshake?.boundCredential, proxy.handshake?.boundCredential)
-        guard server != nil || proxy != nil else { return nil }
-        let credentials = [server?.credential, proxy?.credential].compactMap { $0 }
-        if credentials.contains(where: { $0.persistence == .none }) { return .spent }
-        guard let server else { return HTTPConnectionPool.Binding.none }
+        if server?.credential.persistence == URLCredential.Persistence.none { return .spent }
+        if proxy?.credential.persistence == URLCredential.Persistence.none { return .spent }
+        guard let server else { return nil }
         let user = HTTPConnectionPool.UserCredential(server.credential)
         return server.isOfURL ? .namedUser(user) : .user(user)
     }

@@ -148,7 +148,19 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         response = .awaited
         pipeline.begin()
         exchange.use(stream.info, metrics, isReused: isReused)
+        if let user = exchange.authentication.binding { bind(to: user) }
         send(exchange)
+    }
+
+    /// The request that is about to be sent may authenticate the connection. Its exchange may end before the response is
+    /// complete, for example with a redirect, so the connection is bound now. It stays bound if the server refuses the
+    /// request: it may have refused the authenticated user. A connection that was bound to another user is not used
+    /// again, as it is unknown which of the two the server takes it for.
+    private func bind(to user: HTTPConnectionPool.Binding) {
+        switch binding {
+        case .none, user: binding = user
+        case .user, .namedUser, .spent: binding = .spent
+        }
     }
 
     func close() {
@@ -168,7 +180,6 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         guard pipeline.isEmpty else { return proceed(after: exchange, hasRest: hasRest) }
         let isReusable = isAllSent && codec.canCarryAnotherRequest && !hasRest && !hasUnexpectedInput
         if isReusable { state = .idle(since: loop.now) } else { close() }
-        if let new = exchange.authentication.binding { binding = new }
         exchange.ended()
         if isReusable { pool.connectionDidBecomeIdle(self) } else { pool.connectionDidClose(id, .retired) }
     }
