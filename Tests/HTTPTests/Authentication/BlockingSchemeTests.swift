@@ -152,6 +152,52 @@ import Testing
         }
     }
 
+    /// The task that got a proxy's challenge is cancelled during the step, which then gives no value. The next task that
+    /// waits for the connection gets the challenge of the other scheme.
+    @Test func theNextTaskGetsTheProxysNextChallenge() async throws {
+        let release = DispatchSemaphore(value: 0)
+        var behaviour = Behaviour()
+        behaviour.make = {
+            release.wait()
+            return false
+        }
+        let plan = behaviour
+        let authority = try CertificateAuthority()
+        let peer = try ScriptedPeer([
+            .expectRequest, ProxyChallengeTests.refusal("Basic realm=r, Slow"), .expectRequest,
+            .send("HTTP/1.1 200 OK\r\n\r\n"), .startTLS(TLSServerOptions(try authority.issue())), .expectRequest,
+            .respond("in"),
+        ])
+        defer { peer.stop() }
+        let answerer = ChallengeAnswerer { challenge in
+            let isBasic = challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodHTTPBasic
+            let credential = URLCredential(user: "u", password: "p", persistence: .forSession)
+            return isBasic ? (.useCredential, credential) : (.performDefaultHandling, nil)
+        }
+        let session = makeSession(delegate: answerer) {
+            $0.tlsTrustRoots = .pem(authority.certificatePEM)
+            $0.connectionProxyDictionary = [
+                "HTTPSEnable": 1, "HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(peer.address.port ?? 0),
+            ]
+            Self.install(plan)($0)
+        }
+        defer { session.invalidateAndCancel() }
+        try await withTimeout {
+            let request = try ProxyChallengeTests.request("https://localhost/")
+            let first = Task { await session.outcome(request) }
+            _ = await plan.values.element(at: 0)
+            let second = Task { await session.outcome(request) }
+            while await session.statistics.requests.waiting < 2 { await Task.yield() }
+            first.cancel()
+            #expect(await first.value == .failed(.cancelled))
+            release.signal()
+            #expect(await second.value == .ok("in"))
+            let requests = await peer.requestCount(reaches: 3)
+            #expect(requests.map { $0[field: "Proxy-Authorization"] } == [nil, "Basic dTpw", nil])
+        }
+        #expect(answerer.seen.snapshot == ["task's task: SlowMethod - 0 ", "task's task: HTTPBasic r 0 -"])
+    }
+
     /// The server refuses the scheme's own credential, too.
     @Test(arguments: BothVersions.all) func theServerRefuses(_ version: String) async throws {
         let seen = Recorder<String>()

@@ -245,11 +245,14 @@ final class AuthenticationHandshake {
 
     /// Answers the server's challenges. Calls `decide` at once, or when the program has answered.
     ///
-    /// - Parameter stepDidChange: called with true when a scheme begins a step that may block, and with false when the
-    ///   step has failed. Until then, and afterwards, the handshake waits for the program.
+    /// - Parameters:
+    ///   - receiver: finds the receiver for each challenge: during a step that may block, the load whose program got the
+    ///     last challenge may end, and another load wait for the same connection. Nil if no load waits any longer.
+    ///   - stepDidChange: called with true when a scheme begins a step that may block, and with false when the step has
+    ///     failed. Until then, and afterwards, the handshake waits for the program.
     func answer(
         _ challenges: [HTTPAuthenticationChallenge], _ response: HTTPURLResponse?, on connection: ConnectionInfo?,
-        challenging receiver: any ChallengeReceiver, stepDidChange: @escaping (Bool) -> Void,
+        challenging receiver: @escaping () -> (any ChallengeReceiver)?, stepDidChange: @escaping (Bool) -> Void,
         _ decide: @escaping (Decision) -> Void
     ) {
         let settle = { [weak self] (decision: Decision) in
@@ -272,7 +275,7 @@ final class AuthenticationHandshake {
         let offers: [AuthenticationOffer]
         let response: HTTPURLResponse?
         let connection: ConnectionInfo?
-        weak var receiver: (any ChallengeReceiver)?
+        let receiver: () -> (any ChallengeReceiver)?
         let stepDidChange: (Bool) -> Void
         let decide: (Decision) -> Void
     }
@@ -321,14 +324,15 @@ final class AuthenticationHandshake {
         {
             return use(known, offer, answer)
         }
-        guard takeTurn(orWait: { [weak self] in self?.choose(answer) }), let receiver = answer.receiver else { return }
+        guard takeTurn(orWait: { [weak self] in self?.choose(answer) }) else { return }
+        guard let receiver = answer.receiver() else { return answer.decide(.deliver) }
         let proposed = failed?.last ?? context.proposal(for: offer)
         let challenge = URLAuthenticationChallenge(
             protectionSpace: offer.space, proposedCredential: proposed, previousFailureCount: failed?.count ?? 0,
             failureResponse: answer.response, error: nil)
         challengeNumber += 1
-        receiver.challenge(challenge) { [weak self, challengeNumber] disposition, credential in
-            guard let self, answer.receiver != nil, self.challengeNumber == challengeNumber else { return }
+        receiver.challenge(challenge) { [weak self, weak receiver, challengeNumber] disposition, credential in
+            guard let self, receiver != nil, self.challengeNumber == challengeNumber else { return }
             self.challengeNumber += 1
             switch disposition {
             case .useCredential:

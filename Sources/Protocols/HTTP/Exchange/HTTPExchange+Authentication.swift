@@ -92,7 +92,8 @@ extension HTTPExchange {
         // A user may take time to answer, and another challenge may come first.
         receiver.queueStateDidChange(isQueued: true)
         handshake.answer(
-            challenges, waiting.response, on: waiting.stream?.connectionInfo, challenging: receiver,
+            challenges, waiting.response, on: waiting.stream?.connectionInfo,
+            challenging: { [weak self] in self?.receiver },
             stepDidChange: { [weak self] in self?.receiver?.queueStateDidChange(isQueued: !$0) }
         ) { [weak self] decision in
             self?.receiver?.queueStateDidChange(isQueued: false)

@@ -164,7 +164,8 @@ final class ProxiedConnect: PendingConnection {
         // The attempt may have ended in this call.
         guard case .challenged = state else { return }
         handshake.answer(
-            challenge.schemes, response, on: driver.connection, challenging: requester.receiver,
+            challenge.schemes, response, on: driver.connection,
+            challenging: { [weak self] in self?.requester()?.receiver },
             stepDidChange: { [weak self] in self?.setChallenging(!$0) }
         ) { [weak self] in self?.settle($0) }
     }
