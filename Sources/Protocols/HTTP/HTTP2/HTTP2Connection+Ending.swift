@@ -69,7 +69,9 @@ extension HTTP2Connection {
     func pingWasAnswered(_ value: UInt64) {
         if ping.pingWasAnswered(value) { return pool.streamSlotsDidChange(self) }
         guard value == KeepAlivePing.windowPing, let finding = bandwidth.pingWasAnswered(loop.now),
-            let stream = find(finding.stream), !stream.isHolding, finding.onTheWay >= stream.window / 4 * 3
+            // An abandoned stream of another protocol, which waits for the server's end, has given its window back.
+            let stream = find(finding.stream), stream.exchange != nil, !stream.isHolding,
+            finding.onTheWay >= stream.window / 4 * 3
         else { return }
         let isLarger = enlargeWindow(of: stream, to: stream.window * BandwidthEstimator.growth)
         if isLarger { bandwidth.windowDidGrow(loop.now) }
