@@ -35,7 +35,7 @@ final class HTTP2ClientStream: HTTPStream {
     var isListed = false {
         didSet { if isHolding, isListed != oldValue { connection.holdingCount += isListed ? 1 : -1 } }
     }
-    /// Reported to the exchange after the held bytes.
+    /// Reported to the exchange when it is not held back, after the held bytes.
     @exclusivity(unchecked) private var ending: Ending?
 
     init(_ number: HTTP2StreamID, _ exchange: HTTPExchange, _ connection: HTTP2Connection) {
@@ -142,16 +142,15 @@ final class HTTP2ClientStream: HTTPStream {
         finish()
     }
 
-    /// Bytes that arrived before are delivered first. Only a tunnel, which also sends, gets the failure at once.
+    /// What arrived before is delivered first, and the exchange decides first about a response that it holds back. Only
+    /// a tunnel, which also sends, gets the failure at once.
     func failed(_ failure: StreamFailure) {
         ending = .failed(failure)
-        if isEmpty || exchange?.upgrade != nil { leave() }
+        if exchange?.isTunnel == true { leave() } else { finish() }
     }
 
-    /// Whether nothing is held for the exchange.
-    private var isEmpty: Bool { held.isEmpty && heldHead == nil }
-
-    private func finish() { if isEmpty, !isHolding { leave() } }
+    /// Reports the end, unless the exchange is held back or has not got everything before it.
+    private func finish() { if held.isEmpty, heldHead == nil, !isHolding { leave() } }
 
     private func leave() {
         guard let ending, let exchange else { return }

@@ -1,0 +1,237 @@
+import Foundation
+import LoadingKit
+import LoadingKitHTTP2
+import LoadingKitLoopbackServer
+import LoadingKitPrimitives
+import TestSupport
+import Testing
+
+/// Streams that end before their responses are complete, while their exchanges hold something back: nothing that arrived is
+/// lost, and a response that is not the final one still leads to the next request.
+@Suite struct HTTP2StreamEndTests {
+    /// How the server ends a stream, or the connection with it.
+    enum Ending: CaseIterable, Sendable {
+        case reset, refusal, goAway, malformedFrame
+
+        var error: URLError.Code { self == .malformedFrame ? .cannotParseResponse : .networkConnectionLost }
+    }
+
+    /// Begins to respond to its first request, and ends the stream then. All other requests get the body "next".
+    private final class Server: Sendable {
+        /// The beginning of the response.
+        struct Beginning: Sendable {
+            let status: Int
+            let fields: HTTPFields
+            var body: [UInt8] = []
+        }
+
+        let isAsked = Signal()
+        /// The server waits for it before it ends the stream.
+        let mayEnd = Signal()
+        /// The client has processed the end.
+        let isEnded = Signal()
+        let count = Box(0)
+        private let beginning: Beginning?
+        private let ending: Ending
+        private let acceptor = Box<ConnectionAcceptor?>(nil)
+
+        /// - Parameter beginning: nil if the stream ends without a response.
+        init(_ beginning: Beginning?, _ ending: Ending) throws {
+            self.beginning = beginning
+            self.ending = ending
+            acceptor.value = try ConnectionAcceptor(.ipv4()) { [weak self] socket, number in
+                try? self?.serve(socket)
+                if number == 0 { self?.isEnded.fire() }
+            }
+        }
+
+        func stop() {
+            mayEnd.fire()
+            acceptor.value?.stop()
+        }
+
+        func request() throws -> URLRequest {
+            URLRequest(url: try #require(URL(string: "http://127.0.0.1:\(acceptor.value?.address.port ?? 0)/")))
+        }
+
+        private func serve(_ socket: StreamSocket) throws {
+            var settings = HTTP2Settings()
+            settings.maxConcurrentStreams = 100
+            var machine = HTTP2ConnectionStateMachine(role: .server, settings: settings, connectionWindow: 1 << 20)
+            var output: [UInt8] = []
+            machine.sendPreface(to: &output)
+            try socket.write(output)
+            while true {
+                let bytes = try socket.read()
+                if bytes.isEmpty { return }
+                output = []
+                try bytes.withUnsafeBytes { input in
+                    var position = 0
+                    while let event = try machine.receive(input, &position) {
+                        switch event {
+                        case .headers(let stream, _, _): try respond(on: stream, by: &machine, to: &output)
+                        case .pingAcknowledged: isEnded.fire()
+                        default: break
+                        }
+                    }
+                }
+                machine.drainControlBytes(into: &output)
+                try socket.write(output)
+            }
+        }
+
+        private func respond(
+            on stream: HTTP2StreamID, by machine: inout HTTP2ConnectionStateMachine, to output: inout [UInt8]
+        ) throws {
+            let isFirst = count.update { count in
+                count += 1
+                return count == 1
+            }
+            guard isFirst else {
+                return try send(
+                    Beginning(status: 200, fields: HTTPFields(), body: Array("next".utf8)), on: stream, isEnd: true,
+                    by: &machine, to: &output)
+            }
+            isAsked.fire()
+            mayEnd.waitBlocking()
+            if let beginning { try send(beginning, on: stream, isEnd: false, by: &machine, to: &output) }
+            switch ending {
+            case .reset: machine.sendReset(stream, .internalError, to: &output)
+            case .refusal: machine.sendReset(stream, .refusedStream, to: &output)
+            // The client closes the connection then.
+            case .goAway: return HTTP2FrameEncoder.goAway(lastStream: 0, .noError, to: &output)
+            case .malformedFrame: return HTTP2FrameEncoder.windowUpdate(0, increment: 0x7FFF_FFFF, to: &output)
+            }
+            machine.sendPing(1, to: &output)
+        }
+
+        private func send(
+            _ response: Beginning, on stream: HTTP2StreamID, isEnd: Bool, by machine: inout HTTP2ConnectionStateMachine,
+            to output: inout [UInt8]
+        ) throws {
+            try machine.sendResponse(response.status, response.fields, on: stream, endStream: false, to: &output)
+            guard !response.body.isEmpty else { return }
+            try machine.sendDataHeader(response.body.count, on: stream, endStream: isEnd, to: &output)
+            output += response.body
+        }
+    }
+
+    /// Records what its task is told. Redirects and challenges wait for the test's decision.
+    private final class Decider: NSObject, URLSessionDataDelegate {
+        let events = Recorder<String>()
+        /// Called with true if the request is to be followed by another one.
+        let decisions = Recorder<@Sendable (Bool) -> Void>()
+
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+            newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+        ) {
+            decisions.append { completionHandler($0 ? request : nil) }
+        }
+
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+            completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        ) {
+            decisions.append {
+                let credential = $0 ? URLCredential(user: "user", password: "password", persistence: .none) : nil
+                completionHandler(.useCredential, credential)
+            }
+        }
+
+        func urlSession(
+            _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+            completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+        ) {
+            events.append("response \((response as? HTTPURLResponse)?.statusCode ?? 0)")
+            completionHandler(.allow)
+        }
+
+        func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+            events.append("complete \((error as? URLError)?.code.rawValue ?? 0)")
+        }
+    }
+
+    private static func run(
+        _ beginning: Server.Beginning?, _ ending: Ending,
+        _ body: @escaping @Sendable (URLSession, Server) async throws -> Void
+    ) async throws {
+        let server = try Server(beginning, ending)
+        defer { server.stop() }
+        let session = makeSession { $0.assumesCleartextHTTP2 = true }
+        defer { session.invalidateAndCancel() }
+        try await withTimeout("\(ending)") { try await body(session, server) }
+    }
+
+    /// The delegate decides about a response after its stream has ended: the next request is sent, or the response is
+    /// delivered before the error.
+    @Test(arguments: Ending.allCases, [(302, "location", "/new"), (401, "www-authenticate", "Basic realm=a")])
+    func aResponseThatWaitsForADecision(
+        _ ending: Ending, _ test: (status: Int, name: String, value: String)
+    ) async throws {
+        var fields = HTTPFields()
+        fields.append(name: test.name, value: test.value)
+        let beginning = Server.Beginning(status: test.status, fields: fields)
+        for goesOn in [true, false] {
+            try await Self.run(beginning, ending) { session, server in
+                server.mayEnd.fire()
+                let decider = Decider()
+                let task = session.dataTask(with: try server.request())
+                task.delegate = decider
+                task.resume()
+                await server.isEnded.wait()
+                let decide = try #require(await decider.decisions.element(at: 0))
+                decide(goesOn)
+                let end = "complete \(ending.error.rawValue)"
+                let expected = goesOn ? ["response 200", "complete 0"] : ["response \(test.status)", end]
+                #expect(await decider.events.count(reaches: 2) == expected, "\(goesOn)")
+            }
+        }
+    }
+
+    /// The coded bytes wait in the exchange, and none in the stream.
+    @Test(arguments: Ending.allCases) func bytesThatAreNotDecodedYet(_ ending: Ending) async throws {
+        // More than the reader takes at once, in a single frame.
+        let count = 4 << 20
+        var fields = HTTPFields()
+        fields.append(name: "content-encoding", value: "gzip")
+        let body = try Gzip.compress([UInt8](repeating: 7, count: count))
+        try await Self.run(Server.Beginning(status: 200, fields: fields, body: body), ending) { session, server in
+            server.mayEnd.fire()
+            let (bytes, _) = try await session.bytes(for: try server.request())
+            await server.isEnded.wait()
+            var received = 0
+            do {
+                for try await chunk in bytes.chunks { received += chunk.count }
+                Issue.record("the body has come to its end")
+            } catch let error as URLError {
+                #expect(error.code == ending.error)
+            }
+            #expect(received == count)
+        }
+    }
+
+    /// A suspended task hears of the end when it is resumed, and its request is sent again then if the server has not
+    /// processed it.
+    @Test(arguments: [Ending.reset, .refusal, .goAway]) func aSuspendedTask(_ ending: Ending) async throws {
+        try await Self.run(nil, ending) { session, server in
+            let decider = Decider()
+            let task = session.dataTask(with: try server.request())
+            task.delegate = decider
+            task.resume()
+            await server.isAsked.wait()
+            task.suspend()
+            // The loop knows of it when this has an answer.
+            _ = await session.allTasks
+            server.mayEnd.fire()
+            await server.isEnded.wait()
+            _ = await session.allTasks
+            #expect(decider.events.snapshot.isEmpty && server.count.value == 1)
+            task.resume()
+            let expected =
+                ending == .reset ? ["complete \(ending.error.rawValue)"] : ["response 200", "complete 0"]
+            #expect(await decider.events.count(reaches: expected.count) == expected)
+            #expect(server.count.value == (ending == .reset ? 1 : 2))
+        }
+    }
+}
