@@ -216,6 +216,39 @@ import Testing
         }
     }
 
+    /// A server that closes one connection early, for example because it is restarted, keeps the others: they are used again.
+    /// After 1.9 seconds it takes more of them, as a server with that limit may be about to close a connection after 2 seconds.
+    @Test(arguments: [(0.6, 3), (1.9, 30)])
+    func aConnectionThatIsClosedEarlyIsNotTheMeasureOfTheNext(seconds: Double, mostConnections: Int) async throws {
+        let time = ManualTime()
+        let loop = EventLoop(name: "idle", time: .manual(time))
+        defer { loop.stop() }
+        let close = Signal()
+        let peer = try ScriptedPeer(scripts: [
+            [.expectRequest, .respond("a"), .waitFor(close), .close], [.forever([.expectRequest, .respond("a")])],
+        ])
+        defer { peer.stop() }
+        try await withTimeout {
+            let session = makeSession(on: loop)
+            let pass = { (seconds: Double) in
+                // As in the test before this one.
+                _ = await session.allTasks
+                time.advance(by: .seconds(seconds))
+                _ = await session.allTasks
+            }
+            #expect(await session.outcome(peer.request()) == .ok("a"))
+            await pass(seconds)
+            close.fire()
+            _ = await peer.endedCount(reaches: 1)
+            for _ in 0..<50 {
+                #expect(await session.outcome(peer.request()) == .ok("a"))
+                await pass(2)
+            }
+            #expect(peer.connections.count <= mostConnections)
+            #expect(Set(peer.requests.snapshot.suffix(10).map(\.connection)).count == 1)
+        }
+    }
+
     @Test func aNewConnectionThatDiesIsNotTriedAgain() async throws {
         let peer = try ScriptedPeer(scripts: [[.expectRequest, .close], [.expectRequest, .respond("again")]])
         defer { peer.stop() }

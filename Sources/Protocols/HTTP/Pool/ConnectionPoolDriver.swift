@@ -218,7 +218,9 @@ final class ConnectionPoolDriver: RoutePool {
 
     private func close(_ id: HTTPConnectionPool.ConnectionID) {
         switch remove(id, session.isClosed ? .sessionEnded : .idle) {
-        case .http1(let connection): connection.close()
+        case .http1(let connection):
+            noteIdleTime(of: connection)
+            connection.close()
         case .http2(let connection): connection.close()
         case nil: break
         }
@@ -393,6 +395,20 @@ final class ConnectionPoolDriver: RoutePool {
 
     /// A connection that was closed after a shorter time, in seconds, was not closed as idle.
     private static let shortestIdleTime = 0.5
+
+    /// Corrects the recorded time after which the server closes idle connections, before this one is closed. The server
+    /// may have closed one for another reason, for example because it was restarted.
+    ///
+    /// A connection that is open after a tenth more than the recorded time disproves it: the next ones may be idle for
+    /// longer than this one was. A connection that is open at about the recorded time proves little: the server may
+    /// close the next one while a request is on its way. The recorded time then grows slowly, so that a connection is
+    /// used at that time only after several others, at most about twenty, that the server did not close.
+    private func noteIdleTime(of connection: HTTP1Connection) {
+        guard let recorded = record.server.idleTime else { return }
+        let seconds = loop.now.seconds(since: connection.idleSince)
+        guard seconds >= 0.9 * recorded, connection.isUsable else { return }
+        record.server.idleTime = seconds > 1.1 * recorded ? 2 * seconds : 1.01 * recorded
+    }
 
     /// Whether a request without a response should be sent again over HTTP/2. A server that supports nothing else may
     /// select no protocol in the handshake (RFC 7301 §3.2).

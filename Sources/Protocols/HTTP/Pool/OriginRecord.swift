@@ -203,6 +203,7 @@ final class ServerRecord {
     var speaksHTTP2Alone = false
     /// Whether a connection ended without an announcement while requests were sent ahead. None are from then on.
     var breaksPipelines = false
+    /// The time after which the server closes an idle connection, in seconds, as far as it is known.
     var idleTime: Double?
 
     func forget() {
