@@ -187,22 +187,25 @@ import Testing
         }
     }
 
+    /// Follows one redirect, and no other.
+    private final class Once: NSObject, URLSessionTaskDelegate {
+        let counter = Counter()
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+            newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+        ) {
+            completionHandler(counter.next() == 1 ? request : nil)
+        }
+    }
+
+    private static let moved: LoopbackServer.Route = { request in
+        request.path == "/new"
+            ? .text("new")
+            : ServerResponse.text("moved", status: 301).adding(["Location": "/new", "Cache-Control": "max-age=10"])
+    }
+
     @Test func aRedirectThatIsNotFollowedHasItsContent() async throws {
-        /// Follows one redirect, and no other.
-        final class Once: NSObject, URLSessionTaskDelegate {
-            let counter = Counter()
-            func urlSession(
-                _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
-                newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
-            ) {
-                completionHandler(counter.next() == 1 ? request : nil)
-            }
-        }
-        let test = try CachingSession(delegate: Once()) { request in
-            request.path == "/new"
-                ? .text("new")
-                : ServerResponse.text("moved", status: 301).adding(["Location": "/new", "Cache-Control": "max-age=10"])
-        }
+        let test = try CachingSession(delegate: Once(), route: Self.moved)
         defer { test.stop() }
         try await withTimeout {
             #expect(try await test.load("/old").body == "new")
@@ -212,6 +215,21 @@ import Testing
                 #expect(answer.status == 301 && answer.body == "moved")
             }
             #expect(test.server.requests.snapshot.map(\.path) == ["/old", "/new", "/old"])
+        }
+    }
+
+    /// The content, which is not stored, is not requested either for a request that only the cache may answer.
+    @Test func aStoredRedirectThatIsNotFollowedIsNotRequestedAgainstThePolicy() async throws {
+        let test = try CachingSession(delegate: Once(), route: Self.moved)
+        defer { test.stop() }
+        try await withTimeout { () async throws in
+            #expect(try await test.load("/old").body == "new")
+            var request = test.request("/old")
+            request.cachePolicy = .returnCacheDataDontLoad
+            #expect(await test.session.outcome(request) == .failed(.resourceUnavailable))
+            #expect(try await test.load("/old", ["Cache-Control": "only-if-cached"]).status == 504)
+            #expect(test.server.requests.snapshot.map(\.path) == ["/old", "/new"])
+            #expect(try await test.load("/old", policy: .returnCacheDataElseLoad).body == "moved")
         }
     }
 

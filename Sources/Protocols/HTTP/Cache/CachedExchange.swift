@@ -144,6 +144,10 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
         resources.note(
             verdict.decision(query, missing: stored == nil ? missing : nil),
             stored?.freshnessText(now: session.now) ?? "")
+        carryOut(verdict)
+    }
+
+    private func carryOut(_ verdict: CacheVerdict) {
         switch verdict {
         case .serve(let answer, let stale):
             if let stale { session.validateInBackground(stale, request, resources) }
@@ -240,7 +244,9 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
             [weak self] follows in
             guard let self, !follows, case .serving(let answer, .redirecting) = state else { return }
             declinesRedirect = true
-            if answer.stored.metadata.lacksContent { load(nil) } else { deliverHead(of: answer) }
+            guard answer.stored.metadata.lacksContent, let query else { return deliverHead(of: answer) }
+            // A redirect that was followed is stored without its content, so it cannot answer the request.
+            carryOut(CacheVerdict(query, nil, now: session.now))
         }
     }
 
