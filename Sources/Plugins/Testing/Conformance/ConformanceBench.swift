@@ -95,7 +95,7 @@ struct ConformanceCheck: Sendable {
     ) async -> Result<Value, any Error>? {
         let progress: @Sendable () async -> Int = {
             await session.allTasks.reduce(0) {
-                $0 + Int(truncatingIfNeeded: $1.countOfBytesReceived + $1.countOfBytesSent)
+                $0 &+ Int(truncatingIfNeeded: $1.countOfBytesReceived &+ $1.countOfBytesSent)
             }
         }
         return await withTimeLimit(rule, progress: progress) { () -> Result<Value, any Error> in

@@ -142,8 +142,8 @@ final class HTTP2ClientStream: HTTPStream {
         finish()
     }
 
-    /// What arrived before is delivered first, and the exchange decides first about a response that it holds back. Only
-    /// a tunnel, which also sends, gets the failure at once.
+    /// The response's parts that arrived before are delivered first, and the exchange decides first about a response that
+    /// it holds back. Only a tunnel, which also sends, gets the failure at once.
     func failed(_ failure: StreamFailure) {
         ending = .failed(failure)
         if exchange?.isTunnel == true { leave() } else { finish() }
