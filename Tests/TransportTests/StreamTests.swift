@@ -47,6 +47,28 @@ import Testing
         }
     }
 
+    /// The event for the last bytes is still to come when a write fails in the same turn of the loop.
+    @Test func theLastBytesCanBeReadAfterAFailedWrite() async throws {
+        let (isConnected, hasEnded) = (Gate(), Semaphore())
+        let peer = try Peer { connection in
+            isConnected.wait()
+            try connection.write("reason")
+            connection.close()
+            hasEnded.signal()
+        }
+        defer { peer.stop() }
+        await withLoop { loop in
+            let client = Client(loop)
+            #expect(await client.connect(peer.endpoint) == nil)
+            let read = await client.readAfterFailedWrite {
+                isConnected.open()
+                #expect(hasEnded.wait(seconds: 120))
+            }
+            #expect(read == Array("reason".utf8))
+            await client.close()
+        }
+    }
+
     @Test func writesStopWhenThePeerDoesNotRead() async throws {
         let gate = Gate()
         let total = 32 << 20

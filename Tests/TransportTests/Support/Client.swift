@@ -175,6 +175,16 @@ actor Client {
         await withCheckedContinuation { continuation in ears.writable = { continuation.resume() } }
     }
 
+    /// Reads what is there, which has to be nothing, writes until a write fails, and reads again, in one turn of the loop.
+    /// Nil if that read gives no bytes.
+    func readAfterFailedWrite(_ beforeWriting: () -> Void) -> [UInt8]? {
+        guard case .wouldBlock = readNow() else { return nil }
+        beforeWriting()
+        while case .bytes = writeNow([1]) {}
+        guard case .bytes(let count) = readNow() else { return nil }
+        return Array(loop.scratch[..<count])
+    }
+
     func finishWriting() { stream?.finishWriting() }
 
     func closeWhenSent() {

@@ -250,8 +250,10 @@ package final class ByteStream {
         .failed(TransportError(phase, info.endpoint.description, cause))
     }
 
+    /// The next read asks the system, as the peer's last bytes, with the reason, may be there before their event.
     private func writeFailed(_ cause: TransportError.Cause) -> WriteResult {
-        .failed(TransportError(.write, info.endpoint.description, cause))
+        socket.assumeReadable()
+        return .failed(TransportError(.write, info.endpoint.description, cause))
     }
 }
 
