@@ -301,6 +301,33 @@ struct MachineRun {
             [(try folder("/a/"), listed), (try folder("/a/"), [("[begin]", "PASV")])],
             // An absolute path leads from any folder to its own.
             [(try folder("/a/"), listed), (try folder("/%2Fb/"), [("[begin]", "CWD /b"), ("250 ok", "PASV")])],
+            // If that is refused, the connection stays in its folder.
+            [
+                (try folder("/a/"), listed),
+                (try folder("/%2Fb/"), [("[begin]", "CWD /b"), ("550 ?", "fail noSuchFile")]),
+                (try folder("/a/"), [("[begin]", "PASV")]),
+            ],
+            [
+                (try folder("/a/"), listed),
+                (try folder("/%2Fb/"), [("[begin]", "CWD /b"), ("550 ?", "fail noSuchFile")]),
+                (try file("/c"), [("[begin]", "TYPE I"), ("200 ok", "CWD /home"), ("250 ok", "SIZE c")]),
+            ],
+            // A server that cannot begin in the middle of a file does not replace the file by its rest.
+            [
+                (
+                    try file("/a"),
+                    [
+                        ("[begin]", "TYPE I"), ("200 ok", "SIZE a"), ("213 10", "MDTM a"), ("500 ?", "report 10 -1"),
+                        ("[proceed 5]", "EPSV"), ("229 (|||7|)", "open 7"), ("[opened]", "REST 5"),
+                        ("502 no", "RETR a"), ("226 all", "begin 0 -1 false"), ("[ended]", "finish"),
+                    ]
+                ),
+                (
+                    FTPTransfer(.store, try FTPPath("/a")),
+                    [("[begin]", "report -1 -1"), ("[proceed 5]", "fail notImplemented"), ("[begin]", "report -1 -1")]
+                ),
+                (FTPTransfer(.store, try FTPPath("/a")), [("[proceed]", "EPSV")]),
+            ],
             // A folder in a file's place, which is entered to find that out, is left again.
             [
                 (try folder("/a/"), pwd + [("550 ?", "fail noSuchFile")]),

@@ -28,7 +28,8 @@ extension FTPClientStateMachine {
             return enterFolder(work, 0)
         case .folder(let index):
             guard isDone else { return makeFolder(work, index, insteadOf: reply, kind) }
-            folders.append(work.transfer.folders[index])
+            // The first folder of an absolute path is entered from any other.
+            folders = Array(work.transfer.folders[...index])
             return enterFolder(work, index + 1)
         case .makingFolder(let index):
             // Another client may have made the folder in the meantime: the reply to CWD decides.
@@ -59,9 +60,7 @@ extension FTPClientStateMachine {
             // The path of the home folder must be known before another folder is entered.
             return home == nil ? send(.known("PWD"), .folder(.home, work)) : enterFolder(work, 0)
         }
-        guard isFromRoot else { return goHome(work) }
-        folders = []
-        return enterFolder(work, 0)
+        return isFromRoot ? enterFolder(work, 0) : goHome(work)
     }
 
     private mutating func goHome(_ work: Work) -> Action {

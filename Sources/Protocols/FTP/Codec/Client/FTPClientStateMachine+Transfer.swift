@@ -4,10 +4,15 @@ extension FTPClientStateMachine {
 
     /// Continues the transfer after ``Event/report(_:)``.
     ///
-    /// - Parameter offset: the offset in the file at which the transfer begins.
+    /// - Parameter offset: the offset in the file at which the transfer begins. If the server cannot begin there, a file is
+    ///   retrieved from its start. The rest of a file cannot be stored then.
     public mutating func proceed(from offset: Int64) -> Action {
         guard case .transfer(.reported, var work) = state else { return .wait }
-        work.offset = isRestartRefused ? 0 : max(0, offset)
+        let canBeginThere = offset <= 0 || !isRestartRefused
+        guard canBeginThere || work.transfer.operation == .retrieve else {
+            return fail(.notImplemented, nil, to: "REST")
+        }
+        work.offset = canBeginThere ? max(0, offset) : 0
         return openPassive(work)
     }
 
