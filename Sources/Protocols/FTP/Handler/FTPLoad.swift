@@ -205,7 +205,7 @@ extension FTPLoad {
         let key = FTPConnectionKey(
             server: plan.request.server, user: plan.login.user, password: plan.login.password,
             proxy: plan.routes.current, use: session.use.narrowed(by: urlRequest),
-            decider: isDecided ? receiver?.challengeDelegate.map { ObjectIdentifier($0) } : nil)
+            decider: isDecided ? receiver?.challengeDelegate.map { ConnectionDecider($0) } : nil)
         session.submit(self, key, needsFresh: needsFresh)
     }
 

@@ -11,7 +11,7 @@ struct FTPConnectionKey: Hashable {
     let proxy: Proxy?
     let use: NetworkUse
     /// The task's own delegate, if it decides about TLS. Its decisions do not apply to tasks with another delegate.
-    let decider: ObjectIdentifier?
+    let decider: ConnectionDecider?
 }
 
 /// The resources that a session's loads share: connections, and credentials that servers have accepted. Confined to

@@ -69,7 +69,7 @@ final class OriginRecord {
         if let known = known.first(where: { $0.route.isFor(use, switching, delegate, proxy) }) { return known }
         let route = Route(
             origin: origin, socket: socket, proxy: proxy, use: use, switching: switching,
-            decider: delegate.map(Route.Decider.init))
+            decider: delegate.map(ConnectionDecider.init))
         return add(route)
     }
 

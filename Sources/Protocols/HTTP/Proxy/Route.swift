@@ -11,11 +11,11 @@ final class Route: Sendable {
     let use: NetworkUse
     let switching: Switching
     /// Nil if no task's own delegate decides about connections.
-    private let decider: Decider?
+    private let decider: ConnectionDecider?
 
     init(
         origin: Origin, socket: UnixSocket? = nil, proxy: Proxy?, use: NetworkUse = NetworkUse(),
-        switching: Switching = .never, decider: Decider? = nil
+        switching: Switching = .never, decider: ConnectionDecider? = nil
     ) {
         self.origin = origin
         self.socket = socket
@@ -23,26 +23,6 @@ final class Route: Sendable {
         self.use = use
         self.switching = switching
         self.decider = decider
-    }
-
-    /// A task's own delegate that may decide about connections. They are only for its tasks: another delegate might not
-    /// trust the server, or might provide another client identity.
-    final class Decider: @unchecked Sendable {  // the reference is set once; weak references are read atomically
-        fileprivate private(set) weak var delegate: AnyObject?
-        /// Another object may have this identity after the delegate is deallocated.
-        fileprivate let identity: ObjectIdentifier
-
-        init(_ delegate: AnyObject) {
-            self.delegate = delegate
-            identity = ObjectIdentifier(delegate)
-        }
-
-        /// A delegate that no longer exists equals no other, as another object may be at its address in memory.
-        fileprivate static func isSame(_ left: Decider?, _ right: Decider?) -> Bool {
-            if left === right { return true }
-            guard let one = left?.delegate, let other = right?.delegate else { return false }
-            return one === other
-        }
     }
 
     /// The same route for tasks whose own delegates do not decide about connections.
@@ -103,7 +83,7 @@ extension Route: Hashable {
         left === right
             || left.origin == right.origin && left.proxy == right.proxy && left.use == right.use
                 && left.switching == right.switching
-                && Decider.isSame(left.decider, right.decider)
+                && ConnectionDecider.isSame(left.decider, right.decider)
     }
 
     func hash(into hasher: inout Hasher) {
