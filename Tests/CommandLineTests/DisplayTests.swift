@@ -116,6 +116,13 @@ import Testing
         (999_600, "1.0 MB"), (3_210_000_000, "3.2 GB"), (Int64.max, "9223372 TB"),
     ]
 
+    /// The terminal may have less room than the lines' margins.
+    @Test(arguments: [(1, " …"), (8, " …"), (9, "a …"), (80, "a text")])
+    func demoLineFits(_ width: Int, _ expected: String) {
+        let printer = DemoPrinter(Terminal(isTerminal: true, width: width))
+        #expect(printer.beginning(of: Data("a text".utf8)) == expected)
+    }
+
     @Test(arguments: amounts) func amount(_ bytes: Int64, _ expected: String) {
         #expect(Amount.bytes(bytes) == expected)
     }

@@ -54,10 +54,10 @@ struct DemoPrinter {
     }
 
     /// The first line, truncated to the available width.
-    private func beginning(of data: Data) -> String {
+    func beginning(of data: Data) -> String {
         let first = data.prefix(200).prefix { $0 != UInt8(ascii: "\n") }
         let text = PlainText.line(String(decoding: first, as: UTF8.self))
-        let room = min(inner.width, 100) - 4
+        let room = max(0, min(inner.width, 100) - 4)
         return text.count > room || first.count < data.count - 1 ? "\(text.prefix(room)) …" : text
     }
 
