@@ -149,7 +149,8 @@ import Testing
         }
     }
 
-    /// A load that ends by itself while the session cancels its tasks is not among them any longer.
+    /// A load that ends by itself while the session cancels its tasks is not among them any longer. The test shows this where
+    /// the cancellation takes more than one share of a turn.
     @Test func aTaskThatEndsAndIsSuspendedMeanwhileIsCancelled() async throws {
         ShortLoad.held.removeAll()
         try await withTimeout {

@@ -113,6 +113,8 @@ import Testing
             try await withProgram(count: 10) { harness, server, service, program in
                 let date = harness.wall.value.addingTimeInterval(10)
                 try await program.download(1, server.url) { $0.earliestBeginDate = date }
+                // The service has added the transfer, which is kept in the journal.
+                #expect(await service.overviewNow().first?.transfers.count == 1)
                 harness.pass(10)
                 await _ = program.events.contents { $0.contains { $0.name == "willBegin" } }
                 var request = URLRequest(url: try #require(URL(string: server.server.url("/other"))))

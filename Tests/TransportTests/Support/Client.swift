@@ -189,6 +189,8 @@ actor Client {
 
     func closeWhenSent() {
         stream?.closeWhenSent()
+        // Without effect.
+        stream?.closeWhenSent()
         stream = nil
     }
 

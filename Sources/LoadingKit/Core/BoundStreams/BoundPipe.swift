@@ -65,7 +65,7 @@ final class BoundPipe: @unchecked Sendable {  // all state is guarded by `condit
             bytes.removeAll(keepingCapacity: bytes.capacity / 4 <= max(capacity, BodyStreamReader.pieceSize))
             start = 0
         } else if start >= max(capacity, bytes.count / 2) {
-            // The buffer may never be empty. At most as many bytes are moved as were taken.
+            // The buffer may never be empty. About as many bytes are moved as were taken, at most.
             bytes.removeFirst(start)
             start = 0
         }

@@ -113,7 +113,7 @@ protocol StreamChannel: AnyObject {
     func followState()
     /// Closes the channel at once. Bytes that the system has not taken are not sent.
     func close()
-    /// Closes the channel. All bytes that counted as written are sent.
+    /// Closes the channel. Bytes that counted as written are sent first, if the peer takes them in time.
     func closeWhenSent()
 }
 

@@ -158,11 +158,14 @@ extension TransferService {
     // MARK: Cancelling with resume data
 
     private func cancelForResumeData(_ transfer: ServiceTransfer, _ completion: @escaping Completion) {
-        guard transfer.state.phase != .over else { return completion(nil) }
+        let phase = transfer.state.phase
+        guard phase != .over else { return completion(nil) }
         input(transfer) { $0.stopForResumeData() }
         var part: PartRecord?
         // The part of a complete download may be at its destination already, and must not be continued then.
-        if let record = record(of: transfer), record.kind == .download, record.destination == nil {
+        if let record = record(of: transfer), record.kind == .download,
+            phase != .completing || record.destination == nil
+        {
             part = record.status.part
         }
         let (folder, identifier) = (transfer.session.folder, transfer.identifier)

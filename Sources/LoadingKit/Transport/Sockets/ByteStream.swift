@@ -213,10 +213,11 @@ package final class ByteStream {
         socket.close()
     }
 
-    /// Closes the stream as soon as the socket has taken all bytes that counted as written. The handler gets no further
-    /// events.
+    /// Closes the stream as soon as the socket has taken all bytes that counted as written, if the peer takes them in time.
+    /// The handler gets no further events. A further call has no effect.
     package func closeWhenSent() {
         assert(loop.isCurrent)
+        if handler is LingeringClose { return }
         guard !socket.isClosed, hasUnsentBytes, loss == nil else { return close() }
         LingeringClose().begin(self)
     }

@@ -112,7 +112,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     var target: RequestTarget? { destination?.target }
     var route: Route? { destination?.route.route }
     var upgrade: (any HTTPUpgrade)? { if case .upgrade(let upgrade) = purpose { upgrade } else { nil } }
-    /// Whether the stream carries the upgrade's protocol, or the request for it.
+    /// Whether the stream carries the upgrade's protocol, or the request for it, whose response waits for no decision.
     var isTunnel: Bool { if case .active = state { upgrade != nil } else { false } }
     var requestTarget: String {
         // The server to which the proxy is to connect (RFC 9112 §3.2.3).

@@ -157,9 +157,11 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
     /// request: it may have refused the authenticated user. A connection that was bound to another user is not used
     /// again, as it is unknown which of the two the server takes it for.
     private func bind(to user: HTTPConnectionPool.Binding) {
-        switch binding {
-        case .none, user: binding = user
-        case .user, .namedUser, .spent: binding = .spent
+        switch (binding, user) {
+        case (.none, _), (user, _): binding = user
+        case (.user(let one), .namedUser(let other)) where one == other: binding = user
+        case (.namedUser(let one), .user(let other)) where one == other: break
+        case _: binding = .spent
         }
     }
 

@@ -385,7 +385,7 @@ final class ConnectionPoolDriver: RoutePool {
         let until = min(
             connection.idleSince.advanced(bySeconds: pool.configuration.idleTimeout), connection.keepAlive.until)
         guard let seconds = record.server.idleTime else { return until }
-        return min(until, connection.idleSince.advanced(bySeconds: 0.9 * seconds))
+        return min(until, connection.idleSince.advanced(bySeconds: Self.usedShare * seconds))
     }
 
     /// The server has closed a connection that was idle for `seconds`.
@@ -393,6 +393,8 @@ final class ConnectionPoolDriver: RoutePool {
         if seconds >= Self.shortestIdleTime { record.server.idleTime = seconds }
     }
 
+    /// The part of the recorded time in which an idle connection is used.
+    private static let usedShare = 0.9
     /// A connection that was closed after a shorter time, in seconds, was not closed as idle.
     private static let shortestIdleTime = 0.5
 
@@ -406,7 +408,7 @@ final class ConnectionPoolDriver: RoutePool {
     private func noteIdleTime(of connection: HTTP1Connection) {
         guard let recorded = record.server.idleTime else { return }
         let seconds = loop.now.seconds(since: connection.idleSince)
-        guard seconds >= 0.9 * recorded, connection.isUsable else { return }
+        guard seconds >= Self.usedShare * recorded, connection.isUsable else { return }
         record.server.idleTime = seconds > 1.1 * recorded ? 2 * seconds : 1.01 * recorded
     }
 
