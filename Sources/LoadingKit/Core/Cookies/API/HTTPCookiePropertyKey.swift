@@ -37,7 +37,8 @@ extension HTTPCookiePropertyKey {
     /// every other string is true. Default false.
     public static let secure = HTTPCookiePropertyKey(rawValue: "Secure")
 
-    /// The time at which the cookie expires: a `Date`, or a string as in a `Set-Cookie` field (RFC 6265bis §5.1.1).
+    /// The time at which the cookie expires: a `Date`, or a string as in a `Set-Cookie` field (RFC 6265bis §5.1.1). A
+    /// date that is infinite or not a number is ignored.
     public static let expires = HTTPCookiePropertyKey(rawValue: "Expires")
 
     /// A text that describes the cookie's purpose: a string.
@@ -117,8 +118,10 @@ struct CookieProperties {
         values[key] as? URL ?? string(key).flatMap { URL(string: $0) }
     }
 
+    /// A date; nil where it is infinite or not a number.
     func date(_ key: HTTPCookiePropertyKey) -> Date? {
-        values[key] as? Date ?? string(key).flatMap { CookieDate.date($0) }
+        let date = values[key] as? Date ?? string(key).flatMap { CookieDate.date($0) }
+        return date.flatMap { $0.timeIntervalSinceReferenceDate.isFinite ? $0 : nil }
     }
 
     /// A time, given in seconds since 2001.
