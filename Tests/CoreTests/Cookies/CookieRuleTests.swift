@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import LoadingKitCore
@@ -46,6 +47,18 @@ struct CookieRuleTests: CookieExchanging {
         // Above the path of the secure one nothing is hidden.
         try receive(["x=3; path=/"], from: "http://a.com/", in: storage)
         #expect(try sent(to: "https://a.com/p/q", from: storage) == "x=1; x=3")
+    }
+
+    @Test("a Secure cookie that has expired hides from nobody")
+    func expiredSecure() throws {
+        let now = Box(Date(timeIntervalSince1970: 1_000_000_000))
+        let storage = HTTPCookieStorage(persistence: nil, now: { now.value })
+        try receive(["x=1; secure; max-age=10"], from: "https://a.com/", in: storage)
+        try receive(["x=2"], from: "http://a.com/", in: storage)
+        #expect(try sent(to: "https://a.com/", from: storage) == "x=1")
+        now.value += 10
+        try receive(["x=3"], from: "http://a.com/", in: storage)
+        #expect(try sent(to: "https://a.com/", from: storage) == "x=3")
     }
 
     @Test("names with a prefix keep their promise")

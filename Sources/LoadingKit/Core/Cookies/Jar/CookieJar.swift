@@ -77,11 +77,11 @@ struct CookieJar: Sendable {
 
     /// Whether a cookie from an insecure origin would hide a `Secure` cookie (RFC 6265bis §5.7, "leave secure cookies
     /// alone").
-    func hasSecureCookie(hiddenBy record: CookieRecord) -> Bool {
+    func hasSecureCookie(hiddenBy record: CookieRecord, at now: Date) -> Bool {
         let identity = record.identity
         return sites[PublicSuffixes.site(of: identity.domain)]?.contains { entry in
             let other = entry.record.identity
-            return entry.record.isSecure && other.name == identity.name
+            return entry.record.isSecure && !entry.record.isExpired(at: now) && other.name == identity.name
                 && (CookieHost.matches(other.domain, domain: identity.domain)
                     || CookieHost.matches(identity.domain, domain: other.domain))
                 && CookiePath.matches(identity.path, cookie: other.path)

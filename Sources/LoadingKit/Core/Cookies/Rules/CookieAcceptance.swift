@@ -31,7 +31,7 @@ struct CookieAcceptance {
         var cookie = try cookie.shared(by: host)
         guard cookie.isValidForNamePrefix else { throw .prefix }
         if !context.url.isSecureForCookies {
-            guard !cookie.isSecure, !jar.hasSecureCookie(hiddenBy: cookie) else { throw .insecure }
+            guard !cookie.isSecure, !jar.hasSecureCookie(hiddenBy: cookie, at: now) else { throw .insecure }
         }
         guard context.accepts(cookie.sameSite), cookie.sameSite != .none || cookie.isSecure else { throw .sameSite }
         cookie.expires = cookie.expires.map { min($0, now.addingTimeInterval(Self.longestLife)) }
