@@ -152,6 +152,79 @@
             #expect(storage(file).cookies?.map(\.name) == ["a", "b"])
         }
 
+        @Test("a write that failed, and is made again, leaves what another process has stored meanwhile")
+        func failureBesideAnotherProcess() async throws {
+            let folder = try TemporaryFolder()
+            let file = folder.file("c.sqlite")
+            let first = storage(file)
+            first.setCookie(try cookie("a"))
+            try await first.flush()
+            let second = storage(file)
+            second.setCookie(try cookie("x"))
+            try await second.flush()
+            let other = try SQLiteDatabase(path: file.path, busyTimeout: 5000)
+            try other.use {
+                try $0.execute(
+                    "CREATE TRIGGER fault BEFORE INSERT ON cookie BEGIN SELECT RAISE(ABORT, 'refused'); END")
+            }
+            first.setCookie(try cookie("b"))
+            await #expect(throws: (any Error).self) { try await first.flush() }
+            try other.use { try $0.execute("DROP TRIGGER fault") }
+            first.setCookie(try cookie("y"))
+            try await first.flush()
+            #expect(storage(file).cookies?.map(\.name).sorted() == ["a", "b", "x", "y"])
+        }
+
+        @Test("what could not be read at first is there after a write that failed, and was made again")
+        func failedLoad() async throws {
+            let folder = try TemporaryFolder()
+            let file = folder.file("c.sqlite")
+            let first = storage(file)
+            first.setCookie(try cookie("a"))
+            try await first.flush()
+            let other = try SQLiteDatabase(path: file.path, busyTimeout: 5000)
+            // A file of a newer version can neither be read nor written.
+            try other.use { try $0.execute("PRAGMA user_version = 2") }
+            let second = storage(file)
+            #expect(second.cookies == [])
+            second.setCookie(try cookie("b"))
+            await #expect(throws: (any Error).self) { try await second.flush() }
+            try other.use { try $0.execute("PRAGMA user_version = 1") }
+            try await second.flush()
+            #expect(storage(file).cookies?.map(\.name).sorted() == ["a", "b"])
+        }
+
+        @Test("a cookie that has expired in one process stays where another has renewed it")
+        func renewedElsewhere() async throws {
+            let folder = try TemporaryFolder()
+            let file = folder.file("c.sqlite")
+            let now = Box(Date())
+            let first = HTTPCookieStorage(persistence: CookieDatabase(url: file), now: { now.value })
+            first.setCookie(try cookie("a"))
+            try await first.flush()
+            let second = storage(file)
+            second.setCookie(try cookie("a", "renewed", with: [.maximumAge: "10000"]))
+            try await second.flush()
+            now.value += 2000
+            first.setCookie(try cookie("b", with: [.maximumAge: "10000"]))
+            #expect(first.cookies?.map(\.name) == ["b"])
+            try await first.flush()
+            #expect(storage(file).cookies?.map { $0.name + $0.value }.sorted() == ["arenewed", "bv"])
+        }
+
+        @Test("an expiry date that is not a number does not keep other cookies from being written")
+        func dateThatIsNoNumber() async throws {
+            let folder = try TemporaryFolder()
+            let file = folder.file("c.sqlite")
+            let first = storage(file)
+            first.setCookie(
+                try cookie("n", with: [.maximumAge: "", .expires: Date(timeIntervalSince1970: .nan)]))
+            first.setCookie(try cookie("a"))
+            try await first.flush()
+            #expect(first.cookies?.count == 2)
+            #expect(storage(file).cookies?.map(\.name) == ["a"])
+        }
+
         @Test("programs and groups have folders of their own")
         func location() throws {
             let names = ["a", "b", "a/b", "..", ".", "", "../x", "é", "a%2Fb"]

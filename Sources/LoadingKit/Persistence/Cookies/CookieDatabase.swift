@@ -39,10 +39,10 @@
             }
         }
 
-        package func write(_ batch: CookieBatch, completion: @escaping @Sendable ((any Error)?) -> Void) {
+        package func write(_ edits: [CookieEdit], completion: @escaping @Sendable ((any Error)?) -> Void) {
             BlockingPool.shared.run { [database] in
                 do {
-                    try database.write { try Self.apply(batch, to: $0) }
+                    try database.write { try Self.apply(edits, to: $0) }
                     completion(nil)
                 } catch {
                     database.report(error, "cookies are kept in memory alone until it can be written")
@@ -51,15 +51,9 @@
             }
         }
 
-        private static func apply(_ batch: CookieBatch, to connection: SQLiteConnection) throws {
-            switch batch {
-            case .edits(let edits):
-                for edit in edits { try apply(edit, to: connection) }
-            case .everything(let records):
-                try connection.run("DELETE FROM cookie")
-                for record in records { try save(record, to: connection) }
-            }
-            // Cookies that expired while the program was not running, and were not loaded for this reason.
+        private static func apply(_ edits: [CookieEdit], to connection: SQLiteConnection) throws {
+            for edit in edits { try apply(edit, to: connection) }
+            // A process removes cookies that expire from its memory alone.
             try connection.run("DELETE FROM cookie WHERE expires <= ?", [Date().timeIntervalSinceReferenceDate])
         }
 

@@ -17,27 +17,20 @@ extension HTTPCookieStorage {
     /// Calls `completion`, on any thread, when all changes made before the call are on disk or could not be written.
     package func flush(_ completion: @escaping @Sendable ((any Error)?) -> Void) {
         guard persistence != nil else { return completion(nil) }
-        let now = now()
         let (isDone, batch) = state.withLock { state in
-            (state.writes.awaitWritten(orCall: completion), nextBatch(&state, at: now))
+            (state.writes.awaitWritten(orCall: completion), state.writes.next())
         }
         if isDone { completion(nil) }
         if let batch { write(batch) }
     }
 
-    func nextBatch(_ state: inout State, at now: Date) -> CookieBatch? {
-        let jar = state.jar
-        return state.writes.next { jar.records(at: now) }
-    }
-
     /// Writes a batch. Afterwards it writes the changes made meanwhile.
-    func write(_ batch: CookieBatch) {
+    func write(_ batch: [CookieEdit]) {
         persistence?.write(batch) { error in
-            let now = self.now()
             let (waiters, next) = self.state.withLock { state in
                 let waiters = state.writes.finish(error)
                 // After a failure only the next change or flush starts a new attempt.
-                return (waiters, error == nil ? self.nextBatch(&state, at: now) : nil)
+                return (waiters, error == nil ? state.writes.next() : nil)
             }
             for waiter in waiters { waiter(error) }
             if let next { self.write(next) }

@@ -20,7 +20,7 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {  // all state is i
     private let willPost = Atomic<Bool>(false)
     let persistence: (any CookiePersistence)?
     private let acceptance: CookieAcceptance
-    let now: @Sendable () -> Date
+    private let now: @Sendable () -> Date
     /// The storage's name. A storage with a persistent store has the store's name, which is the same in other
     /// processes; any other storage has a unique name.
     package let identity: String
@@ -211,8 +211,8 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {  // all state is i
         let now = now()
         let (hasChanged, batch) = state.withLock { state in
             let changes = body(&state, now)
-            if persistence != nil { state.writes.add(changes) }
-            return (!changes.isEmpty, nextBatch(&state, at: now))
+            if persistence != nil { state.writes.add(changes, at: now) }
+            return (!changes.isEmpty, state.writes.next())
         }
         if let batch { write(batch) }
         if hasChanged { postCookiesChanged() }

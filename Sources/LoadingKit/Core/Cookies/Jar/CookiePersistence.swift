@@ -1,3 +1,5 @@
+import Foundation
+
 /// The persistent store of a cookie storage.
 ///
 /// The storage calls one method at a time. Cookies that expire with the session are never passed to it.
@@ -8,20 +10,13 @@ package protocol CookiePersistence: Sendable {
     /// Returns the stored cookies, in any order. May block.
     func load() throws -> [CookieRecord]
 
-    /// Stores changes: all of them or none. Calls `completion` once, on any thread, when they are stored, or with an
-    /// error. Does not block.
-    func write(_ batch: CookieBatch, completion: @escaping @Sendable ((any Error)?) -> Void)
+    /// Stores changes, in order: all of them or none. Calls `completion` once, on any thread, when they are stored, or
+    /// with an error. Does not block.
+    func write(_ edits: [CookieEdit], completion: @escaping @Sendable ((any Error)?) -> Void)
 }
 
 extension CookiePersistence {
     package var identity: String? { nil }
-}
-
-package enum CookieBatch: Sendable, Equatable {
-    /// The changes since the last batch, in order.
-    case edits([CookieEdit])
-    /// All cookies of the storage. They replace the stored cookies.
-    case everything([CookieRecord])
 }
 
 /// One change of the stored cookies.
@@ -34,81 +29,90 @@ package enum CookieEdit: Sendable, Equatable {
 
 extension CookieEdit {
     /// The change of the stored cookies that follows from a change of those in memory; nil where there is none.
-    init?(_ change: CookieChange) {
+    ///
+    /// A cookie that was removed because it has expired is not deleted: another process may have stored it again.
+    init?(_ change: CookieChange, at now: Date) {
         switch change {
         case .stored(let record, _) where !record.isSessionOnly: self = .save(record)
         case .stored(_, replacing: let old?) where !old.isSessionOnly: self = .delete(old.identity)
-        case .removed(let record) where !record.isSessionOnly: self = .delete(record.identity)
+        case .removed(let record) where !record.isSessionOnly && !record.isExpired(at: now):
+            self = .delete(record.identity)
         case .stored, .removed: return nil
+        }
+    }
+
+    var identity: CookieRecord.Identity {
+        switch self {
+        case .save(let record): record.identity
+        case .delete(let identity): identity
         }
     }
 }
 
 /// Changes of a storage that are to be written. One batch is written at a time, in order; changes made meanwhile form
-/// the next batch.
+/// the next batch. Of several changes of one cookie a batch has the last.
 ///
-/// A batch that failed is not retried. The next batch, which starts with a change or a flush, has all cookies of the
-/// storage.
+/// The changes of a batch that failed are part of the next batch, which starts with a change or a flush. Nothing else is
+/// written: other processes may have changed the other stored cookies.
 struct CookieWriteQueue: Sendable {
     typealias Waiter = @Sendable ((any Error)?) -> Void
 
-    /// When more changes than this wait, the next batch has all cookies instead: with a slow disk the queue still has a
-    /// bounded size.
-    private static let mostEdits = 6000
+    /// The largest number of changes in a batch. Beyond it the oldest are dropped, as the disk may be broken for long.
+    private static let mostEdits = 10_000
 
     private enum State {
         case idle
-        case writing([Waiter])
+        case writing([CookieEdit], [Waiter])
     }
 
     private var state = State.idle
     private var edits: [CookieEdit] = []
-    private var needsEverything = false
     private var waiters: [Waiter] = []
 
-    mutating func add(_ changes: [CookieChange]) {
-        guard !needsEverything else { return }
-        edits += changes.compactMap { CookieEdit($0) }
-        if edits.count > Self.mostEdits { startOver() }
+    mutating func add(_ changes: [CookieChange], at now: Date) {
+        edits += changes.compactMap { CookieEdit($0, at: now) }
+        if edits.count > 2 * Self.mostEdits { compact() }
     }
 
-    private mutating func startOver() {
-        edits = []
-        needsEverything = true
+    /// Keeps the last change of each cookie.
+    private mutating func compact() {
+        var seen: Set<CookieRecord.Identity> = []
+        let latestFirst = edits.reversed().filter { seen.insert($0.identity).inserted }
+        edits = latestFirst.prefix(Self.mostEdits).reversed()
     }
 
     /// Calls `waiter` when all changes added before the call are written. Returns true, and does not call `waiter`,
     /// when they are already written.
     mutating func awaitWritten(orCall waiter: @escaping Waiter) -> Bool {
-        guard edits.isEmpty, !needsEverything else {
+        guard edits.isEmpty else {
             waiters.append(waiter)
             return false
         }
         switch state {
         case .idle: return true
-        case .writing(let current):
-            state = .writing(current + [waiter])
+        case .writing(let batch, let current):
+            state = .writing(batch, current + [waiter])
             return false
         }
     }
 
     /// The next batch, whose write starts now; nil when a batch is already being written, or there is nothing to write.
-    mutating func next(everything: () -> [CookieRecord]) -> CookieBatch? {
-        guard case .idle = state, needsEverything || !edits.isEmpty else { return nil }
-        let batch: CookieBatch =
-            needsEverything ? .everything(everything().filter { !$0.isSessionOnly }) : .edits(edits)
-        state = .writing(waiters)
-        (edits, waiters, needsEverything) = ([], [], false)
+    mutating func next() -> [CookieEdit]? {
+        guard case .idle = state, !edits.isEmpty else { return nil }
+        compact()
+        let batch = edits
+        state = .writing(batch, waiters)
+        (edits, waiters) = ([], [])
         return batch
     }
 
     /// The batch was written, or the write failed. Returns the callers that waited for it. After a failure it returns
     /// all waiting callers, because the next batch may start much later.
     mutating func finish(_ error: (any Error)?) -> [Waiter] {
-        guard case .writing(var done) = state else { return [] }
+        guard case .writing(let batch, var done) = state else { return [] }
         state = .idle
         if error != nil {
-            startOver()
+            edits = batch + edits
             done += waiters
             waiters = []
         }
