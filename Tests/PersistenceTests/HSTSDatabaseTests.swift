@@ -13,7 +13,7 @@
 
         private func store(_ file: URL, at seconds: TimeInterval = 0) -> HSTSStore {
             let now = date.addingTimeInterval(seconds)
-            return HSTSStore(persistence: HSTSDatabase(url: file)) { now }
+            return HSTSStore(persistence: HSTSDatabase(url: file, now: { now })) { now }
         }
 
         private func flush(_ store: HSTSStore) async {
@@ -42,6 +42,36 @@
             second.removeAll()
             await flush(second)
             #expect(store(file).isEmpty)
+        }
+
+        @Test("what has ended is deleted with the next change")
+        func ended() async throws {
+            let folder = try TemporaryFolder()
+            let file = folder.file("StrictTransport.sqlite")
+            let first = store(file)
+            first.note("max-age=100", from: "a.example")
+            await flush(first)
+            let second = store(file, at: 100)
+            second.note("max-age=1000", from: "b.example")
+            await flush(second)
+            // By an earlier clock, to see what is in the file.
+            #expect(secured(store(file)) == ["b.example"])
+        }
+
+        @Test("a host that ends its policy is deleted, also where another process has saved it")
+        func endedElsewhere() async throws {
+            let folder = try TemporaryFolder()
+            let file = folder.file("StrictTransport.sqlite")
+            let (first, other) = (store(file), store(file))
+            first.note("max-age=0", from: "a.example")
+            await flush(first)
+            #expect(try folder.contents().isEmpty, "there was nothing to delete")
+            other.note("max-age=1000", from: "a.example")
+            other.note("max-age=1000", from: "b.example")
+            await flush(other)
+            first.note("max-age=0", from: "a.example")
+            await flush(first)
+            #expect(secured(store(file)) == ["b.example"])
         }
 
         @Test("what a host says with each answer is not written each time")

@@ -52,9 +52,11 @@ package final class HSTSStore: Sendable {
         }
     }
 
+    /// Removes a host's policy. On disk there may be one that this store does not know: another process has saved it.
     private func forget(_ name: String, _ state: inout State) {
         state.policies[name] = nil
-        if state.kept.removeValue(forKey: name) != nil { persistence?.save(.forget(host: name)) }
+        state.kept[name] = nil
+        persistence?.save(.forget(host: name))
     }
 
     /// Stores a host's policy. A host sends it with each response. It is saved to disk only if its end is later than

@@ -20,14 +20,23 @@
         /// - Parameters:
         ///   - url: The file, which is created with the first host.
         ///   - former: Another file, whose hosts are imported once, when it first exists. It is not changed.
-        package init(url: URL, former: URL? = nil, log: StoreLog = StoreLog()) {
+        ///   - now: The clock. Policies that have ended are deleted with the next change.
+        package init(
+            url: URL, former: URL? = nil, log: StoreLog = StoreLog(),
+            now: @escaping @Sendable () -> Date = { Date() }
+        ) {
             let database = StoreDatabase(url: url, schema: Self.schema, log: log)
             self.database = database
             self.former = former.map { StoreDatabase(url: $0, schema: Self.schema, log: log) }
             writes = WriteBehind { changes in
+                let isKept = changes.contains { if case .keep = $0 { true } else { false } }
+                // Without a database there is nothing to remove.
+                guard isKept || database.exists else { return [] }
                 do {
                     try database.write { connection in
                         for change in changes { try Self.apply(change, connection) }
+                        try connection.run(
+                            "DELETE FROM policy WHERE ends <= ?", [now().timeIntervalSinceReferenceDate])
                     }
                     return []
                 } catch {
