@@ -148,6 +148,25 @@
             #expect(try test.bodyCount() == 2)
         }
 
+        @Test("new responses stay after the clock was set back")
+        func evictionByAnEarlierClock() async throws {
+            let test = try CacheFolder()
+            let store = test.store()
+            store.setCapacity(6000)
+            for index in 0..<4 { store.store(test.entry(size: 1000), for: test.key(index)) }
+            await test.flush(store)
+            try test.database().use { connection in
+                let tomorrow = Date().timeIntervalSinceReferenceDate + 24 * 3600
+                try connection.run("UPDATE response SET used = ?", [tomorrow])
+            }
+            for index in 4..<6 {
+                store.store(test.entry(size: 1000), for: test.key(index))
+                await test.flush(store)
+            }
+            let present = (0..<6).filter { !store.entries(for: test.key($0)).isEmpty }
+            #expect(present == [1, 2, 3, 4, 5])
+        }
+
         @Test("variants of a URL stand side by side, not too many")
         func variants() async throws {
             let test = try CacheFolder()

@@ -133,6 +133,27 @@
             #expect(log.lines.count == 1)
         }
 
+        @Test("contents whose rows cannot be written are removed", arguments: [false, true])
+        func contentsOfAFailedTransaction(isOfDatabase: Bool) async throws {
+            let test = try CacheFolder()
+            let store = await filled(test)
+            if isOfDatabase {
+                try store.files.database.write {
+                    try $0.execute(
+                        "CREATE TRIGGER full BEFORE INSERT ON response WHEN NEW.url LIKE '%/8' "
+                            + "BEGIN SELECT raise(FAIL, 'full'); END")
+                }
+            }
+            let changes = (6..<9).map { ResponseChange.store(test.entry("text \($0)"), test.key($0)) }
+            for change in changes { #expect(store.files.expect(change)) }
+            let plan = FaultPlan(isOfDatabase ? [] : [.init(.write, .nth(3), .fail(ENOSPC))])
+            plan.run { store.files.write(changes) }
+            #expect(store.files.isOff)
+            let rows = try test.database().use { try $0.first(Int.self, "SELECT count(*) FROM response") }
+            #expect(rows == 5)
+            #expect(try test.bodyCount() == 5)
+        }
+
         @Test("a folder that can be written to again is begun anew", arguments: [SystemCalls.Name.write, .open])
         func recovery(name: SystemCalls.Name) async throws {
             let test = try CacheFolder()

@@ -7,6 +7,9 @@
         private enum Step {
             case insert(ResponseIndex.New)
             case change(ResponseChange)
+
+            /// The content that was written.
+            var body: Int64? { if case .insert(let new) = self { new.body } else { nil } }
         }
 
         /// The number of times that the store waits for a process that has locked the database.
@@ -30,13 +33,25 @@
         }
 
         private func commit(_ changes: [ResponseChange]) throws -> Set<CacheKey> {
-            let steps = try changes.map { try prepare($0) }
+            var steps: [Step] = []
+            do {
+                for change in changes { steps.append(try prepare(change)) }
+                return try commit(steps)
+            } catch {
+                // Without their rows, the contents would occupy the disk beyond the capacity.
+                bodies.remove(steps.compactMap(\.body))
+                throw error
+            }
+        }
+
+        private func commit(_ steps: [Step]) throws -> Set<CacheKey> {
             let used = takeUsed()
             let (removed, gone) = try patiently {
                 try database.write { connection in
+                    let now = Date()
                     try ResponseIndex.setUsed(used, connection)
-                    var removed = try steps.flatMap { try Self.apply($0, connection) }
-                    removed += try ResponseIndex.fit(capacity, connection)
+                    var removed = try steps.flatMap { try Self.apply($0, at: now, connection) }
+                    removed += try ResponseIndex.fit(capacity, at: now, connection)
                     let gone = try Set(removed.map(\.key)).filter { try !ResponseIndex.has($0, connection) }
                     return (removed, gone)
                 }
@@ -71,9 +86,11 @@
                     digest: digest, date: entry.date))
         }
 
-        private static func apply(_ step: Step, _ connection: SQLiteConnection) throws -> [ResponseIndex.Removed] {
+        private static func apply(
+            _ step: Step, at now: Date, _ connection: SQLiteConnection
+        ) throws -> [ResponseIndex.Removed] {
             switch step {
-            case .insert(let new): try ResponseIndex.insert(new, connection)
+            case .insert(let new): try ResponseIndex.insert(new, at: now, connection)
             case .change(.store(_, let key)), .change(.remove(let key)): try ResponseIndex.remove(key, connection)
             case .change(.discard(let ids)):
                 // A damaged row may refer to another row's content. Contents are therefore left for the clean-up.

@@ -171,7 +171,7 @@
         private func cleanUp() throws {
             let kept = try database.write { connection in
                 try ResponseIndex.recount(connection)
-                _ = try ResponseIndex.fit(capacity, connection)
+                _ = try ResponseIndex.fit(capacity, at: Date(), connection)
                 return try ResponseIndex.bodies(connection)
             }
             bodies.sweep(keeping: kept)

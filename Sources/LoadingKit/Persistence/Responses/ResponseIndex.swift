@@ -106,7 +106,7 @@
         // MARK: Writing
 
         /// A response that replaces all others, such as one that a program stores, has no selecting fields.
-        static func insert(_ new: New, _ connection: SQLiteConnection) throws -> [Removed] {
+        static func insert(_ new: New, at now: Date, _ connection: SQLiteConnection) throws -> [Removed] {
             var removed = try remove(
                 "url = ? AND method = ? AND (?3 IS NULL OR selecting IS NULL OR selecting = ?3)",
                 [new.key.url, new.key.method, new.selecting], connection)
@@ -116,7 +116,7 @@
                     + "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 [
                     new.key.method, new.key.url, new.selecting, new.head, new.body, new.size, new.digest, new.cost,
-                    date, Date().timeIntervalSinceReferenceDate,
+                    date, now.timeIntervalSinceReferenceDate,
                 ])
             removed += try remove(
                 "id IN (SELECT id FROM response WHERE \(hasKey) "
@@ -149,7 +149,10 @@
         }
 
         /// Removes the responses that have not been used for the longest time, until the size is at most `capacity`.
-        static func fit(_ capacity: Int, _ connection: SQLiteConnection) throws -> [Removed] {
+        static func fit(_ capacity: Int, at now: Date, _ connection: SQLiteConnection) throws -> [Removed] {
+            // If the clock was set back, earlier uses are in the future, and new responses would be removed first.
+            let now = now.timeIntervalSinceReferenceDate
+            try connection.run("UPDATE response SET used = ?1 WHERE used > ?1", [now])
             var excess = try usage(connection) - capacity
             var removed: [Removed] = []
             while excess > 0 {
