@@ -187,6 +187,27 @@ import Testing
         }
     }
 
+    /// A program's conditions are about a representation, which a redirect or an error is not (RFC 9110 §13.2.1).
+    @Test(arguments: [("If-None-Match", "*"), ("If-Modified-Since", "Fri, 31 Dec 2100 23:59:59 GMT")])
+    func conditionsAreNotForStoredRedirectsAndErrors(_ name: String, _ value: String) async throws {
+        let test = try CachingSession { request in
+            switch request.path {
+            case "/old": return .redirect(to: "/new", status: 301).adding("Cache-Control", "max-age=10")
+            case "/gone": return .text("gone", status: 410).adding("Cache-Control", "max-age=10")
+            case _: return .text("new").adding("Cache-Control", "no-store")
+            }
+        }
+        defer { test.stop() }
+        try await withTimeout {
+            for fields in [[:], [name: value]] as [[String: String]] {
+                #expect(try await test.load("/old", fields).body == "new")
+                let gone = try await test.load("/gone", fields)
+                #expect(gone.status == 410 && gone.body == "gone")
+            }
+            #expect(test.server.requests.snapshot.map(\.path) == ["/old", "/new", "/gone", "/new"])
+        }
+    }
+
     /// Follows one redirect, and no other.
     private final class Once: NSObject, URLSessionTaskDelegate {
         let counter = Counter()

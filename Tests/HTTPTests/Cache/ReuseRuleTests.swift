@@ -81,6 +81,14 @@ import Testing
         #expect(RequestConditions.outcome(.lines(request), response, now: receipt) == outcome)
     }
 
+    @Test(
+        "are not for redirects and errors", arguments: [301, 302, 404, 410, 503],
+        [["If-None-Match: *"], ["If-None-Match: \"a\""], ["If-None-Match: \"b\""], ["If-Modified-Since: \(date(0))"]])
+    func otherStatuses(_ status: Int, _ request: [String]) throws {
+        let response = try stored(status, ["ETag: \"a\"", "Date: \(date(0))"])
+        #expect(RequestConditions.outcome(.lines(request), response, now: receipt) == .unconditional)
+    }
+
     @Test("that validate")
     func validators() throws {
         let both = RequestConditions.validators(of: try stored(200, ["ETag: W/\"a\"", "Last-Modified: x"]))

@@ -18,6 +18,8 @@ enum RequestConditions {
     /// Evaluates the conditions (§4.3.2). `If-None-Match` has precedence over `If-Modified-Since` (RFC 9110 §13.2.2).
     static func outcome(_ request: HTTPFields, _ stored: StoredResponse, now: Date) -> Outcome {
         if request.contains(.ifMatch) || request.contains(.ifUnmodifiedSince) { return .forServer }
+        // Conditions do not apply to redirects and errors (RFC 9110 §13.2.1).
+        guard (200..<300).contains(stored.status) else { return .unconditional }
         if let tags = request[.ifNoneMatch] {
             guard let tag = stored.fields[.etag] else { return tags == "*" ? .notModified : .modified }
             let matches = tags == "*" || EntityTag.list(tags).contains { EntityTag.isWeakMatch($0, tag) }
