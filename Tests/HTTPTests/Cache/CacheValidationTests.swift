@@ -213,6 +213,72 @@ import Testing
         }
     }
 
+    /// The first response has no `Vary`, and later ones have one, also a 304. Each language has its own tag.
+    private static func varying(
+        by vary: String, validated: @escaping LoopbackServer.Route
+    ) -> LoopbackServer.Route {
+        let counter = Counter()
+        return { request in
+            let language = request.fields[.acceptLanguage] ?? "none"
+            var fields = ["Cache-Control": "max-age=10", "ETag": "\"\(language)\""]
+            if counter.next() > 1 { fields["Vary"] = vary }
+            guard request.fields[.ifNoneMatch] == fields["ETag"] else { return .text(language).adding(fields) }
+            return try validated(request).adding(fields)
+        }
+    }
+
+    @Test(arguments: ["Accept-Language", "*"]) func aValidationThatChangesVary(vary: String) async throws {
+        let test = try CachingSession(route: Self.varying(by: vary) { _ in ServerResponse(304) })
+        defer { test.stop() }
+        try await withTimeout { () async throws in
+            #expect(try await test.load("/", ["Accept-Language": "de"]).body == "de")
+            test.clock.advance(by: 10)
+            #expect(try await test.load("/", ["Accept-Language": "de"]).body == "de" && test.count == 2)
+            #expect(try await test.load("/", ["Accept-Language": "en"]).body == "en" && test.count == 3)
+            #expect(try await test.load("/", ["Accept-Language": "de"]).body == "de")
+            #expect(test.count == (vary == "*" ? 4 : 3))
+        }
+    }
+
+    /// A request that waits for the validation is not answered by a response that turns out to be for other requests.
+    @Test func aValidationThatChangesVaryIsNotShared() async throws {
+        let release = Signal()
+        let test = try CachingSession(
+            route: Self.varying(by: "Accept-Language") { request in
+                try request.exchange.wait(for: release)
+                return ServerResponse(304)
+            })
+        defer { test.stop() }
+        try await withTimeout {
+            try await test.load("/", ["Accept-Language": "de"])
+            test.clock.advance(by: 10)
+            let first = Task { try await test.load("/", ["Accept-Language": "de"]).body }
+            _ = await test.server.requests.count(reaches: 2)
+            let second = Task { try await test.load("/", ["Accept-Language": "en"]).body }
+            for _ in 0..<20 { try await test.load("/other") }
+            release.fire()
+            #expect(try await first.value == "de")
+            #expect(try await second.value == "en")
+        }
+    }
+
+    /// The response to HEAD shows that the stored response may be for other requests.
+    @Test(arguments: ["Accept-Language", "*"]) func aHeadThatChangesVary(vary: String) async throws {
+        let test = try CachingSession { request in
+            let response = ServerResponse.text(request.fields[.acceptLanguage] ?? "none")
+                .adding("Cache-Control", "max-age=10")
+            return request.method == "HEAD" ? response.adding("Vary", vary) : response
+        }
+        defer { test.stop() }
+        try await withTimeout {
+            #expect(try await test.load("/", ["Accept-Language": "de"]).body == "de")
+            var head = test.request("/", ["Accept-Language": "de"], method: "HEAD")
+            head.cachePolicy = .reloadIgnoringLocalCacheData
+            try await test.load(head)
+            #expect(try await test.load("/", ["Accept-Language": "en"]).body == "en" && test.count == 3)
+        }
+    }
+
     @Test func aProgramsOwnConditions() async throws {
         let test = try CachingSession { request in
             if request.fields[.ifNoneMatch] == "\"b\"" { return ServerResponse(304) }

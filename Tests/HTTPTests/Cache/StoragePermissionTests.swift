@@ -132,4 +132,9 @@ import Testing
         let harmless = HTTPFields.lines("Vary: Accept-Language")
         #expect(VaryKey.of(request, for: harmless, nil)?.map(\.value) == ["hidden"])
     }
+
+    @Test(arguments: ["*", "Accept, *"]) func everythingElse(vary: String) throws {
+        let hash = try #require(KeyedHash.random())
+        #expect(VaryKey.of(Self.user(["Accept: a"]), for: .lines("Vary: \(vary)"), hash) == nil)
+    }
 }

@@ -35,10 +35,18 @@ import Testing
         arguments: [
             (true, [String]()), (true, ["ETag: \"a\"", "Content-Length: 5", "X: y"]), (false, ["ETag: \"b\""]),
             (false, ["Content-Length: 6"]), (true, ["Last-Modified: x"]),
+            (true, ["Vary: B , a"]), (false, ["Vary: A"]), (false, ["Vary: *"]),
         ])
     func head(_ agrees: Bool, _ lines: [String]) throws {
-        let response = try stored(200, ["ETag: \"a\"", "Content-Length: 5"])
+        let response = try stored(200, ["ETag: \"a\"", "Content-Length: 5", "Vary: A", "Vary: b"])
         #expect(StoredUpdate.headAgrees(.lines(lines), with: response) == agrees)
+    }
+
+    @Test(
+        "by HEAD, but not of redirects and errors", arguments: [(true, 200), (true, 206), (false, 301), (false, 404)])
+    func headAfterAnotherStatus(_ agrees: Bool, _ status: Int) throws {
+        let response = try stored(status, ["ETag: \"a\""])
+        #expect(StoredUpdate.headAgrees(.lines("ETag: \"a\""), with: response) == agrees)
     }
 }
 

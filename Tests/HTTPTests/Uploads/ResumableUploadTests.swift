@@ -200,6 +200,23 @@ struct ResumableUploadTests {
         }
     }
 
+    @Test("remove the stored responses of their URL", arguments: BothVersions.all)
+    func invalidation(_ version: String) async throws {
+        let cache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0, diskPath: nil)
+        try await UploadSite.with(version, Self.faults { $0.breaks = [1_000_000] }, { $0.urlCache = cache }) { site in
+            let requests = try ["GET", "HEAD"].map { try site.request("/form", $0) }
+            for request in requests {
+                let response = URLResponse(
+                    url: try #require(request.url), mimeType: nil, expectedContentLength: 0, textEncodingName: nil)
+                cache.storeCachedResponse(CachedURLResponse(response: response, data: Data()), for: request)
+            }
+            #expect(requests.allSatisfy { cache.cachedResponse(for: $0) != nil })
+            let text = try await site.upload(Self.body).get()
+            #expect(text == "took 3000000")
+            #expect(requests.allSatisfy { cache.cachedResponse(for: $0) == nil })
+        }
+    }
+
     @Test("answer challenges amid", arguments: BothVersions.all)
     func challenged(_ version: String) async throws {
         let wanted = Recorder<String>()

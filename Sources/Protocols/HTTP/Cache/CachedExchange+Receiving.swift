@@ -85,11 +85,11 @@ extension CachedExchange: ForwardingReceiver {
     /// The stored response is current. It is delivered when the exchange's connection is free.
     private func confirm(_ stored: StoredResponse, _ attempt: Attempt, _ receipt: SessionCache.Receipt) -> Flow {
         var attempt = attempt
-        let current = session.freshen(stored, receipt)
+        let (current, answersSameRequests) = session.freshen(stored, receipt)
         resources.note(.validated, current.freshnessText(now: session.now))
         attempt.confirmed = current
         state = .loading(attempt)
-        endValidation(.current(current))
+        endValidation(answersSameRequests ? .current(current) : .inconclusive)
         return .more
     }
 

@@ -167,27 +167,38 @@ extension SessionCache {
 
     // MARK: Updating and invalidating
 
-    /// The stored response, updated by a 304 (RFC 9111 §4.3.4). The delegate has agreed to its storage before.
-    func freshen(_ stored: StoredResponse, _ receipt: Receipt) -> StoredResponse {
+    /// The stored response, updated by a 304 (RFC 9111 §4.3.4), and whether it still answers the same requests. The
+    /// delegate has agreed to its storage before.
+    func freshen(_ stored: StoredResponse, _ receipt: Receipt) -> (StoredResponse, answersSameRequests: Bool) {
         let update = receipt.response.fields
         // The 304 has another tag than the stored response. The stored response answers this request, and is validated
         // again for the next one.
-        guard StoredUpdate.applies(update, to: stored) else { return stored }
-        let (updated, isStored) = updated(stored, receipt)
+        guard StoredUpdate.applies(update, to: stored) else { return (stored, true) }
+        var varyKey: [CacheMetadata.VaryField]? = stored.metadata.varyKey
+        if VaryKey.changes(stored.fields, by: update) {
+            invalidate(receipt.query.url)
+            // Only a tag shows that the server selects the stored response for this request.
+            varyKey = stored.fields.contains(.etag) ? VaryKey.of(receipt.user, for: update, cache.keyedHash) : nil
+        }
+        let (updated, isStored) = updated(stored, receipt, varyKey: varyKey)
         if isStored, !CacheControl(update).has(.noStore) {
             store(updated, of: stored, receipt, method: receipt.query.method)
         }
-        return updated
+        return (updated, varyKey == stored.metadata.varyKey)
     }
 
     /// The stored response with the new fields, and whether it can be stored.
-    private func updated(_ stored: StoredResponse, _ receipt: Receipt) -> (StoredResponse, isStored: Bool) {
+    ///
+    /// - Parameter varyKey: nil if the requests that the response may answer later are unknown.
+    private func updated(
+        _ stored: StoredResponse, _ receipt: Receipt, varyKey: [CacheMetadata.VaryField]?
+    ) -> (StoredResponse, isStored: Bool) {
         let fields = StoredUpdate.merged(stored.fields, receipt.response.fields)
         let owner = owner(of: receipt, CacheControl(fields), updating: stored)
         let updated = stored.updated(
-            fields: fields, owner: owner ?? stored.metadata.owner, requestTime: receipt.requestTime,
-            responseTime: receipt.responseTime)
-        return (updated, owner != nil && receipt.isTrusted)
+            fields: fields, varyKey: varyKey ?? stored.metadata.varyKey, owner: owner ?? stored.metadata.owner,
+            requestTime: receipt.requestTime, responseTime: receipt.responseTime)
+        return (updated, varyKey != nil && owner != nil && receipt.isTrusted)
     }
 
     private func store(_ updated: StoredResponse, of stored: StoredResponse, _ receipt: Receipt, method: String) {
@@ -220,11 +231,11 @@ extension SessionCache {
         guard StoredUpdate.headAgrees(receipt.response.fields, with: stored) else {
             return invalidate(receipt.query.url)
         }
-        let (updated, isStored) = updated(stored, receipt)
+        let (updated, isStored) = updated(stored, receipt, varyKey: stored.metadata.varyKey)
         if isStored { store(updated, of: stored, receipt, method: "GET") }
     }
 
-    private func invalidate(_ url: URL) {
+    func invalidate(_ url: URL) {
         for method in ["GET", "HEAD"] { cache.remove(CacheKey(method: method, url: url)) }
     }
 }

@@ -48,9 +48,11 @@ final class StoredResponse: Sendable {
     var hasSecrets: Bool { !metadata.owner.isNobody || metadata.varyKey.contains { VaryKey.isSecret($0.name) } }
 
     func updated(
-        fields: HTTPFields, owner: CacheMetadata.Owner, requestTime: Date, responseTime: Date
+        fields: HTTPFields, varyKey: [CacheMetadata.VaryField], owner: CacheMetadata.Owner, requestTime: Date,
+        responseTime: Date
     ) -> StoredResponse {
         var metadata = metadata
+        metadata.varyKey = varyKey
         metadata.owner = owner
         metadata.requestTime = requestTime
         metadata.responseTime = responseTime

@@ -11,7 +11,12 @@ enum VaryKey {
         return names(response).contains("*")
     }
 
-    /// Nil if the key would contain secrets and there is no hash for them.
+    /// Whether the update of a stored response names other fields than the response. An update without `Vary` does not.
+    static func changes(_ stored: HTTPFields, by update: HTTPFields) -> Bool {
+        update.contains(.vary) && Set(names(update)) != Set(names(stored))
+    }
+
+    /// Nil for `Vary: *`, and if the key would contain secrets and there is no hash for them.
     static func of(
         _ user: CacheUser, for response: HTTPFields, _ hash: KeyedHash?
     ) -> [CacheMetadata.VaryField]? {
@@ -37,6 +42,7 @@ enum VaryKey {
 
     /// The value to store. The inner optional is nil without such a field, the outer one if the value cannot be stored.
     private static func value(_ name: String, _ user: CacheUser, _ hash: KeyedHash?) -> String?? {
+        if name == "*" { return nil }
         // Some schemes send another value with each request, so the credential is compared instead.
         if name == "authorization" {
             guard let credentials = user.credentials else { return nil }

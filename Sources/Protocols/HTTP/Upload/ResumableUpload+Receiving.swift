@@ -27,7 +27,7 @@ extension ResumableUpload: ForwardingReceiver {
     /// they do not invalidate these responses.
     private func removeStored(_ response: HTTPURLResponse) {
         guard 200..<400 ~= response.statusCode, let url = request.url else { return }
-        resources.core.settings.urlCache?.removeCachedResponse(for: URLRequest(url: url))
+        SessionCache.of(resources.core)?.invalidate(url)
     }
 
     func receive(informational response: HTTPURLResponse) {
