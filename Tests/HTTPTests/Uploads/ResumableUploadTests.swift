@@ -170,8 +170,8 @@ struct ResumableUploadTests {
             #expect(parts.dropLast().allSatisfy { $0.bodyLength == 6_000_000 })
             #expect(site.has(body))
         }
-        try await UploadSite.with(version, Self.faults { $0.limit = "max-size=2999999" }) { site in
-            guard case .failure(let error) = try await site.upload(Self.body) else { return #expect(Bool(false)) }
+        try await UploadSite.with(version, Self.faults { $0.limit = "max-size=19999999" }) { site in
+            guard case .failure(let error) = try await site.upload(body) else { return #expect(Bool(false)) }
             #expect(error.code == .dataLengthExceedsMaximum && error.uploadTaskResumeData == nil)
         }
     }
