@@ -175,7 +175,7 @@ extension SessionCache {
         // again for the next one.
         guard StoredUpdate.applies(update, to: stored) else { return (stored, true) }
         var varyKey: [CacheMetadata.VaryField]? = stored.metadata.varyKey
-        if VaryKey.changes(stored.fields, by: update) {
+        if VaryKey.changes(stored, by: update) {
             invalidate(receipt.query.url)
             // Only a tag shows that the server selects the stored response for this request.
             varyKey = stored.fields.contains(.etag) ? VaryKey.of(receipt.user, for: update, cache.keyedHash) : nil

@@ -14,7 +14,7 @@ enum StoredUpdate {
     /// - Parameter head: The fields of a response with status 200. If its `Vary` names other fields, the server may
     ///   have selected the stored response by other values of these.
     static func headAgrees(_ head: HTTPFields, with stored: StoredResponse) -> Bool {
-        guard (200..<300).contains(stored.status), !VaryKey.changes(stored.fields, by: head) else { return false }
+        guard (200..<300).contains(stored.status), !VaryKey.changes(stored, by: head) else { return false }
         return [.etag, .lastModified, .contentLength].allSatisfy { (name: KnownField) in
             guard let new = head[name], let known = stored.fields[name] else { return true }
             return new == known

@@ -11,9 +11,12 @@ enum VaryKey {
         return names(response).contains("*")
     }
 
-    /// Whether the update of a stored response names other fields than the response. An update without `Vary` does not.
-    static func changes(_ stored: HTTPFields, by update: HTTPFields) -> Bool {
-        update.contains(.vary) && Set(names(update)) != Set(names(stored))
+    /// Whether the update of a stored response names fields by which the response was not selected. With fewer fields the
+    /// response still answers the same requests: many servers send less with a 304.
+    static func changes(_ stored: StoredResponse, by update: HTTPFields) -> Bool {
+        guard update.contains(.vary) else { return false }
+        let known = Set(stored.metadata.varyKey.map(\.name)).union(names(stored.fields))
+        return !known.isSuperset(of: names(update))
     }
 
     /// Nil for `Vary: *`, and if the key would contain secrets and there is no hash for them.
