@@ -62,16 +62,20 @@
         func endedElsewhere() async throws {
             let folder = try TemporaryFolder()
             let file = folder.file("StrictTransport.sqlite")
-            let (first, other) = (store(file), store(file))
+            let clock = Guarded(date)
+            let now: @Sendable () -> Date = { clock.withLock { $0 } }
+            let first = HSTSStore(persistence: HSTSDatabase(url: file, now: now), now: now)
+            let other = store(file)
             first.note("max-age=0", from: "a.example")
             await flush(first)
             #expect(try folder.contents().isEmpty, "there was nothing to delete")
-            other.note("max-age=1000", from: "a.example")
-            other.note("max-age=1000", from: "b.example")
+            other.note("max-age=10000", from: "a.example")
+            other.note("max-age=10000", from: "b.example")
             await flush(other)
+            clock.withLock { $0 += 3600 }
             first.note("max-age=0", from: "a.example")
             await flush(first)
-            #expect(secured(store(file)) == ["b.example"])
+            #expect(secured(store(file, at: 3600)) == ["b.example"])
         }
 
         @Test("what a host says with each answer is not written each time")
@@ -85,8 +89,7 @@
             }
             #expect(disk.count.withLock { $0 } < 12)
             store.note("max-age=1000; includeSubDomains", from: "a.example")
-            store.note("max-age=0", from: "a.example")
-            store.note("max-age=0", from: "a.example")
+            for _ in 0..<100 { store.note("max-age=0", from: "a.example") }
             #expect(disk.count.withLock { $0 } < 14)
         }
 

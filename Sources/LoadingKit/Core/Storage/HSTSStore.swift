@@ -8,11 +8,15 @@ import LoadingKitTransport
 package final class HSTSStore: Sendable {
     /// The largest number of hosts. Beyond it, the hosts whose policies end first are removed.
     private static let maximumHosts = 10_000
+    /// In seconds.
+    private static let timeBetweenEndings = 3600.0
 
     private struct State {
         var policies: [String: HSTSPolicy] = [:]
         /// The policies on disk. Not every response of a host changes them: see ``keep(_:of:for:_:)``.
         var kept: [String: HSTSPolicy] = [:]
+        /// The times at which the ends of policies were saved. See ``forget(_:_:_:)``.
+        var endings: [String: Date] = [:]
     }
 
     private let state: Guarded<State>
@@ -43,7 +47,7 @@ package final class HSTSStore: Sendable {
         let name = Self.name(host)
         let now = now()
         state.withLock { state in
-            guard field.maximumAge > 0 else { return forget(name, &state) }
+            guard field.maximumAge > 0 else { return forget(name, &state, now) }
             let policy = HSTSPolicy(
                 end: now.addingTimeInterval(field.maximumAge), includesSubdomains: field.includesSubdomains)
             state.policies[name] = policy
@@ -52,11 +56,18 @@ package final class HSTSStore: Sendable {
         }
     }
 
-    /// Removes a host's policy. On disk there may be one that this store does not know: another process has saved it.
-    private func forget(_ name: String, _ state: inout State) {
+    /// Removes a host's policy. On disk there may be one that this store does not know: another process has saved it. A
+    /// host may end its policy with each response: without a known policy, this is saved once an hour.
+    private func forget(_ name: String, _ state: inout State, _ now: Date) {
         state.policies[name] = nil
-        state.kept[name] = nil
-        persistence?.save(.forget(host: name))
+        let isKept = state.kept.removeValue(forKey: name) != nil
+        guard let persistence else { return }
+        if !isKept, let last = state.endings[name], abs(now.timeIntervalSince(last)) < Self.timeBetweenEndings {
+            return
+        }
+        if state.endings.count >= Self.maximumHosts { state.endings = [:] }
+        state.endings[name] = now
+        persistence.save(.forget(host: name))
     }
 
     /// Stores a host's policy. A host sends it with each response. It is saved to disk only if its end is later than
@@ -75,11 +86,11 @@ package final class HSTSStore: Sendable {
     }
 
     private func shrink(_ state: inout State, _ now: Date) {
-        for (name, policy) in state.policies where policy.end <= now { forget(name, &state) }
+        for (name, policy) in state.policies where policy.end <= now { forget(name, &state, now) }
         guard state.policies.count > Self.maximumHosts,
             let first = state.policies.min(by: { $0.value.end < $1.value.end })
         else { return }
-        forget(first.key, &state)
+        forget(first.key, &state, now)
     }
 
     /// Whether a host must be reached by `https` only: by its own policy, or by the policy of a domain that contains

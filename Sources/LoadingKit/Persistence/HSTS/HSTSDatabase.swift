@@ -26,12 +26,12 @@
             now: @escaping @Sendable () -> Date = { Date() }
         ) {
             let database = StoreDatabase(url: url, schema: Self.schema, log: log)
-            self.database = database
-            self.former = former.map { StoreDatabase(url: $0, schema: Self.schema, log: log) }
+            let former = former.map { StoreDatabase(url: $0, schema: Self.schema, log: log) }
+            (self.database, self.former) = (database, former)
             writes = WriteBehind { changes in
                 let isKept = changes.contains { if case .keep = $0 { true } else { false } }
                 // Without a database there is nothing to remove.
-                guard isKept || database.exists else { return [] }
+                guard isKept || database.exists || former?.exists == true else { return [] }
                 do {
                     try database.write { connection in
                         for change in changes { try Self.apply(change, connection) }
