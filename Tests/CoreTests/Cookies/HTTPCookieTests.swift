@@ -68,7 +68,7 @@ struct HTTPCookieTests {
         for text in ["Wed, 21 Sep 2016 05:33:00 GMT", "Wed Sep 21 05:33:00 2016", "Wed, 21-Sep-2016 05:33:00 GMT"] {
             #expect(cookie([.expires: text])?.expiresDate == Date(timeIntervalSince1970: 1_474_435_980), "\(text)")
         }
-        for time in [Double.nan, .infinity, -.infinity] {
+        for time in [Double.nan, .infinity] {
             let end = Date(timeIntervalSince1970: time)
             #expect(cookie([.expires: end])?.isSessionOnly == true, "\(time)")
         }

@@ -324,9 +324,11 @@ struct MachineRun {
                 ),
                 (
                     FTPTransfer(.store, try FTPPath("/a")),
-                    [("[begin]", "report -1 -1"), ("[proceed 5]", "fail notImplemented"), ("[begin]", "report -1 -1")]
+                    [
+                        ("[begin]", "report -1 -1"), ("[proceed 5]", "EPSV"), ("229 (|||7|)", "open 7"),
+                        ("[opened]", "REST 5"), ("502 no", "close notImplemented"),
+                    ]
                 ),
-                (FTPTransfer(.store, try FTPPath("/a")), [("[proceed]", "EPSV")]),
             ],
             // A folder in a file's place, which is entered to find that out, is left again.
             [

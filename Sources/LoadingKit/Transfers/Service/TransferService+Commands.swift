@@ -158,14 +158,11 @@ extension TransferService {
     // MARK: Cancelling with resume data
 
     private func cancelForResumeData(_ transfer: ServiceTransfer, _ completion: @escaping Completion) {
-        let phase = transfer.state.phase
-        guard phase != .over else { return completion(nil) }
+        guard transfer.state.phase != .over else { return completion(nil) }
         input(transfer) { $0.stopForResumeData() }
         var part: PartRecord?
-        // The part of a complete download may be at its destination already, and must not be continued then.
-        if let record = record(of: transfer), record.kind == .download,
-            phase != .completing || record.destination == nil
-        {
+        // A part with a destination may be linked there already, and must not be continued then.
+        if let record = record(of: transfer), record.kind == .download, record.destination == nil {
             part = record.status.part
         }
         let (folder, identifier) = (transfer.session.folder, transfer.identifier)

@@ -38,7 +38,7 @@ extension HTTPCookiePropertyKey {
     public static let secure = HTTPCookiePropertyKey(rawValue: "Secure")
 
     /// The time at which the cookie expires: a `Date`, or a string as in a `Set-Cookie` field (RFC 6265bis §5.1.1). A
-    /// date that is infinite or not a number is ignored.
+    /// date that is infinitely late or not a number is ignored.
     public static let expires = HTTPCookiePropertyKey(rawValue: "Expires")
 
     /// A text that describes the cookie's purpose: a string.
@@ -118,10 +118,10 @@ struct CookieProperties {
         values[key] as? URL ?? string(key).flatMap { URL(string: $0) }
     }
 
-    /// A date; nil where it is infinite or not a number.
+    /// A date; nil where it is infinitely late or not a number.
     func date(_ key: HTTPCookiePropertyKey) -> Date? {
         let date = values[key] as? Date ?? string(key).flatMap { CookieDate.date($0) }
-        return date.flatMap { $0.timeIntervalSinceReferenceDate.isFinite ? $0 : nil }
+        return date.flatMap { $0.timeIntervalSinceReferenceDate < .infinity ? $0 : nil }
     }
 
     /// A time, given in seconds since 2001.

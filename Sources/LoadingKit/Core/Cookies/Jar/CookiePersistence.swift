@@ -57,7 +57,8 @@ extension CookieEdit {
 struct CookieWriteQueue: Sendable {
     typealias Waiter = @Sendable ((any Error)?) -> Void
 
-    /// The largest number of changes in a batch. Beyond it the oldest are dropped, as the disk may be broken for long.
+    /// The largest number of changes in a batch. Beyond it the oldest are dropped and never written, as the disk may be
+    /// broken for long.
     private static let mostEdits = 10_000
 
     private enum State {

@@ -5,14 +5,10 @@ extension FTPClientStateMachine {
     /// Continues the transfer after ``Event/report(_:)``.
     ///
     /// - Parameter offset: the offset in the file at which the transfer begins. If the server cannot begin there, a file is
-    ///   retrieved from its start. The rest of a file cannot be stored then.
+    ///   retrieved from its start. The rest of a file cannot be stored then: the server is asked each time.
     public mutating func proceed(from offset: Int64) -> Action {
         guard case .transfer(.reported, var work) = state else { return .wait }
-        let canBeginThere = offset <= 0 || !isRestartRefused
-        guard canBeginThere || work.transfer.operation == .retrieve else {
-            return fail(.notImplemented, nil, to: "REST")
-        }
-        work.offset = canBeginThere ? max(0, offset) : 0
+        work.offset = isRestartRefused && work.transfer.operation == .retrieve ? 0 : max(0, offset)
         return openPassive(work)
     }
 
