@@ -20,6 +20,8 @@ import Testing
         let authority = try CertificateAuthority()
         var options = TLSServerOptions(try authority.issue(), applicationProtocols: [])
         options.maximumVersion = isTLS13 ? .v1_3 : .v1_2
+        // The arrival of a ticket would make the client's loop send the rest.
+        options.allowsResumption = false
         let server = try FaultyFTPServer(
             [.init(step: "STOR", act: .resetUpload(after: Self.received))],
             tls: .init(try TLSServerContext(options), isImplicit: true))
