@@ -256,6 +256,26 @@ import Testing
         }
     }
 
+    /// A test may attach it at any time. Another thread may be used for other loops later, and the plan may be gone then.
+    @Test func aFaultPlanIsForTheLoopsOwnThread() async {
+        await withLoop { loop in
+            let plan = FaultPlan(.close, .from(1), .fail(EINTR))
+            Self.performHere(loop) {
+                let isAttached = Gate()
+                Thread.start {
+                    loop.attach(plan)
+                    isAttached.open()
+                }
+                isAttached.wait()
+            }
+            SystemCalls.close(-1)
+            #expect(plan.injectedCount == 0)
+            await loop.run { SystemCalls.close(-1) }
+            #expect(plan.injectedCount == 1)
+            loop.attach(nil)
+        }
+    }
+
     @Test func manyThreadsAtOnceLoseAndReorderNothing() async {
         let (threads, perThread) = (8, 3000)
         await withLoop { loop in

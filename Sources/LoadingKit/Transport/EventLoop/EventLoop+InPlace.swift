@@ -94,7 +94,7 @@ extension EventLoop {
     private func giveTurnBack(unlessWorkFor pieces: Int) -> Int32? {
         let isWaitTooLong = timers.nextTime.map { $0 < waitsUntil } ?? false
         return inbox.withLock { inbox in
-            if pieces > 0, ready.isEmpty, !inbox.work.isEmpty {
+            if pieces > 0, ready.isEmpty, !inbox.work.isEmpty, !inbox.hasFaultPlan {
                 swap(&ready, &inbox.work)
                 return nil
             }
