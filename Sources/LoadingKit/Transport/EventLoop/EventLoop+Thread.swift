@@ -47,18 +47,18 @@ extension EventLoop {
         hasHandledEvents = false
         for index in 0..<max(count, 0) { dispatch(events[index]) }
         hasHandledEvents = count >= 0 && count < Self.maximumEvents && epollDescriptor >= 0
-        if !mayHaveEarlierEvents(count) { runTimers(upTo: now) }
+        noteEvents(count)
+        if fullTurns == 0 { runTimers(upTo: now) }
         runReady()
         outbox.endTurn(now: now, canPause: isRealTime && ready.isEmpty)
     }
 
-    /// Whether the system may have events that came before this turn. Timers wait for them: after a pause of the whole
-    /// process, a timeout must not end a load whose bytes have arrived. They do not wait for events that keep coming:
-    /// the system reports the descriptors in turn.
-    private func mayHaveEarlierEvents(_ count: Int) -> Bool {
-        let isFull = count == Self.maximumEvents && fullTurns < sources.count / Self.maximumEvents
-        fullTurns = isFull ? fullTurns + 1 : 0
-        return isFull
+    /// Notes whether the system may have more events from before this turn. Timers wait for them: after a pause of the
+    /// whole process, a timeout must not end a load whose bytes have arrived. They do not wait for events that keep
+    /// coming: the system reports the descriptors in turn.
+    private func noteEvents(_ count: Int) {
+        let mayBeMore = count == Self.maximumEvents && fullTurns < sources.count / Self.maximumEvents
+        fullTurns = mayBeMore ? fullTurns + 1 : 0
     }
 
     private var isRealTime: Bool { if case .system = time { true } else { false } }
