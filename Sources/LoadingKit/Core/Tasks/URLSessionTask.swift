@@ -291,9 +291,14 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     open var priority: Float {
         get { shared.withLock { $0.priority } }
         set {
-            shared.withLock { $0.priority = newValue.isNaN ? Self.defaultPriority : min(max(newValue, 0), 1) }
+            shared.withLock { $0.priority = Self.priority(nearestTo: newValue) }
             reportChange()
         }
+    }
+
+    /// The value in the range of priorities; the default for a value that is not a number.
+    package static func priority(nearestTo value: Float) -> Float {
+        value.isNaN ? defaultPriority : min(max(value, 0), 1)
     }
 
     /// A text of the program, for human readers.

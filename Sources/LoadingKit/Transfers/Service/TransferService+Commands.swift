@@ -115,7 +115,8 @@ extension TransferService {
         _ record: TransferRecord, _ upload: UploadFile?, _ session: ServiceSession, _ completion: @escaping Completion
     ) {
         var row = TransferRow(
-            TransferKey(session: session.number, identifier: record.identifier), priority: record.priority.asPriority,
+            TransferKey(session: session.number, identifier: record.identifier),
+            priority: URLSessionTask.priority(nearestTo: record.priority),
             earliestBeginDate: record.earliestBeginDate, asOf: environment.wallClock.now)
         row.expectedBytes = record.expectedBytes
         journal.add(.begin(row, record)) { [weak self, weak session] error in
@@ -136,7 +137,8 @@ extension TransferService {
     // MARK: Changes
 
     private func change(_ transfer: ServiceTransfer, _ priority: Float, _ text: String?) {
-        let priority = priority.asPriority
+        // The journal cannot store a value that is not a number.
+        let priority = URLSessionTask.priority(nearestTo: priority)
         transfer.row.priority = priority
         queue.change(transfer.key, priority: priority)
         transfer.attempt?.task?.priority = priority
@@ -205,11 +207,6 @@ extension TransferCommand {
         case .endSession, .reset: nil
         }
     }
-}
-
-extension Float {
-    /// The value as a task's priority, from 0 to 1. The journal cannot store a value that is not a number.
-    fileprivate var asPriority: Float { isNaN ? URLSessionTask.defaultPriority : Swift.min(Swift.max(self, 0), 1) }
 }
 
 extension TransferError {
