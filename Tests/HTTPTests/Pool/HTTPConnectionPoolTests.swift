@@ -39,6 +39,25 @@ import Testing
         return Pool.Request(id: id, number: UInt64(id.generation))
     }
 
+    /// A connection on which the requests of two users were sent is for neither of them, and stays bound.
+    @Test func requestsBindAConnectionToTheirUser() {
+        let (one, other) = (
+            Pool.UserCredential(user: "a", password: "b"), Pool.UserCredential(user: "a", password: "c")
+        )
+        // An equal one, and not the same object.
+        let equal = Pool.UserCredential(user: "a", password: "b")
+        let cases: [(Pool.Binding, Pool.Binding, Pool.Binding)] = [
+            (.none, .user(one), .user(one)), (.none, .namedUser(one), .namedUser(one)), (.none, .spent, .spent),
+            (.user(one), .user(equal), .user(one)), (.user(one), .user(other), .spent),
+            (.user(one), .namedUser(equal), .namedUser(one)), (.namedUser(one), .user(equal), .namedUser(one)),
+            (.user(one), .namedUser(other), .spent), (.namedUser(one), .user(other), .spent),
+            (.namedUser(one), .namedUser(other), .spent), (.user(one), .spent, .spent), (.spent, .user(one), .spent),
+        ]
+        for (binding, user, expected) in cases {
+            #expect(binding.joined(with: user) == expected, "\(binding), \(user)")
+        }
+    }
+
     /// The pauses become longer, and there is a last one.
     @Test func aServerThatAlwaysRefusesIsAskedATimeOrTwo() {
         typealias Refusal = (inout Pool) -> (maySendAgain: Bool, actions: Pool.Actions)

@@ -148,21 +148,10 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         response = .awaited
         pipeline.begin()
         exchange.use(stream.info, metrics, isReused: isReused)
-        if let user = exchange.authentication.binding { bind(to: user) }
+        // The exchange may end before its response is complete, for example with a redirect. The connection stays bound if
+        // the server refuses the request: it may have refused the authenticated user.
+        if let user = exchange.authentication.binding { binding = binding.joined(with: user) }
         send(exchange)
-    }
-
-    /// The request that is about to be sent may authenticate the connection. Its exchange may end before the response is
-    /// complete, for example with a redirect, so the connection is bound now. It stays bound if the server refuses the
-    /// request: it may have refused the authenticated user. A connection that was bound to another user is not used
-    /// again, as it is unknown which of the two the server takes it for.
-    private func bind(to user: HTTPConnectionPool.Binding) {
-        switch (binding, user) {
-        case (.none, _), (user, _): binding = user
-        case (.user(let one), .namedUser(let other)) where one == other: binding = user
-        case (.namedUser(let one), .user(let other)) where one == other: break
-        case _: binding = .spent
-        }
     }
 
     func close() {

@@ -21,6 +21,17 @@ extension HTTPConnectionPool {
             case (.user(let one), .named(let other)), (.namedUser(let one), .named(let other)): one == other
             }
         }
+
+        /// The binding of a connection on which a request is sent that authenticates it for `user`. A connection that was
+        /// bound to another user is not used again, as it is unknown which of the two the server takes it for.
+        func joined(with user: Binding) -> Binding {
+            switch (self, user) {
+            case (.none, _), (user, _): user
+            case (.user(let one), .namedUser(let other)) where one == other: user
+            case (.namedUser(let one), .user(let other)) where one == other: self
+            case _: .spent
+            }
+        }
     }
 
     /// An object, to make copies cheap: most requests and connections name no user.
