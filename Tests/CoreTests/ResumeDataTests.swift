@@ -121,6 +121,18 @@ import Testing
         checkRules(try UploadResumeData(data).request)
     }
 
+    @Test(arguments: [0, -1, .infinity, .nan] as [TimeInterval])
+    func aTimeoutThatIsNoLimitIsKept(timeout: TimeInterval) throws {
+        var request = URLRequest(url: url)
+        request.timeoutInterval = timeout
+        let download = try #require(try made(["ETag": "\"a\""], request)?.encoded)
+        request.httpMethod = "POST"
+        let upload = try #require(UploadResumption(request, goingOnAt: url).resumeData)
+        for later in [try ResumeData(download).request, try UploadResumeData(upload).request] {
+            #expect(later.hasExplicitTimeout && "\(later.timeoutInterval)" == "\(timeout)")
+        }
+    }
+
     /// As earlier versions have written them.
     @Test func dataWithoutRulesHasTheUsualOnes() throws {
         let data = try #require(try made(["ETag": "\"a\""])?.encoded)
