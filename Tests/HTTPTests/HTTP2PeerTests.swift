@@ -1,7 +1,6 @@
 import Foundation
 import LoadingKitHTTP2
 import LoadingKitLoopbackServer
-import LoadingKitPrimitives
 import LoadingKitTransport
 import TestSupport
 import Testing
@@ -191,66 +190,6 @@ import Testing
             let session = session()
             #expect(await session.outcome(peer.request()) == Self.lost)
             #expect(peer.connections.count == 1)
-        }
-    }
-
-    /// Follows a redirect after an event.
-    private final class LateDecider: NSObject, URLSessionTaskDelegate {
-        private let event: Signal
-
-        init(_ event: Signal) { self.event = event }
-
-        func urlSession(
-            _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
-            newRequest request: URLRequest
-        ) async -> URLRequest? {
-            await event.wait()
-            return request
-        }
-    }
-
-    /// Redirects from `/old`, and resets that stream. `wasRead`: the client has read this.
-    private static func redirectAndReset(_ socket: StreamSocket, _ wasRead: Signal) throws {
-        var machine = HTTP2ConnectionStateMachine(role: .server)
-        var output: [UInt8] = []
-        machine.sendPreface(to: &output)
-        try socket.write(output)
-        while true {
-            let bytes = try socket.read()
-            if bytes.isEmpty { return }
-            output = []
-            try bytes.withUnsafeBytes { input in
-                var position = 0
-                while let event = try machine.receive(input, &position) {
-                    switch event {
-                    case .headers(let stream, .request(let head), _) where head.path == "/old":
-                        var fields = HTTPFields()
-                        fields.append(.location, "/new")
-                        try machine.sendResponse(302, fields, on: stream, endStream: false, to: &output)
-                        machine.sendReset(stream, .internalError, to: &output)
-                        machine.sendPing(1, to: &output)
-                    case .headers(let stream, _, _):
-                        try machine.sendResponse(204, HTTPFields(), on: stream, endStream: true, to: &output)
-                    case .pingAcknowledged: wasRead.fire()
-                    default: break
-                    }
-                }
-            }
-            machine.drainControlBytes(into: &output)
-            try socket.write(output)
-        }
-    }
-
-    /// A redirect has come whole with its head: what becomes of its stream while the delegate decides makes no difference.
-    @Test func aRedirectWhoseStreamIsResetIsFollowed() async throws {
-        let wasRead = Signal()
-        let peer = try ConnectionAcceptor(.ipv4()) { socket, _ in try? Self.redirectAndReset(socket, wasRead) }
-        defer { peer.stop() }
-        try await withTimeout {
-            let session = session()
-            let url = try #require(URL(string: "http://127.0.0.1:\(peer.address.port ?? 0)/old"))
-            let outcome = await session.outcome(URLRequest(url: url), delegate: LateDecider(wasRead))
-            #expect(outcome == .loaded(status: 204, body: ""))
         }
     }
 

@@ -15,33 +15,17 @@ import Testing
     private static func serve(
         _ socket: StreamSocket, _ streams: Box<Int>, refuses: @Sendable (_ number: Int) -> Bool
     ) throws {
-        var settings = HTTP2Settings()
-        settings.maxConcurrentStreams = UInt32(tasks)
-        var machine = HTTP2ConnectionStateMachine(role: .server, settings: settings, connectionWindow: 1 << 20)
-        var output: [UInt8] = []
-        machine.sendPreface(to: &output)
-        try socket.write(output)
-        while true {
-            let bytes = try socket.read()
-            if bytes.isEmpty { return }
-            output = []
-            try bytes.withUnsafeBytes { input in
-                var position = 0
-                while let event = try machine.receive(input, &position) {
-                    guard case .headers(let stream, _, _) = event else { continue }
-                    let number = streams.update { count in
-                        defer { count += 1 }
-                        return count
-                    }
-                    if refuses(number) {
-                        machine.sendReset(stream, .refusedStream, to: &output)
-                    } else {
-                        try machine.sendResponse(204, HTTPFields(), on: stream, endStream: true, to: &output)
-                    }
-                }
+        try socket.serveHTTP2(streams: UInt32(tasks)) { event, machine, output in
+            guard case .headers(let stream, _, _) = event else { return }
+            let number = streams.update { count in
+                defer { count += 1 }
+                return count
             }
-            machine.drainControlBytes(into: &output)
-            try socket.write(output)
+            if refuses(number) {
+                machine.sendReset(stream, .refusedStream, to: &output)
+            } else {
+                try machine.sendResponse(204, HTTPFields(), on: stream, endStream: true, to: &output)
+            }
         }
     }
 

@@ -55,28 +55,12 @@ import Testing
         }
 
         private func serve(_ socket: StreamSocket) throws {
-            var settings = HTTP2Settings()
-            settings.maxConcurrentStreams = 100
-            var machine = HTTP2ConnectionStateMachine(role: .server, settings: settings, connectionWindow: 1 << 20)
-            var output: [UInt8] = []
-            machine.sendPreface(to: &output)
-            try socket.write(output)
-            while true {
-                let bytes = try socket.read()
-                if bytes.isEmpty { return }
-                output = []
-                try bytes.withUnsafeBytes { input in
-                    var position = 0
-                    while let event = try machine.receive(input, &position) {
-                        switch event {
-                        case .headers(let stream, _, _): try respond(on: stream, by: &machine, to: &output)
-                        case .pingAcknowledged: isEnded.fire()
-                        default: break
-                        }
-                    }
+            try socket.serveHTTP2 { event, machine, output in
+                switch event {
+                case .headers(let stream, _, _): try respond(on: stream, by: &machine, to: &output)
+                case .pingAcknowledged: isEnded.fire()
+                default: break
                 }
-                machine.drainControlBytes(into: &output)
-                try socket.write(output)
             }
         }
 

@@ -27,32 +27,17 @@ import Testing
         func stop() { acceptor.stop() }
 
         private static func serve(_ socket: StreamSocket, _ sent: Box<Int>) throws {
-            var settings = HTTP2Settings()
-            settings.maxConcurrentStreams = 1000
-            var machine = HTTP2ConnectionStateMachine(role: .server, settings: settings, connectionWindow: 1 << 20)
-            var output: [UInt8] = []
-            machine.sendPreface(to: &output)
-            try socket.write(output)
             /// The rest of each body.
             var bodies: [HTTP2StreamID: Int] = [:]
-            while true {
-                let bytes = try socket.read()
-                if bytes.isEmpty { return }
-                output = []
-                try bytes.withUnsafeBytes { input in
-                    var position = 0
-                    while let event = try machine.receive(input, &position) {
-                        switch event {
-                        case .headers(let stream, .request(let head), _):
-                            try machine.sendResponse(200, HTTPFields(), on: stream, endStream: false, to: &output)
-                            bodies[stream] = size(of: head.path ?? "")
-                        case .streamReset(let stream, _): bodies[stream] = nil
-                        default: break
-                        }
-                    }
+            try socket.serveHTTP2(streams: 1000) { event, machine, output in
+                switch event {
+                case .headers(let stream, .request(let head), _):
+                    try machine.sendResponse(200, HTTPFields(), on: stream, endStream: false, to: &output)
+                    bodies[stream] = size(of: head.path ?? "")
+                case .streamReset(let stream, _): bodies[stream] = nil
+                default: break
                 }
-                machine.drainControlBytes(into: &output)
-                try socket.write(output)
+            } didAnswer: { machine in
                 try send(&bodies, &machine, socket, sent)
             }
         }

@@ -377,7 +377,14 @@ import Testing
         defer { server.stop() }
         let session = try URLSession.s3(server.url(), change: { $0.partSize = 100_000 })
         let bytesRead = Box(0)
-        let stream = CountingStream(count: 1_000_000, bytesRead)
+        let stream = FunctionStream { buffer, room in
+            bytesRead.update { done in
+                let piece = min(room, 1_000_000 - done)
+                buffer.update(repeating: 0, count: piece)
+                done += piece
+                return piece
+            }
+        }
         var request = try Self.put(Data())
         request.httpBodyStream = stream
         let sent = request
@@ -534,38 +541,4 @@ extension Box<Int> {
 
 extension Result {
     fileprivate var failure: Failure? { if case .failure(let error) = self { error } else { nil } }
-}
-
-/// A stream of zeros, which counts them.
-private final class CountingStream: InputStream {
-    private let count: Int
-    private let bytesRead: Box<Int>
-    private var status = Stream.Status.notOpen
-
-    init(count: Int, _ bytesRead: Box<Int>) {
-        self.count = count
-        self.bytesRead = bytesRead
-        super.init(data: Data())
-    }
-
-    override var streamStatus: Stream.Status { status }
-    override var streamError: (any Error)? { nil }
-    override var hasBytesAvailable: Bool { true }
-    override func open() { status = .open }
-    override func close() { status = .closed }
-
-    override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength len: Int) -> Int {
-        bytesRead.update { done in
-            let piece = min(len, count - done)
-            buffer.update(repeating: 0, count: piece)
-            done += piece
-            return piece
-        }
-    }
-
-    override func getBuffer(
-        _ buffer: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>, length len: UnsafeMutablePointer<Int>
-    ) -> Bool { false }
-    override func schedule(in aRunLoop: RunLoop, forMode mode: RunLoop.Mode) {}
-    override func remove(from aRunLoop: RunLoop, forMode mode: RunLoop.Mode) {}
 }

@@ -60,26 +60,6 @@ import Testing
         }
     }
 
-    /// A stream of the program's, whose first byte takes its time.
-    private final class SlowStream: InputStream {
-        private let hold: Hold
-        private var isOpen = false
-
-        init(_ hold: Hold) {
-            self.hold = hold
-            super.init(data: Data())
-        }
-
-        override var streamStatus: Stream.Status { isOpen ? .open : .notOpen }
-        override var streamError: (any Error)? { nil }
-        override func open() { isOpen = true }
-        override func close() {}
-        override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength len: Int) -> Int {
-            hold.block()
-            return 0
-        }
-    }
-
     private enum Kind: CaseIterable {
         case startLoading, startLoadingAndLoad, streamOfHandler, streamOfUpload
     }
@@ -106,7 +86,13 @@ import Testing
         request.httpMethod = "POST"
         // The server says nothing before it has the body.
         request.setValue("", forHTTPHeaderField: "Expect")
-        if kind == .streamOfHandler || kind == .streamOfUpload { request.httpBodyStream = SlowStream(hold) }
+        if kind == .streamOfHandler || kind == .streamOfUpload {
+            // Its first byte takes its time.
+            request.httpBodyStream = FunctionStream { _, _ in
+                hold.block()
+                return 0
+            }
+        }
         return request
     }
 

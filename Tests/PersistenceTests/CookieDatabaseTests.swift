@@ -21,6 +21,14 @@
             HTTPCookieStorage(persistence: CookieDatabase(url: file))
         }
 
+        /// A storage that has written one cookie.
+        private func storage(_ file: URL, with name: String) async throws -> HTTPCookieStorage {
+            let storage = storage(file)
+            storage.setCookie(try cookie(name))
+            try await storage.flush()
+            return storage
+        }
+
         @Test("what is flushed is there again, as it was")
         func roundTrip() async throws {
             let folder = try TemporaryFolder()
@@ -96,9 +104,7 @@
         func newerVersion() async throws {
             let folder = try TemporaryFolder()
             let file = folder.file("c.sqlite")
-            let first = storage(file)
-            first.setCookie(try cookie("a"))
-            try await first.flush()
+            _ = try await storage(file, with: "a")
             let other = try SQLiteDatabase(path: file.path, busyTimeout: 5000)
             try other.use { try $0.execute("PRAGMA user_version = 2") }
             let log = RecordedLog()
@@ -156,9 +162,7 @@
         func failureBesideAnotherProcess() async throws {
             let folder = try TemporaryFolder()
             let file = folder.file("c.sqlite")
-            let first = storage(file)
-            first.setCookie(try cookie("a"))
-            try await first.flush()
+            let first = try await storage(file, with: "a")
             let second = storage(file)
             second.setCookie(try cookie("x"))
             try await second.flush()
@@ -179,9 +183,7 @@
         func failedLoad() async throws {
             let folder = try TemporaryFolder()
             let file = folder.file("c.sqlite")
-            let first = storage(file)
-            first.setCookie(try cookie("a"))
-            try await first.flush()
+            _ = try await storage(file, with: "a")
             let other = try SQLiteDatabase(path: file.path, busyTimeout: 5000)
             // A file of a newer version can neither be read nor written.
             try other.use { try $0.execute("PRAGMA user_version = 2") }

@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKit
+import LoadingKitTransport
 import TestSupport
 
 /// The result of a load.
@@ -30,14 +31,15 @@ enum FTPOutcome: Equatable, CustomStringConvertible {
 
 /// A session of a test's own, which does what the environment says about nothing.
 func makeFTPSession(
-    delegate: (any URLSessionDelegate)? = nil, _ configure: (URLSessionConfiguration) -> Void = { _ in }
+    delegate: (any URLSessionDelegate)? = nil, on loop: EventLoop = .next(),
+    _ configure: (URLSessionConfiguration) -> Void = { _ in }
 ) -> URLSession {
     let configuration = URLSessionConfiguration.ephemeral
     // A test has a limit of its own.
     configuration.timeoutIntervalForRequest = 1000
     configuration.connectionProxyDictionary = [:]
     configure(configuration)
-    return URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+    return URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil, loop: loop)
 }
 
 extension URLSession {

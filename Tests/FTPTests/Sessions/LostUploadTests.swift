@@ -30,12 +30,19 @@ import Testing
         defer { loop.stop() }
         let plan = FaultPlan([.init(.send, .nth(1), .short(20_000)), .init(.send, .nth(2), .fail(EAGAIN))])
         let isReset = Signal()
-        let session = makeSession(authority, loop)
+        let session = makeFTPSession(on: loop) { $0.tlsTrustRoots = .pem(authority.certificatePEM) }
         var request = URLRequest(url: try #require(URL(string: server.url("/written.bin"))))
         request.httpMethod = "PUT"
-        request.httpBodyStream = PieceStream(Self.pieces) { number in
+        var number = 0
+        request.httpBodyStream = FunctionStream { buffer, room in
             if number == 1 { loop.attach(plan) }
             if number == 2, seesReset { isReset.waitBlocking() }
+            guard number < Self.pieces.count, Self.pieces[number] <= room else {
+                return number == Self.pieces.count ? 0 : -1
+            }
+            buffer.update(repeating: 0, count: Self.pieces[number])
+            number += 1
+            return Self.pieces[number - 1]
         }
         try await withTimeout { [request] in
             async let outcome = session.outcome(request)
@@ -47,47 +54,4 @@ import Testing
             #expect(await session.outcome(server.url()) == .loaded(FaultyFTPServer.file))
         }
     }
-
-    private func makeSession(_ authority: CertificateAuthority, _ loop: EventLoop) -> URLSession {
-        let configuration = URLSessionConfiguration.ephemeral
-        configuration.timeoutIntervalForRequest = 1000
-        configuration.connectionProxyDictionary = [:]
-        configuration.tlsTrustRoots = .pem(authority.certificatePEM)
-        return URLSession(configuration: configuration, delegate: nil, delegateQueue: nil, loop: loop)
-    }
-}
-
-/// A stream of zeros, each of whose pieces is one read.
-private final class PieceStream: InputStream {
-    private let pieces: [Int]
-    private let beforePiece: @Sendable (Int) -> Void
-    private var number = 0
-    private var status = Stream.Status.notOpen
-
-    /// - Parameter beforePiece: gets each piece's number, and the number of all pieces before the end.
-    init(_ pieces: [Int], beforePiece: @escaping @Sendable (Int) -> Void) {
-        self.pieces = pieces
-        self.beforePiece = beforePiece
-        super.init(data: Data())
-    }
-
-    override var streamStatus: Stream.Status { status }
-    override var streamError: (any Error)? { nil }
-    override var hasBytesAvailable: Bool { true }
-    override func open() { status = .open }
-    override func close() { status = .closed }
-
-    override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength len: Int) -> Int {
-        beforePiece(number)
-        guard number < pieces.count, pieces[number] <= len else { return number == pieces.count ? 0 : -1 }
-        buffer.update(repeating: 0, count: pieces[number])
-        number += 1
-        return pieces[number - 1]
-    }
-
-    override func getBuffer(
-        _ buffer: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>, length len: UnsafeMutablePointer<Int>
-    ) -> Bool { false }
-    override func schedule(in aRunLoop: RunLoop, forMode mode: RunLoop.Mode) {}
-    override func remove(from aRunLoop: RunLoop, forMode mode: RunLoop.Mode) {}
 }

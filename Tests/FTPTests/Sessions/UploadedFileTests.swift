@@ -28,7 +28,7 @@ import Testing
         let plan = FaultPlan(.preadv2, .from(1), fault)
         loop.attach(plan)
         let recorder = UploadRecorder { [file] in truncate(file.path, 1000) }
-        makeSession(recorder).uploadTask(with: try request, fromFile: file).resume()
+        makeFTPSession(delegate: recorder, on: loop).uploadTask(with: try request, fromFile: file).resume()
         try await withTimeout {
             let error = try #require(await recorder.ends.count(reaches: 1).first as? URLError)
             #expect(error.code == .requestBodyStreamExhausted)
@@ -43,7 +43,7 @@ import Testing
         // The socket takes every piece whole and at once.
         loop.attach(FaultPlan([.init(.preadv2, .from(1), .skip), .init(.sendfile, .from(1), .skip)]))
         let ends = Recorder<URLError.Code?>()
-        let session = makeSession(nil)
+        let session = makeFTPSession(on: loop)
         // A delegate would be told of each piece, and could not keep up.
         let upload = session.uploadTask(with: try request, fromFile: file) { ends.append(($2 as? URLError)?.code) }
         upload.resume()
@@ -54,13 +54,6 @@ import Testing
             upload.cancel()
             #expect(await ends.count(reaches: 1) == [.cancelled])
         }
-    }
-
-    private func makeSession(_ delegate: UploadRecorder?) -> URLSession {
-        let configuration = URLSessionConfiguration.ephemeral
-        configuration.timeoutIntervalForRequest = 1000
-        configuration.connectionProxyDictionary = [:]
-        return URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil, loop: loop)
     }
 
     private var request: URLRequest {

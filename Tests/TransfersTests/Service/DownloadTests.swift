@@ -79,14 +79,19 @@ import Testing
             }
         }
 
+        /// Begins download 1, and returns when the server has stopped after `count` bytes. It goes on with the next request.
+        private func downloadPart(_ count: Int, _ server: RangeServer, _ program: TestProgram) async throws {
+            server.behaviour.update { $0.pausesAfter = count }
+            try await program.download(1, server.url)
+            await server.paused.wait()
+            _ = await program.events.contents { $0.contains { $0.name == "progress" } }
+            server.behaviour.update { $0.pausesAfter = nil }
+        }
+
         @Test("what is suspended lets go of its connection, and goes on by ranges")
         func suspended() async throws {
             try await withProgram() { _, server, _, program in
-                server.behaviour.update { $0.pausesAfter = 300_000 }
-                try await program.download(1, server.url)
-                await server.paused.wait()
-                _ = await program.events.contents { $0.contains { $0.name == "progress" } }
-                server.behaviour.update { $0.pausesAfter = nil }
+                try await downloadPart(300_000, server, program)
                 try await program.perform(.suspend(1))
                 // The server has seen the connection close.
                 await server.resumed.wait()
@@ -349,11 +354,7 @@ import Testing
         @Test("cancelling gives resume data also while the file is being completed, and it names the file")
         func resumeDataOfCompletion() async throws {
             try await withProgram() { harness, server, service, program in
-                server.behaviour.update { $0.pausesAfter = 400_000 }
-                try await program.download(1, server.url)
-                await server.paused.wait()
-                _ = await program.events.contents { $0.contains { $0.name == "progress" } }
-                server.behaviour.update { $0.pausesAfter = nil }
+                try await downloadPart(400_000, server, program)
                 // In one turn of the loop: the command comes before the file is on the disk.
                 service.loop.execute {
                     for session in service.sessions.values {

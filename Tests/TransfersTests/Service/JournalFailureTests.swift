@@ -62,12 +62,7 @@ import Testing
 
         @Test("an end is told when it is kept, also to a program that comes meanwhile")
         func ending() async throws {
-            try await withTimeout {
-                let (harness, server) = (try ServiceHarness(), try RangeServer(count: 10))
-                defer { server.stop() }
-                let journal = FailingJournal(try harness.journal)
-                let service = try harness.start(journal)
-                defer { service.stop() }
+            try await withFailingJournal { harness, server, service, journal in
                 let first = TestProgram(service, try harness.description())
                 let date = harness.wall.value.addingTimeInterval(10)
                 try await first.download(1, server.url) { $0.earliestBeginDate = date }
@@ -123,14 +118,23 @@ import Testing
             }
         }
 
-        @Test("a change that cannot be stored fails alone")
-        func refusal() async throws {
+        private func withFailingJournal(
+            _ body:
+                @escaping @Sendable (ServiceHarness, RangeServer, TransferService, FailingJournal) async throws -> Void
+        ) async throws {
             try await withTimeout {
                 let (harness, server) = (try ServiceHarness(), try RangeServer(count: 10))
                 defer { server.stop() }
                 let journal = FailingJournal(try harness.journal)
                 let service = try harness.start(journal)
                 defer { service.stop() }
+                try await body(harness, server, service, journal)
+            }
+        }
+
+        @Test("a change that cannot be stored fails alone")
+        func refusal() async throws {
+            try await withFailingJournal { harness, server, service, journal in
                 let first = TestProgram(service, try harness.description("a"))
                 let second = TestProgram(service, try harness.description("b"))
                 let date = harness.wall.value.addingTimeInterval(10)
