@@ -20,7 +20,6 @@ import Testing
         ("closed while idle", { if let id = $0.idles.first { try $0.close(id) } }),
         ("found to be closed", { try $0.findReusedUnusable() }),
         ("serve", { try $0.serve() }),
-        ("close all idle", { try $0.closeIdle() }),
     ]
 
     /// How a pool with two places comes into each state, from one that is empty.

@@ -97,7 +97,7 @@ struct FTPPoolModel {
         try submit(request)
     }
 
-    mutating func closeIdle() throws { try run { $0.closeIdle() } }
+    mutating func closeIdle() throws { for id in idles { try close(id) } }
 
     // MARK: Actions
 

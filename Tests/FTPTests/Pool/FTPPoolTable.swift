@@ -10,7 +10,6 @@ enum FTPPoolTable {
          | closed while idle |  | connections 0, idle 0, waiting 0
          | found to be closed |  | connections 0, idle 0, waiting 0
          | serve |  | connections 0, idle 0, waiting 0
-         | close all idle |  | connections 0, idle 0, waiting 0
         ada | ada | open 2 | connections 2, idle 0, waiting 0
         ada | bob | open 2 | connections 2, idle 0, waiting 0
         ada | ada, not on a used one | open 2 | connections 2, idle 0, waiting 0
@@ -20,7 +19,6 @@ enum FTPPoolTable {
         ada | closed while idle |  | connections 1, idle 0, waiting 0
         ada | found to be closed |  | connections 1, idle 0, waiting 0
         ada | serve |  | connections 1, idle 0, waiting 0
-        ada | close all idle |  | connections 1, idle 0, waiting 0
         ada; ready again | ada | reuse 1 for 2 | connections 1, idle 0, waiting 0
         ada; ready again | bob | open 2 | connections 2, idle 1, waiting 0
         ada; ready again | ada, not on a used one | open 2 | connections 2, idle 1, waiting 0
@@ -30,7 +28,6 @@ enum FTPPoolTable {
         ada; ready again | closed while idle |  | connections 0, idle 0, waiting 0
         ada; ready again | found to be closed |  | connections 1, idle 1, waiting 0
         ada; ready again | serve |  | connections 1, idle 1, waiting 0
-        ada; ready again | close all idle | close 1 | connections 0, idle 0, waiting 0
         ada; bob; ready again | ada | reuse 1 for 3 | connections 2, idle 0, waiting 0
         ada; bob; ready again | bob | close 1, open 3 | connections 2, idle 0, waiting 0
         ada; bob; ready again | ada, not on a used one | close 1, open 3 | connections 2, idle 0, waiting 0
@@ -40,7 +37,6 @@ enum FTPPoolTable {
         ada; bob; ready again | closed while idle |  | connections 1, idle 0, waiting 0
         ada; bob; ready again | found to be closed |  | connections 2, idle 1, waiting 0
         ada; bob; ready again | serve |  | connections 2, idle 1, waiting 0
-        ada; bob; ready again | close all idle | close 1 | connections 1, idle 0, waiting 0
         ada; ready again; ada | ada | open 3 | connections 2, idle 0, waiting 0
         ada; ready again; ada | bob | open 3 | connections 2, idle 0, waiting 0
         ada; ready again; ada | ada, not on a used one | open 3 | connections 2, idle 0, waiting 0
@@ -50,7 +46,6 @@ enum FTPPoolTable {
         ada; ready again; ada | closed while idle |  | connections 1, idle 0, waiting 0
         ada; ready again; ada | found to be closed | open 2 | connections 1, idle 0, waiting 0
         ada; ready again; ada | serve |  | connections 1, idle 0, waiting 0
-        ada; ready again; ada | close all idle |  | connections 1, idle 0, waiting 0
         ada; bob; ready again; ready again | ada | reuse 1 for 3 | connections 2, idle 1, waiting 0
         ada; bob; ready again; ready again | bob | reuse 2 for 3 | connections 2, idle 1, waiting 0
         ada; bob; ready again; ready again | ada, not on a used one | close 1, open 3 | connections 2, idle 1, waiting 0
@@ -60,7 +55,6 @@ enum FTPPoolTable {
         ada; bob; ready again; ready again | closed while idle |  | connections 1, idle 1, waiting 0
         ada; bob; ready again; ready again | found to be closed |  | connections 2, idle 2, waiting 0
         ada; bob; ready again; ready again | serve |  | connections 2, idle 2, waiting 0
-        ada; bob; ready again; ready again | close all idle | close 1, close 2 | connections 0, idle 0, waiting 0
         ada; bob | ada | 3 waits | connections 2, idle 0, waiting 1
         ada; bob | bob | 3 waits | connections 2, idle 0, waiting 1
         ada; bob | ada, not on a used one | 3 waits | connections 2, idle 0, waiting 1
@@ -70,7 +64,6 @@ enum FTPPoolTable {
         ada; bob | closed while idle |  | connections 2, idle 0, waiting 0
         ada; bob | found to be closed |  | connections 2, idle 0, waiting 0
         ada; bob | serve |  | connections 2, idle 0, waiting 0
-        ada; bob | close all idle |  | connections 2, idle 0, waiting 0
         ada; bob; bob; ada | ada | 5 waits | connections 2, idle 0, waiting 3
         ada; bob; bob; ada | bob | 5 waits | connections 2, idle 0, waiting 3
         ada; bob; bob; ada | ada, not on a used one | 5 waits | connections 2, idle 0, waiting 3
@@ -80,7 +73,6 @@ enum FTPPoolTable {
         ada; bob; bob; ada | closed while idle |  | connections 2, idle 0, waiting 2
         ada; bob; bob; ada | found to be closed |  | connections 2, idle 0, waiting 2
         ada; bob; bob; ada | serve |  | connections 2, idle 0, waiting 2
-        ada; bob; bob; ada | close all idle |  | connections 2, idle 0, waiting 2
         ada; ada; bob; closed in use | ada | open 4 | connections 2, idle 0, waiting 1
         ada; ada; bob; closed in use | bob | open 4 | connections 2, idle 0, waiting 1
         ada; ada; bob; closed in use | ada, not on a used one | open 4 | connections 2, idle 0, waiting 1
@@ -90,7 +82,6 @@ enum FTPPoolTable {
         ada; ada; bob; closed in use | closed while idle |  | connections 1, idle 0, waiting 1
         ada; ada; bob; closed in use | found to be closed |  | connections 1, idle 0, waiting 1
         ada; ada; bob; closed in use | serve | 3 waits no more, open 3 | connections 2, idle 0, waiting 0
-        ada; ada; bob; closed in use | close all idle |  | connections 1, idle 0, waiting 1
         ada; ada; ada, not on a used one | ada | 4 waits | connections 2, idle 0, waiting 2
         ada; ada; ada, not on a used one | bob | 4 waits | connections 2, idle 0, waiting 2
         ada; ada; ada, not on a used one | ada, not on a used one | 4 waits | connections 2, idle 0, waiting 2
@@ -100,6 +91,5 @@ enum FTPPoolTable {
         ada; ada; ada, not on a used one | closed while idle |  | connections 2, idle 0, waiting 1
         ada; ada; ada, not on a used one | found to be closed |  | connections 2, idle 0, waiting 1
         ada; ada; ada, not on a used one | serve |  | connections 2, idle 0, waiting 1
-        ada; ada; ada, not on a used one | close all idle |  | connections 2, idle 0, waiting 1
         """#
 }

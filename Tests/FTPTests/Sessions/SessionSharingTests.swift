@@ -52,6 +52,33 @@ import Testing
         #expect(connectionCount(server) == 2)
     }
 
+    @Test func resetConnectionsAreUsedNoMore() async throws {
+        let server = try FaultyFTPServer()
+        defer { server.stop() }
+        let session = makeFTPSession()
+        defer { session.invalidateAndCancel() }
+        let mayEnd = Signal()
+        let upload = URLRequest(url: try #require(URL(string: server.url())))
+        let task = Task {
+            var upload = upload
+            upload.httpMethod = "PUT"
+            upload.httpBodyStream = FunctionStream { _, _ in
+                mayEnd.waitBlocking()
+                return 0
+            }
+            return await session.outcome(upload)
+        }
+        await server.step("STOR")
+        await session.reset()
+        #expect(await session.outcome(server.url()) == .loaded(FaultyFTPServer.file))
+        #expect(connectionCount(server) == 2)
+        mayEnd.fire()
+        _ = await task.value
+        for _ in 0..<2 { #expect(await session.outcome(server.url()) == .loaded(FaultyFTPServer.file)) }
+        #expect(connectionCount(server) == 2)
+        #expect(await session.statistics.connections.closed == ["unusable": 1])
+    }
+
     @Test func twoSessionsOfTwoUsersAtATime() async throws {
         let run = try await ScenarioRun.start(.pyftpdlib, .none)
         defer { run.server.stop() }

@@ -162,7 +162,7 @@ private struct RandomRun {
         ("submit", 30), ("withdraw", 6), ("open", 20), ("fail", 4), ("challenge", 3), ("challengeEnd", 3), ("idle", 25),
         ("close", 5), ("streams", 25), ("goAway", 3), ("settings", 4), ("refuse", 1), ("refuseStream", 2),
         ("endPause", 3), ("answered", 2),
-        ("requireHTTP1", 1), ("noUpgrade", 1), ("expire", 4), ("closeAll", 1), ("end", 1), ("serveQueue", 15),
+        ("requireHTTP1", 1), ("noUpgrade", 1), ("expire", 4), ("retireAll", 1), ("end", 1), ("serveQueue", 15),
         ("ahead", 4), ("networks", 2),
         ("mayChallenge", 1), ("unknown", 3), ("gone", 4),
     ]
@@ -209,7 +209,7 @@ private struct RandomRun {
         case "expire":
             model.now = model.now.advanced(bySeconds: Double.random(in: 0...1200, using: &generator))
             try model.run { $0.closeExpired(now: $1) }
-        case "closeAll": try model.run { $0.closeAllIdle(now: $1) }
+        case "retireAll": try model.retireAll()
         case "end": if Int.random(in: 0..<5, using: &generator) == 0 { try model.run { $0.sessionDidEnd(now: $1) } }
         case "serveQueue": if model.willServeQueue { try model.serveQueue() }
         case "ahead": if model.willSendAhead { try model.sendAhead(room: Int.random(in: 0...3, using: &generator)) }

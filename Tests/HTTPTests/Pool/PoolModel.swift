@@ -189,6 +189,11 @@ struct PoolModel {
         return last
     }
 
+    mutating func retireAll() throws {
+        for connection in actives + multiplexed { retirements[connection] = now }
+        try run { $0.retireAll(now: $1) }
+    }
+
     /// The networks change. Some of the connections are not on the best route any more.
     mutating func changeNetworks(stale: [Pool.ConnectionID]) throws {
         for connection in stale { retirements[connection] = now }

@@ -31,7 +31,7 @@ extension PoolTable {
         HTTP/1.1 required: - | http1 idle 0 active 0, waiting 0, attempts 0
         streams cannot upgrade: release | http1 idle 0 active 0, waiting 0, attempts 0
         a minute passed: release | undetermined, waiting 0, attempts 0
-        close all idle: release | undetermined, waiting 0, attempts 0
+        retire all: release | undetermined, waiting 0, attempts 0
         networks changed: release | undetermined, waiting 0, attempts 0
         networks and routes changed: release | undetermined, waiting 0, attempts 0
         session ended: release | undetermined, waiting 0, attempts 0, closing
@@ -63,7 +63,7 @@ extension PoolTable {
         HTTP/1.1 required: start #2 | http1 idle 0 active 0, waiting 2, attempts 2
         streams cannot upgrade: start #2 | http1 idle 0 active 0, waiting 2, attempts 2
         a minute passed: - | undetermined, waiting 2, attempts 1
-        close all idle: - | undetermined, waiting 2, attempts 1
+        retire all: - | undetermined, waiting 2, attempts 1
         networks changed: - | undetermined, waiting 2, attempts 1
         networks and routes changed: - | undetermined, waiting 2, attempts 1
         session ended: - | undetermined, waiting 2, attempts 1, closing
@@ -95,7 +95,7 @@ extension PoolTable {
         HTTP/1.1 required: - | http1 idle 0 active 0, waiting 0, attempts 0
         streams cannot upgrade: release | http1 idle 0 active 0, waiting 0, attempts 0
         a minute passed: release | http1 idle 0 active 0, waiting 0, attempts 0
-        close all idle: release | http1 idle 0 active 0, waiting 0, attempts 0
+        retire all: release | http1 idle 0 active 0, waiting 0, attempts 0
         networks changed: release | http1 idle 0 active 0, waiting 0, attempts 0
         networks and routes changed: release | http1 idle 0 active 0, waiting 0, attempts 0
         session ended: release | http1 idle 0 active 0, waiting 0, attempts 0, closing
@@ -127,7 +127,7 @@ extension PoolTable {
         HTTP/1.1 required: - | http1 idle 0 active 0, waiting 1, attempts 1
         streams cannot upgrade: - | http1 idle 0 active 0, waiting 1, attempts 1
         a minute passed: - | http1 idle 0 active 0, waiting 1, attempts 1
-        close all idle: - | http1 idle 0 active 0, waiting 1, attempts 1
+        retire all: - | http1 idle 0 active 0, waiting 1, attempts 1
         networks changed: - | http1 idle 0 active 0, waiting 1, attempts 1
         networks and routes changed: - | http1 idle 0 active 0, waiting 1, attempts 1
         session ended: - | http1 idle 0 active 0, waiting 1, attempts 1, closing
@@ -159,7 +159,7 @@ extension PoolTable {
         HTTP/1.1 required: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
         streams cannot upgrade: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
         a minute passed: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
-        close all idle: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
+        retire all: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
         networks changed: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
         networks and routes changed: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
         session ended: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1, closing
@@ -191,7 +191,7 @@ extension PoolTable {
         HTTP/1.1 required: - | http1 idle 0 active 1, waiting 0, attempts 0
         streams cannot upgrade: - | http1 idle 0 active 1, waiting 0, attempts 0
         a minute passed: - | http1 idle 0 active 1, waiting 0, attempts 0
-        close all idle: - | http1 idle 0 active 1, waiting 0, attempts 0
+        retire all: - | http1 idle 0 active 1, waiting 0, attempts 0
         networks changed: - | http1 idle 0 active 1, waiting 0, attempts 0
         networks and routes changed: - | http1 idle 0 active 1, waiting 0, attempts 0
         session ended: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
@@ -223,7 +223,7 @@ extension PoolTable {
         HTTP/1.1 required: - | http1 idle 1 active 0, waiting 0, attempts 0
         streams cannot upgrade: - | http1 idle 1 active 0, waiting 0, attempts 0
         a minute passed: close 2, release | http1 idle 0 active 0, waiting 0, attempts 0
-        close all idle: close 2, release | http1 idle 0 active 0, waiting 0, attempts 0
+        retire all: close 2, release | http1 idle 0 active 0, waiting 0, attempts 0
         networks changed: - | http1 idle 1 active 0, waiting 0, attempts 0
         networks and routes changed: close 2, release | http1 idle 0 active 0, waiting 0, attempts 0
         session ended: close 2, release | http1 idle 0 active 0, waiting 0, attempts 0, closing
@@ -255,7 +255,7 @@ extension PoolTable {
         HTTP/1.1 required: - | http1 idle 0 active 2, waiting 2, attempts 0
         streams cannot upgrade: - | http1 idle 0 active 2, waiting 2, attempts 0
         a minute passed: - | http1 idle 0 active 2, waiting 2, attempts 0
-        close all idle: - | http1 idle 0 active 2, waiting 2, attempts 0
+        retire all: - | http1 idle 0 active 2, waiting 2, attempts 0
         networks changed: - | http1 idle 0 active 2, waiting 2, attempts 0
         networks and routes changed: - | http1 idle 0 active 2, waiting 2, attempts 0
         session ended: - | http1 idle 0 active 2, waiting 2, attempts 0, closing
@@ -287,7 +287,7 @@ extension PoolTable {
         HTTP/1.1 required: - | http1 idle 0 active 0, waiting 0, attempts 0
         streams cannot upgrade: release | http1 idle 0 active 0, waiting 0, attempts 0
         a minute passed: release | http2 no connection, waiting 0, attempts 0
-        close all idle: release | http2 no connection, waiting 0, attempts 0
+        retire all: release | http2 no connection, waiting 0, attempts 0
         networks changed: release | http2 no connection, waiting 0, attempts 0
         networks and routes changed: release | http2 no connection, waiting 0, attempts 0
         session ended: release | http2 no connection, waiting 0, attempts 0, closing
@@ -319,7 +319,7 @@ extension PoolTable {
         HTTP/1.1 required: retire 2 | http1 idle 0 active 0, waiting 0, attempts 0
         streams cannot upgrade: retire 2, release | http1 idle 0 active 0, waiting 0, attempts 0
         a minute passed: close 2, release | http2 no connection, waiting 0, attempts 0
-        close all idle: close 2, release | http2 no connection, waiting 0, attempts 0
+        retire all: close 2, release | http2 no connection, waiting 0, attempts 0
         networks changed: check 2 | http2 open 0 of 2 awaits the server, waiting 0, attempts 0
         networks and routes changed: close 2, release | http2 no connection, waiting 0, attempts 0
         session ended: close 2, release | http2 no connection, waiting 0, attempts 0, closing
@@ -351,7 +351,7 @@ extension PoolTable {
         HTTP/1.1 required: retire 4 | http1 idle 0 active 0, waiting 1, attempts 1
         streams cannot upgrade: retire 4 | http1 idle 0 active 0, waiting 1, attempts 1
         a minute passed: - | http2 open 2 of 2, waiting 1, attempts 1
-        close all idle: - | http2 open 2 of 2, waiting 1, attempts 1
+        retire all: retire 4 | http2 no connection, waiting 1, attempts 1
         networks changed: check 4 | http2 open 2 of 2 awaits the server, waiting 1, attempts 1
         networks and routes changed: retire 4 | http2 no connection, waiting 1, attempts 1
         session ended: - | http2 open 2 of 2, waiting 1, attempts 1, closing
@@ -383,7 +383,7 @@ extension PoolTable {
         HTTP/1.1 required: retire 2, start #3 | http1 idle 0 active 0, waiting 1, attempts 1
         streams cannot upgrade: retire 2, fail 1 opensNoWebSocket, release | http1 idle 0 active 0, waiting 0, attempts 0
         a minute passed: - | http2 open 0 of 0 awaits the server, waiting 1, attempts 0
-        close all idle: - | http2 open 0 of 0 awaits the server, waiting 1, attempts 0
+        retire all: close 2, start #3 offering HTTP/2 | http2 no connection, waiting 1, attempts 1
         networks changed: check 2 | http2 open 0 of 0 awaits the server, waiting 1, attempts 0
         networks and routes changed: close 2, start #3 offering HTTP/2 | http2 no connection, waiting 1, attempts 1
         session ended: - | http2 open 0 of 0 awaits the server, waiting 1, attempts 0, closing
@@ -415,7 +415,7 @@ extension PoolTable {
         HTTP/1.1 required: - | http1 idle 0 active 0, waiting 1, attempts 0, pausing
         streams cannot upgrade: - | http1 idle 0 active 0, waiting 1, attempts 0, pausing
         a minute passed: - | http2 no connection, waiting 1, attempts 0, pausing
-        close all idle: - | http2 no connection, waiting 1, attempts 0, pausing
+        retire all: - | http2 no connection, waiting 1, attempts 0, pausing
         networks changed: - | http2 no connection, waiting 1, attempts 0, pausing
         networks and routes changed: - | http2 no connection, waiting 1, attempts 0, pausing
         session ended: - | http2 no connection, waiting 1, attempts 0, pausing, closing
@@ -447,7 +447,7 @@ extension PoolTable {
         HTTP/1.1 required: retire 2 | http1 idle 0 active 0, waiting 1, attempts 0, pausing with streams
         streams cannot upgrade: retire 2 | http1 idle 0 active 0, waiting 1, attempts 0, pausing with streams
         a minute passed: close 2 | http2 no connection, waiting 1, attempts 0, pausing with streams
-        close all idle: close 2 | http2 no connection, waiting 1, attempts 0, pausing with streams
+        retire all: close 2 | http2 no connection, waiting 1, attempts 0, pausing with streams
         networks changed: check 2, 3 is not queued | http2 open 0 of 2 awaits the server, waiting 1, attempts 0, pausing with streams
         networks and routes changed: close 2 | http2 no connection, waiting 1, attempts 0, pausing with streams
         session ended: close 2 | http2 no connection, waiting 1, attempts 0, pausing with streams, closing
@@ -479,7 +479,7 @@ extension PoolTable {
         HTTP/1.1 required: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
         streams cannot upgrade: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
         a minute passed: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
-        close all idle: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
+        retire all: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
         networks changed: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
         networks and routes changed: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
         session ended: - | http1 idle 0 active 1, waiting 0, attempts 0, closing

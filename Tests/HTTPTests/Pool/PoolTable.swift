@@ -181,7 +181,7 @@ enum PoolTable {
             $0.now = $0.now.advanced(bySeconds: 60)
             try $0.run { $0.closeExpired(now: $1) }
         },
-        Input(name: "close all idle") { try $0.run { $0.closeAllIdle(now: $1) } },
+        Input(name: "retire all") { try $0.retireAll() },
         Input(name: "networks changed") { try $0.changeNetworks(stale: []) },
         Input(name: "networks and routes changed") {
             try $0.changeNetworks(stale: $0.actives + $0.idles + $0.multiplexed)

@@ -8,7 +8,7 @@ import Synchronization
 
 /// A scheme's state for a session between loads, such as a pool of connections. Used on the session's loop.
 package protocol SessionResource: AnyObject {
-    /// Releases everything that can be made again: idle connections, cached responses.
+    /// Releases everything that can be made again, such as cached responses. Later requests open new connections.
     func reset()
     /// The session has ended.
     func close()

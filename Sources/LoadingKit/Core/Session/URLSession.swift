@@ -97,9 +97,10 @@ open class URLSession: NSObject, NSCopying, @unchecked Sendable {  // constants,
 
     // MARK: Tasks and storage
 
-    /// Closes idle connections, and empties the session's cache, cookie storage and credential storage, in memory and
-    /// on disk. Other sessions may share these. Later requests open new connections, and files of trusted authorities
-    /// and revocation lists are read again if they have changed. The handler is called on the delegate queue.
+    /// Empties the session's cache, cookie storage and credential storage, in memory and on disk. Other sessions may
+    /// share these. Later requests open new connections: idle ones are closed, and the others end with their requests.
+    /// Files of trusted authorities and revocation lists are read again if they have changed. The handler is called on
+    /// the delegate queue.
     open func reset(completionHandler: @escaping @Sendable () -> Void) {
         core.settings.credentialStorage?.removeAll()
         core.settings.urlCache?.removeAllCachedResponses()
@@ -108,7 +109,7 @@ open class URLSession: NSObject, NSCopying, @unchecked Sendable {  // constants,
         flush(completionHandler: completionHandler)
     }
 
-    /// Closes idle connections and empties the session's stores; see ``reset(completionHandler:)``.
+    /// Empties the session's stores, and makes later requests open new connections; see ``reset(completionHandler:)``.
     open func reset() async {
         await withCheckedContinuation { continuation in reset { continuation.resume() } }
     }

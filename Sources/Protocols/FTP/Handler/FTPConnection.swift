@@ -25,9 +25,8 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
         }
     }
     private(set) var use = ConnectionUse()
-    /// Whether packets to the server are sent from another address since a change of the networks. No further transfer
-    /// begins on the connection.
-    private(set) var hasLostRoute = false
+    /// Whether no further transfer begins on the connection.
+    private(set) var isRetired = false
     private(set) var control = FTPLink.none
     var data = FTPLink.none
     /// The TLS parameters, whose decisions also apply to the data connections. Nil without TLS.
@@ -55,7 +54,7 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
 
     /// Whether an idle connection can be used: the server has not closed it, and has sent nothing without a command.
     var isUsable: Bool {
-        isReady && parser.isBetweenReplies && !hasLostRoute && control.stream?.isDead == false
+        isReady && parser.isBetweenReplies && !isRetired && control.stream?.isDead == false
     }
 
     // MARK: Connecting
@@ -128,8 +127,13 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
     func networkDidChange() {
         // The route of a connection over a given interface, or over several, is not for the system to choose.
         guard key.use.interface == nil, !key.use.isMultipath, control.stream?.hasLostRoute == true else { return }
-        hasLostRoute = true
-        if load == nil { close(.lost) }
+        retire(.lost)
+    }
+
+    /// Closes the connection, now or after its load's transfer.
+    func retire(_ end: ConnectionEnd) {
+        isRetired = true
+        if load == nil { close(end) }
     }
 
     // MARK: The machine

@@ -97,11 +97,4 @@ struct FTPConnectionPool: Sendable, CustomStringConvertible {
         connections[id] = nil
         idle.removeAll { $0 == id }
     }
-
-    /// Closes the idle connections. While there are idle connections, no load waits.
-    mutating func closeIdle() -> [Action] {
-        defer { idle = [] }
-        for id in idle { connections[id] = nil }
-        return idle.map { .close($0) }
-    }
 }

@@ -81,7 +81,7 @@ final class FTPSession: SessionResource {
     /// Makes a connection that its load no longer needs available to other loads.
     func release(_ connection: FTPConnection) {
         guard !isClosed else { return connection.close(.sessionEnded) }
-        guard !connection.hasLostRoute else { return connection.close(.unusable) }
+        guard !connection.isRetired else { return connection.close(.unusable) }
         connection.becomeIdle()
         run(connection.key.server) { $0.connectionDidBecomeIdle(connection.id) }
     }
@@ -116,7 +116,7 @@ final class FTPSession: SessionResource {
                 return run(server) { $0.submit(request) }
             }
             assign(connection, to: request.load)
-        case .close(let id): connections[id]?.close(isClosed ? .sessionEnded : .idle)
+        case .close(let id): connections[id]?.close(.idle)
         case .reportQueued(let load, let isQueued):
             if isQueued { loads[load]?.note(.queued) }
             loads[load]?.receiver?.queueStateDidChange(isQueued: isQueued)
@@ -150,7 +150,7 @@ final class FTPSession: SessionResource {
     func reset() {
         proxies.forget()
         accepted = [:]
-        for server in pools.keys { run(server) { $0.closeIdle() } }
+        for connection in Array(connections.values) { connection.retire(isClosed ? .sessionEnded : .idle) }
     }
 
     func close() {

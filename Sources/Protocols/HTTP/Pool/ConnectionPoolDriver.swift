@@ -498,7 +498,7 @@ final class ConnectionPoolDriver: RoutePool {
     }
 
     func closeExpired() { run(pool.closeExpired(now: loop.now)) }
-    func closeAllIdle() { run(pool.closeAllIdle(now: loop.now)) }
+    func retireAll() { run(pool.retireAll(now: loop.now)) }
 
     func networkDidChange() {
         // The route of a connection over a given interface, or over several, is not for the system to choose.

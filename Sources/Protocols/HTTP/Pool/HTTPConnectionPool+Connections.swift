@@ -182,8 +182,15 @@ extension HTTPConnectionPool {
 
     mutating func closeExpired(now: MonotonicTime) -> Actions { closeIdle(all: false, now) }
 
-    /// Closes all idle connections, and ends the attempts for which no request waits.
-    mutating func closeAllIdle(now: MonotonicTime) -> Actions { closeIdle(all: true, now) }
+    /// Makes later requests open new connections: the idle connections are closed, the active ones take no further
+    /// request, and the attempts for which no request waits end.
+    mutating func retireAll(now: MonotonicTime) -> Actions {
+        var actions = Actions()
+        cancelSurplusAttempts(&actions)
+        for connection in updateHTTP1({ $0.popIdle(before: .distantFuture) }) { actions += .close(connection) }
+        abandon(http1.activeConnections + http2.entries.map(\.id), now, &actions)
+        return actions
+    }
 
     mutating func closeIdle(all: Bool, _ now: MonotonicTime) -> Actions {
         var actions = Actions()
@@ -205,27 +212,30 @@ extension HTTPConnectionPool {
     /// - Parameter stale: the connections on another route than new ones would take. They take no further request.
     mutating func networkDidChange(stale: [ConnectionID], now: MonotonicTime) -> Actions {
         var actions = Actions()
-        let retiresSome = stale.contains { http2[$0]?.isIdle == false }
-        for connection in stale { abandon(connection, now, &actions) }
-        for entry in http2.entries {
+        for entry in http2.entries where !stale.contains(entry.id) {
             updateHTTP2 { $0.awaitServer(entry.id) }
             actions += .check(entry.id)
+        }
+        abandon(stale, now, &actions)
+        return actions
+    }
+
+    /// The connections take no further request, and each is closed when it has none.
+    private mutating func abandon(_ connections: [ConnectionID], _ now: MonotonicTime, _ actions: inout Actions) {
+        var retiresSome = false
+        for connection in connections {
+            if let entry = updateHTTP2({ $0.remove(connection) }) {
+                actions += entry.isIdle ? .close(connection) : .retire(connection)
+                if !entry.isIdle { retiresSome = true }
+            } else if updateHTTP1({ $0.removeIdle(connection) }) {
+                actions += .close(connection)
+            } else if http1.isActive(connection) {
+                updateHTTP1 { $0.note(connection, retiresAt: now) }
+            }
         }
         serveWaiting(now, &actions)
         // As after GOAWAY, the pool is kept until retired connections have ended.
         if !retiresSome { releaseIfUnused(&actions) }
-        return actions
-    }
-
-    /// The connection takes no further request, and is closed when it has none.
-    mutating func abandon(_ connection: ConnectionID, _ now: MonotonicTime, _ actions: inout Actions) {
-        if let entry = updateHTTP2({ $0.remove(connection) }) {
-            actions += entry.isIdle ? .close(connection) : .retire(connection)
-        } else if updateHTTP1({ $0.removeIdle(connection) }) {
-            actions += .close(connection)
-        } else if http1.isActive(connection) {
-            updateHTTP1 { $0.note(connection, retiresAt: now) }
-        }
     }
 
     mutating func sessionDidEnd(now: MonotonicTime) -> Actions {

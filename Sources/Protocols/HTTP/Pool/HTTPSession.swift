@@ -154,7 +154,7 @@ final class HTTPSession: SessionResource {
     func reset() {
         forget()
         proxies.forget()
-        for pool in origins.pools { pool.closeAllIdle() }
+        for pool in origins.pools { pool.retireAll() }
     }
 
     private func forget() {

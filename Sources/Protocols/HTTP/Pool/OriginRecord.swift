@@ -176,7 +176,8 @@ protocol RoutePool: AnyObject {
     var waitingCount: Int { get }
     func addConnections(to snapshot: inout SessionSnapshot)
     func closeExpired()
-    func closeAllIdle()
+    /// Later requests open new connections.
+    func retireAll()
     /// The system's networks have changed.
     func networkDidChange()
     func sessionDidEnd()

@@ -96,6 +96,7 @@ extension HTTPConnectionPool {
             id.index < retirements.count ? retirements[id.index] : .distantFuture
         }
 
+        var activeConnections: [ConnectionID] { active.compactMap(\.self) }
         func isActive(_ id: ConnectionID) -> Bool { id.index < active.count && active[id.index] == id }
 
         mutating func activate(_ id: ConnectionID, pipelines: Bool) {
