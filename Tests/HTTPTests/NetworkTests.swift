@@ -66,6 +66,7 @@ import Testing
         WireCase("address", ["loaded 0", "loaded 0", "closed", "loaded 1", "loaded 1"]),
         WireCase("addressInTransfer", ["ended in time", "loaded file"]),
         WireCase("route", ["loaded 0", "\(offline) in time", "loaded file"]),
+        WireCase("noRoute", ["waiting", "failed \(URLError.cancelled.rawValue)"], ["http"]),
         WireCase("largePackets", ["loaded 0", "\(timedOut) in time"], ["http", "ftp"]),
         // A certificate does not fit into such a packet.
         WireCase("largePackets", [timedOut, "\(timedOut) in time"], ["https", "h2"]),

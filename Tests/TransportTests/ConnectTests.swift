@@ -77,7 +77,59 @@ import Testing
             for (v4, v6, cause) in cases {
                 let resolver = Resolver { _, family in .failure(family == .v4 ? v4 : v6) }
                 let error = await Client(loop, resolver: resolver).connect(.tcp(host: "a.test", port: 1))
-                #expect(error == TransportError(.resolve, "a.test:1", cause))
+                #expect(error?.phase == .resolve && error?.endpoint == "a.test:1" && error?.cause == cause)
+            }
+        }
+    }
+
+    /// The system connects no stream to an address of a group, whatever its networks: the error is that of no network.
+    @Test func anAddressThatWasTriedSaysMoreThanOnesWithoutAWay() async throws {
+        // Nobody listens at the next address.
+        let peer = try Peer(.v4) { _ in }
+        defer { peer.stop() }
+        let groups = [IPAddress.v4(0xE000_0001), .v4(0xE000_0002)]
+        let refusing = IPAddress.v4(0x7F00_0002)
+        let cases: [([IPAddress], TransportError.Cause)] = [
+            (groups, .systemCall(.connect, errno: ENETUNREACH)),
+            ([groups[0], refusing, groups[1]], .refused), (groups + [refusing], .refused),
+        ]
+        await withLoop { loop in
+            for (addresses, cause) in cases {
+                let resolver = Resolver { _, family in
+                    family == .v4 ? .success(addresses) : .failure(.notFound("no address"))
+                }
+                let error = await Client(loop, resolver: resolver).connect(.tcp(host: "a.test", port: peer.port))
+                #expect(error?.cause == cause && error?.failedAddresses.count == addresses.count, "\(addresses)")
+                if cause == .refused { #expect(error?.isOffline == false && error?.category == .cannotConnect) }
+            }
+        }
+    }
+
+    /// Where the system does not say which interface a connection would leave by, none is made.
+    @Test func anUnknownInterfaceIsExcluded() async throws {
+        let peer = try Peer(.v4) { _ = try $0.readToEnd() }
+        defer { peer.stop() }
+        var use = NetworkUse()
+        use.allowsCellular = false
+        let limited = use
+        await withLoop { loop in
+            for code in [EACCES, EMFILE] {
+                loop.attach(FaultPlan(.socket, .nth(1), .fail(code)))
+                let error: TransportError? = await withCheckedContinuation { continuation in
+                    loop.execute {
+                        let connector = Connector(loop: loop, resolver: .shared)
+                        _ = connector.connect(to: .tcp(host: "127.0.0.1", port: peer.port), over: limited) { result in
+                            switch result {
+                            case .success(let stream):
+                                stream.close()
+                                continuation.resume(returning: nil)
+                            case .failure(let error): continuation.resume(returning: error)
+                            }
+                        }
+                    }
+                }
+                loop.attach(FaultPlan([]))
+                #expect(error?.cause == .systemCall(.socket, errno: code))
             }
         }
     }

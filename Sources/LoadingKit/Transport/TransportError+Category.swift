@@ -1,16 +1,12 @@
-import Glibc
 import LoadingKitPrimitives
 
 extension TransportError: LayerError {
     package var category: LayerErrorCategory {
         switch cause {
-        case .nameNotFound, .noAddresses: Networks.exist ? .hostNotFound : .noNetwork
-        case .resolverFailed: Networks.exist ? .nameLookupFailed : .noNetwork
-        case .nameNotValidated: .nameLookupFailed
+        case _ where isOffline: .noNetwork
+        case .nameNotFound, .noAddresses: .hostNotFound
+        case .resolverFailed, .nameNotValidated: .nameLookupFailed
         case .notAllowed: .noNetwork
-        case .systemCall(.connect, ENETUNREACH), .systemCall(.connect, ENETDOWN), .systemCall(.connect, EHOSTUNREACH),
-            .systemCall(.connect, EADDRNOTAVAIL):
-            .noNetwork
         case .timedOut: .timedOut
         case .cancelled: .cancelled
         case .refused, .configuration: .cannotConnect

@@ -8,7 +8,8 @@ struct TwoHostsProbe {
     static let scenarios: [String: @Sendable (TwoHostsProbe) async -> Void] = [
         "shortOutage": { await $0.shortOutage() }, "longOutage": { await $0.longOutage() },
         "address": { await $0.changeAddress() }, "addressInTransfer": { await $0.changeAddressInTransfer() },
-        "route": { await $0.loseRoute() }, "largePackets": { await $0.loseLargePackets() },
+        "route": { await $0.loseRoute() }, "noRoute": { await $0.waitForNameServer() },
+        "largePackets": { await $0.loseLargePackets() },
         "far": { await $0.loadFrom(far: 25) }, "farther": { await $0.loadFrom(far: 100) },
         "ipv6": { await $0.loseIPv6() }, "silentNames": { await $0.loseNameServer() },
         "silentConnection": { await $0.loseConnection() },
@@ -115,6 +116,14 @@ struct TwoHostsProbe {
         print(await load("connection"), ContinuousClock.now - start < .seconds(1.5 * Self.timeout) ? "in time" : "late")
         NetworkProbe.check(lk_test_add_route("wire", NetworkProbe.address(10, 0, 0, 0)), "add route")
         print(await load("file"))
+    }
+
+    /// There is an address, as of a bridge to containers, and no route to the name server: a task waits for one.
+    private func waitForNameServer() async {
+        NetworkProbe.check(lk_test_remove_route("wire", NetworkProbe.address(10, 0, 0, 0)), "remove route")
+        guard let url = URL(string: "http://missing.example/") else { return }
+        let task = Self.session(server, waits: true, timeout: 60).dataTask(with: url)
+        print(await Receiver(whenWaiting: { task.cancel() }).run(task))
     }
 
     /// Packets of the usual size are lost, without a message to the sender.

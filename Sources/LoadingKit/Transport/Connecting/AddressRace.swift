@@ -141,8 +141,28 @@ final class AddressRace {
 
     private var error: TransportError {
         let endpoint = Endpoint.tcp(host: host, port: port).description
-        guard let last = failedAddresses.last else { return TransportError(.resolve, endpoint, resolverCause) }
-        return TransportError(.connect, endpoint, last.cause, failedAddresses: failedAddresses)
+        // An address to which there is no way says less about the host than one that was tried.
+        let tried = failedAddresses.last { !$0.cause.isLackOfRoute }
+        guard let failed = tried ?? failedAddresses.last else {
+            return TransportError(.resolve, endpoint, resolverCause, isOffline: isWithoutNameServer)
+        }
+        return TransportError(
+            .connect, endpoint, failed.cause, failedAddresses: failedAddresses,
+            isOffline: tried == nil && failedAddresses.allSatisfy { isUnreachable($0.address) })
+    }
+
+    /// Whether the system itself knows no way to the address. Otherwise it was a router that knows none.
+    private func isUnreachable(_ address: SocketAddress) -> Bool {
+        if case .none = NetworkInterface.route(to: address, by: use.interface) { true } else { false }
+    }
+
+    /// Whether the lookups can have failed because there is no network. A server that answers is in a network.
+    private var isWithoutNameServer: Bool {
+        switch resolverCause {
+        case .resolverFailed: Networks.haveNoAddress || Networks.haveNoDefaultRoute
+        case .nameNotFound, .noAddresses: Networks.haveNoAddress
+        case _: false
+        }
     }
 
     /// The cause is "not found" only if both lookups report this; a failed lookup might have found an address.

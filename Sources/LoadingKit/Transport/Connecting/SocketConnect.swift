@@ -38,22 +38,24 @@ final class SocketConnect: EventSource {
 
     /// Begins. `completion` may be called at once, and is never called after `cancel()`.
     func start(_ completion: @escaping Completion) {
-        if use.isRestricted, let interface = NetworkInterface.outgoing(to: address, by: use.interface),
-            let exclusion = use.exclusion(of: interface)
-        {
-            return end(completion, .failure(.notAllowed(exclusion, interface: interface.name)))
+        do {
+            if let (interface, exclusion) = try exclusion() {
+                return end(completion, .failure(.notAllowed(exclusion, interface: interface.name)))
+            }
+            bind(try Socket.open(for: address, use, on: loop).get(), completion)
+        } catch  where error.isLackOfDescriptors && descriptorAttempts < Self.maximumDescriptorAttempts {
+            closeIdleConnections(completion, error)
+        } catch {
+            fail(completion, error)
         }
-        open(completion)
     }
 
-    private func open(_ completion: @escaping Completion) {
-        switch Socket.open(for: address, use, on: loop) {
-        case .success(let socket): bind(socket, completion)
-        case .failure(let failure)
-        where failure.isLackOfDescriptors && descriptorAttempts < Self.maximumDescriptorAttempts:
-            closeIdleConnections(completion, failure)
-        case .failure(let failure): fail(completion, failure)
-        }
+    /// The interface by which the connection would leave, if it is excluded. Throws where that is unknown.
+    private func exclusion() throws(SystemCallFailure) -> (NetworkInterface, NetworkUse.Exclusion)? {
+        guard use.isRestricted, case .ip = address,
+            let interface = try NetworkInterface.outgoing(to: address, by: use.interface)
+        else { return nil }
+        return use.exclusion(of: interface).map { (interface, $0) }
     }
 
     private func bind(_ socket: Socket, _ completion: @escaping Completion) {
@@ -79,7 +81,7 @@ final class SocketConnect: EventSource {
 
     private func idleConnectionsDidClose(_ count: Int, _ failure: SystemCallFailure) {
         guard case .waitingForDescriptors(let completion) = state else { return }
-        if count > 0 { open(completion) } else { fail(completion, failure) }
+        if count > 0 { start(completion) } else { fail(completion, failure) }
     }
 
     func cancel() {

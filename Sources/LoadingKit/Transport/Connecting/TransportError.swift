@@ -49,12 +49,18 @@ package struct TransportError: Error, Sendable, Hashable {
     package var endpoint: String
     package var cause: Cause
     package var failedAddresses: [FailedAddress] = []
+    /// Whether the system had no network by which a name server or the addresses can be reached.
+    package var isOffline = false
 
-    package init(_ phase: Phase, _ endpoint: String, _ cause: Cause, failedAddresses: [FailedAddress] = []) {
+    package init(
+        _ phase: Phase, _ endpoint: String, _ cause: Cause, failedAddresses: [FailedAddress] = [],
+        isOffline: Bool = false
+    ) {
         self.phase = phase
         self.endpoint = endpoint
         self.cause = cause
         self.failedAddresses = failedAddresses
+        self.isOffline = isOffline
     }
 
     /// The options cannot be used, as the text says.
@@ -67,6 +73,15 @@ extension TransportError.Cause {
         case ECONNREFUSED: self = .refused
         case ETIMEDOUT: self = .timedOut
         case _: self = .systemCall(failure.name, errno: failure.code)
+        }
+    }
+
+    /// Whether the system, or a router, knows no way to the address.
+    var isLackOfRoute: Bool {
+        if case .systemCall(let name, let code) = self {
+            SystemCallFailure(name: name, code: code).isLackOfRoute
+        } else {
+            false
         }
     }
 

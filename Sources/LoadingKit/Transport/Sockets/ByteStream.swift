@@ -110,12 +110,12 @@ package final class ByteStream {
         return socket.peek() != -Int(EAGAIN)
     }
 
-    /// Whether packets to the peer would leave by another interface now, from another address than the connection's.
+    /// Whether packets to the peer would leave by another interface now than the connection's.
     package var isBetterRouted: Bool {
-        guard case .ip(let local, _) = info.local, let now = NetworkInterface.source(to: info.remote) else {
-            return false
-        }
-        return now != local
+        guard case .ip(let local, _) = info.local, case .from(let now) = NetworkInterface.route(to: info.remote),
+            now != local, let selected = try? NetworkInterface.having(now)
+        else { return false }
+        return (try? NetworkInterface.having(local)) != selected
     }
 
     /// Whether packets to the peer would be sent from another address now, or would not be sent at all.
@@ -124,7 +124,7 @@ package final class ByteStream {
         return switch NetworkInterface.route(to: info.remote) {
         case .from(let now): now != local
         case .none: true
-        case .unknown: NetworkInterface.having(local) == nil
+        case .unknown: !NetworkInterface.mayHave(local)
         }
     }
 

@@ -15,22 +15,31 @@ struct NetworkInterface: Hashable {
         return String(decoding: bytes.prefix(count), as: UTF8.self)
     }
 
-    /// The interface by which packets to an address leave now; nil if there is none.
-    static func outgoing(to address: SocketAddress, by required: RequiredInterface?) -> NetworkInterface? {
+    /// The interface by which packets to an address leave now; nil if they would not be sent. Throws where the system does
+    /// not say.
+    static func outgoing(
+        to address: SocketAddress, by required: RequiredInterface?
+    ) throws(SystemCallFailure) -> NetworkInterface? {
         switch required {
-        case .name(let name): NetworkInterface(name: name)
-        case .address(let local): having(local)
-        case nil: source(to: address).flatMap(having)
+        case .name(let name): return NetworkInterface(name: name)
+        case .address(let local): return try having(local)
+        case nil:
+            switch route(to: address) {
+            case .from(let local): return try having(local)
+            case .none: return nil
+            case .unknown(let failure): throw failure
+            }
         }
     }
 
-    static func having(_ local: IPAddress) -> NetworkInterface? {
-        addresses().first { $0.address == local }?.interface
+    /// The interface that has an address; nil if none has it.
+    static func having(_ local: IPAddress) throws(SystemCallFailure) -> NetworkInterface? {
+        try addresses().first { $0.address == local }?.interface
     }
 
-    /// The address from which packets to an address are sent now; nil if they cannot be sent. Sends no packets.
-    static func source(to address: SocketAddress) -> IPAddress? {
-        if case .from(let local) = route(to: address) { local } else { nil }
+    /// Whether an interface has the address, or the system does not say.
+    static func mayHave(_ local: IPAddress) -> Bool {
+        do { return try having(local) != nil } catch { return true }
     }
 
     /// The way of packets to an address.
@@ -38,22 +47,30 @@ struct NetworkInterface: Hashable {
         case from(IPAddress)
         /// The system would not send them.
         case none
-        /// The system did not say, as it has no descriptor left.
-        case unknown
+        /// The system did not say, for example as it has no descriptor left.
+        case unknown(SystemCallFailure)
     }
 
-    /// Sends no packets.
-    static func route(to address: SocketAddress) -> Route {
-        guard case .ip = address else { return .unknown }
+    /// The way that packets to an address take now. Sends no packets.
+    ///
+    /// - Parameter required: the interface by which they have to leave; nil where the system selects it.
+    static func route(to address: SocketAddress, by required: RequiredInterface? = nil) -> Route {
         let descriptor = SystemCalls.datagramSocket(address.family)
-        guard descriptor >= 0 else { return .unknown }
+        guard descriptor >= 0 else { return .unknown(SystemCallFailure(.socket, descriptor)) }
         let socket = Int32(descriptor)
         defer { SystemCalls.close(socket) }
-        guard let result = address.withSystemAddress({ SystemCalls.connect(socket, $0, $1) }) else { return .unknown }
-        guard result == 0 else { return [-ENETUNREACH, -EHOSTUNREACH].contains(Int32(result)) ? .none : .unknown }
+        if let bound = required?.bind(socket, for: address.family), bound < 0 {
+            return .unknown(SystemCallFailure(.bind, bound))
+        }
+        let connected = address.withSystemAddress { SystemCalls.connect(socket, $0, $1) } ?? -Int(ENAMETOOLONG)
+        guard connected == 0 else {
+            let failure = SystemCallFailure(.connect, connected)
+            return failure.isLackOfRoute ? .none : .unknown(failure)
+        }
         var storage = sockaddr_storage()
-        guard SystemCalls.localAddress(socket, &storage) == 0, case .ip(let local, _)? = SocketAddress(storage) else {
-            return .unknown
+        let named = SystemCalls.localAddress(socket, &storage)
+        guard named == 0, case .ip(let local, _)? = SocketAddress(storage) else {
+            return .unknown(SystemCallFailure(.getsockname, named))
         }
         return .from(local)
     }
@@ -65,9 +82,10 @@ struct NetworkInterface: Hashable {
     }
 
     /// The addresses of the interfaces that are up.
-    fileprivate static func addresses() -> [Assignment] {
+    fileprivate static func addresses() throws(SystemCallFailure) -> [Assignment] {
         var list: UnsafeMutablePointer<ifaddrs>?
-        guard getifaddrs(&list) == 0 else { return [] }
+        // It opens a socket, which a sandbox may forbid.
+        guard getifaddrs(&list) == 0 else { throw SystemCallFailure(name: .socket, code: errno) }
         defer { freeifaddrs(list) }
         var found: [Assignment] = []
         var next = list
@@ -88,11 +106,25 @@ struct NetworkInterface: Hashable {
 package enum Networks {
     /// Whether the interface that now has an address is a modem.
     package static func isCellular(_ address: String) -> Bool {
-        NetworkInterface.addresses().first { $0.address.description == address }?.interface.isCellular ?? false
+        let assignment = try? NetworkInterface.addresses().first { $0.address.description == address }
+        return assignment?.interface.isCellular ?? false
     }
 
-    /// Whether any interface other than the loopback interface has an address.
-    package static var exist: Bool { NetworkInterface.addresses().contains { !$0.isLoopback } }
+    /// Whether no interface has an address in a network other than this machine and the interface's link. False where the
+    /// system does not say.
+    static var haveNoAddress: Bool {
+        guard let addresses = try? NetworkInterface.addresses() else { return false }
+        return addresses.allSatisfy { $0.isLoopback || $0.address.isLinkLocal }
+    }
+
+    /// Whether the system has no way to the Internet: it would not send packets to addresses of either family there. False
+    /// where the system does not say. A bridge to containers has an address when all networks are down.
+    static var haveNoDefaultRoute: Bool {
+        // Reserved for documentation (RFC 5737, RFC 3849), and in no local network.
+        [IPAddress("192.0.2.1"), IPAddress("2001:db8::1")].compactMap(\.self).allSatisfy { address in
+            if case .none = NetworkInterface.route(to: .ip(address, port: 53)) { true } else { false }
+        }
+    }
 }
 
 /// The networks that a connection may use, the marking of its packets, and the requirements for its address.
@@ -113,6 +145,9 @@ package struct NetworkUse: Sendable, Hashable {
     package var interface: RequiredInterface?
 
     package init() {}
+
+    /// Whether the system selects the network, so that another one can be selected when the networks change.
+    package var isSelectedBySystem: Bool { interface == nil && !isMultipath }
 
     var isRestricted: Bool { !allowsCellular || !allowsExpensive }
 

@@ -411,5 +411,12 @@ package struct SystemCallFailure: Error, Sendable, Hashable, CustomStringConvert
     /// Whether the process, or the system, has reached its limit of open descriptors.
     var isLackOfDescriptors: Bool { code == EMFILE || code == ENFILE }
 
+    /// Whether the system could not send packets to an address, at `connect`: it knows no way there, or a router or the
+    /// network of the address reports that there is none. A lack of free local ports has the same code as a lack of local
+    /// addresses.
+    var isLackOfRoute: Bool {
+        name == .connect && [ENETUNREACH, ENETDOWN, EHOSTUNREACH, EADDRNOTAVAIL].contains(code)
+    }
+
     package var description: String { "\(name.rawValue): \(SystemCalls.text(ofError: code))" }
 }

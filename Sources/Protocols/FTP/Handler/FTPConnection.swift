@@ -125,8 +125,7 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
     }
 
     func networkDidChange() {
-        // The route of a connection over a given interface, or over several, is not for the system to choose.
-        guard key.use.interface == nil, !key.use.isMultipath, control.stream?.hasLostRoute == true else { return }
+        guard key.use.isSelectedBySystem, control.stream?.hasLostRoute == true else { return }
         retire(.lost)
     }
 

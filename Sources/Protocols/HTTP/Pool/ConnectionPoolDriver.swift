@@ -501,9 +501,7 @@ final class ConnectionPoolDriver: RoutePool {
     func retireAll() { run(pool.retireAll(now: loop.now)) }
 
     func networkDidChange() {
-        // The route of a connection over a given interface, or over several, is not for the system to choose.
-        let isChosen = route.use.interface == nil && !route.use.isMultipath
-        let stale = isChosen ? connections.ids.filter { connections[$0]?.hasLostRoute == true } : []
+        let stale = route.use.isSelectedBySystem ? connections.ids.filter { connections[$0]?.hasLostRoute == true } : []
         run(pool.networkDidChange(stale: stale, now: loop.now))
         for connection in leaving { connection.check() }
     }
