@@ -114,6 +114,36 @@ import Testing
         }
     }
 
+    /// A name server that was not reached may be reached in another network. Addresses are kept: in some systems the
+    /// networks change all the time.
+    @Test func failuresOfAnotherNetworkAreForgotten() async {
+        let table = Table(["a.test": [.v4(1)]])
+        let resolver = Resolver(time: .manual(ManualTime()), lookup: table.lookup)
+        await withLoop { loop in
+            for _ in 0..<2 { #expect(await resolve("a.test", resolver, loop) == Answers(v4: [.v4(1)], v6: [])) }
+            resolver.networksDidChange()
+            _ = await resolve("a.test", resolver, loop)
+            #expect(table.asked.withLock { $0.sorted() } == ["a.test v4", "a.test v6", "a.test v6"])
+        }
+    }
+
+    @Test func aLookupInAnotherNetworkIsNotShared() async {
+        let gate = Gate()
+        let table = Table(["a.test": [.v4(1)]], gate: gate)
+        let resolver = Resolver(time: .manual(ManualTime()), lookup: table.lookup)
+        await withLoop { loop in
+            async let first = resolve("a.test", resolver, loop)
+            while table.asked.withLock({ $0.count }) < 2 { await Task.yield() }
+            resolver.networksDidChange()
+            async let second = resolve("a.test", resolver, loop)
+            while table.asked.withLock({ $0.count }) < 4 { await Task.yield() }
+            for _ in 0..<4 { gate.open() }
+            for answers in await [first, second] { #expect(answers == Answers(v4: [.v4(1)], v6: [])) }
+            _ = await resolve("a.test", resolver, loop)
+            #expect(table.asked.withLock { $0.count } == 4)
+        }
+    }
+
     @Test func askersShareALookup() async {
         let gate = Gate()
         let table = Table(["a.test": [.v4(1)]], gate: gate)

@@ -37,17 +37,22 @@ package final class Resolver: Sendable {
         }
     }
 
-    fileprivate struct Key: Hashable {
+    fileprivate struct Question: Hashable {
         var name: String
         var family: Family
         /// Whether an answer counts only if it was validated by DNSSEC.
         var mustBeValid: Bool
     }
 
+    /// A lookup.
+    fileprivate struct Key: Hashable {
+        let question: Question
+        /// The value of ``Names/generation`` when the lookup was requested.
+        let generation: Int
+    }
+
     private struct Pending {
         let work: BlockingPool.Work
-        /// The value of ``Names/forgetCount`` when the lookup was requested.
-        let forgetCount: Int
         /// The callbacks by the requests' numbers.
         var waiting: [UInt64: @Sendable (Answer) -> Void]
     }
@@ -55,12 +60,20 @@ package final class Resolver: Sendable {
     private struct Known {
         let answer: Answer
         let until: MonotonicTime
+        let generation: Int
+
+        /// A failure counts only in the networks in which it was found.
+        func counts(at now: MonotonicTime, in current: Int) -> Bool {
+            if case .failure = answer, generation != current { false } else { now < until }
+        }
     }
 
     private struct Names {
         var pending: [Key: Pending] = [:]
-        var known: [Key: Known] = [:]
-        var forgetCount = 0
+        var known: [Question: Known] = [:]
+        /// How often the networks have changed, or all answers were forgotten. A request shares no lookup of an earlier
+        /// generation, whose name server may never answer.
+        var generation = 0
     }
 
     /// The time for which an answer is used, in nanoseconds: the system does not return the record's time to live.
@@ -121,7 +134,7 @@ package final class Resolver: Sendable {
         }
         let box = LoopTransfer(Waiter(request: request, answer: answer))
         for family in Family.allCases where !request.isCancelled {
-            lookUp(Key(name: host.lowercased(), family: family, mustBeValid: mustBeValid), box, loop)
+            lookUp(Question(name: host.lowercased(), family: family, mustBeValid: mustBeValid), box, loop)
         }
         return request
     }
@@ -132,53 +145,65 @@ package final class Resolver: Sendable {
 
         func deliver(_ key: Key, _ result: Answer) {
             request.keys.removeAll { $0 == key }
-            if !request.isCancelled { answer(key.family, result) }
+            if !request.isCancelled { answer(key.question.family, result) }
         }
     }
 
     private enum Standing {
         case known(Answer)
         /// Another request has started the lookup.
-        case pending
-        case asked(BlockingPool.Work)
+        case pending(Key)
+        case asked(Key, BlockingPool.Work)
     }
 
-    private func lookUp(_ key: Key, _ waiter: LoopTransfer<Waiter>, _ loop: EventLoop) {
+    private func lookUp(_ question: Question, _ waiter: LoopTransfer<Waiter>, _ loop: EventLoop) {
         let request = waiter.value.request
-        let standing = note(key, request.number) { result in
+        let standing = note(question, request.number) { key, result in
             loop.execute { waiter.value.deliver(key, result) }
         }
-        if case .known(let answer) = standing { return waiter.value.deliver(key, answer) }
-        request.keys.append(key)
-        if case .asked(let work) = standing { pool.run(work) }
+        switch standing {
+        case .known(let answer): if !request.isCancelled { waiter.value.answer(question.family, answer) }
+        case .pending(let key): request.keys.append(key)
+        case .asked(let key, let work):
+            request.keys.append(key)
+            pool.run(work)
+        }
     }
 
-    private func note(_ key: Key, _ number: UInt64, _ deliver: @escaping @Sendable (Answer) -> Void) -> Standing {
+    private func note(
+        _ question: Question, _ number: UInt64, _ deliver: @escaping @Sendable (Key, Answer) -> Void
+    ) -> Standing {
         let now = time.now
         return names.withLock { names in
-            if let known = names.known[key], now < known.until { return .known(known.answer) }
+            if let known = names.known[question], known.counts(at: now, in: names.generation) {
+                return .known(known.answer)
+            }
+            let key = Key(question: question, generation: names.generation)
             if names.pending[key] != nil {
-                names.pending[key]?.waiting[number] = deliver
-                return .pending
+                names.pending[key]?.waiting[number] = { deliver(key, $0) }
+                return .pending(key)
             }
             let work = BlockingPool.Work(
-                { self.finish(key, self.look(up: key)) }, orElse: { self.refuse(key, $0) })
-            names.pending[key] = Pending(work: work, forgetCount: names.forgetCount, waiting: [number: deliver])
-            return .asked(work)
+                { self.finish(key, self.look(up: key.question)) }, orElse: { self.refuse(key, $0) })
+            names.pending[key] = Pending(work: work, waiting: [number: { deliver(key, $0) }])
+            return .asked(key, work)
         }
     }
 
     /// Forgets all answers: a name may have other addresses in another network. Answers to lookups that are under way are
-    /// delivered, and not kept.
+    /// delivered to the requests that wait for them, and not kept; later requests begin others.
     package func forget() {
         names.withLock { names in
             names.known = [:]
-            names.forgetCount &+= 1
+            names.generation &+= 1
         }
     }
 
-    private func look(up key: Key) -> Answer {
-        key.mustBeValid ? validatedLookup(key.name, key.family) : lookup(key.name, key.family)
+    /// Forgets the failures: the name servers may be reached now. Addresses stay known.
+    package func networksDidChange() { names.withLock { $0.generation &+= 1 } }
+
+    private func look(up question: Question) -> Answer {
+        (question.mustBeValid ? validatedLookup : lookup)(question.name, question.family)
     }
 
     /// A request no longer waits for a lookup. A lookup for which no request waits does not begin. A running lookup
@@ -200,7 +225,7 @@ package final class Resolver: Sendable {
         case .failure: lifetime = Self.failureLifetime
         }
         let until = time.now.advanced(byNanoseconds: lifetime)
-        answerWaiters(key, answer, Known(answer: answer, until: until))
+        answerWaiters(key, answer, Known(answer: answer, until: until, generation: key.generation))
     }
 
     /// The lookup does not take place. The failure is not kept, as the cause may be temporary.
@@ -211,8 +236,8 @@ package final class Resolver: Sendable {
     private func answerWaiters(_ key: Key, _ answer: Answer, _ known: Known?) {
         let pending = names.withLock { names in
             let pending = names.pending.removeValue(forKey: key)
-            if let known, pending?.forgetCount ?? names.forgetCount == names.forgetCount {
-                names.known[key] = known
+            if let known, key.generation == names.generation {
+                names.known[key.question] = known
                 Self.trim(&names.known)
             }
             return pending
@@ -222,12 +247,14 @@ package final class Resolver: Sendable {
     }
 
     /// Limits the number of names. The answers that expire first are removed first.
-    private static func trim(_ known: inout [Key: Known]) {
+    private static func trim(_ known: inout [Question: Known]) {
         let limit = maximumNames * Family.allCases.count
         guard known.count > limit else { return }
         // Removes a quarter more than necessary, so that not every new name causes this.
         let excess = known.count - limit + limit / 4
-        for (key, _) in known.sorted(by: { $0.value.until < $1.value.until }).prefix(excess) { known[key] = nil }
+        for (question, _) in known.sorted(by: { $0.value.until < $1.value.until }).prefix(excess) {
+            known[question] = nil
+        }
     }
 
     /// The addresses of literals, and of the names for this machine (RFC 6761 §6.3).
