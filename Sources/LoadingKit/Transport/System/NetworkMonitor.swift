@@ -17,9 +17,15 @@ package final class NetworkMonitor: EventSource {
         package func cancel() { monitor?.remove(self) }
     }
 
+    /// The delay before the next attempt to open the socket, in seconds, where the process has no descriptor left.
+    private static let reopenDelay = 5.0
+
     private let loop: EventLoop
     private var socket: Socket?
+    private var reopenTimer: LoopTimer?
     private var observers: [WeakObserver] = []
+    /// The number of changes since the monitor was made, while it had observers.
+    package private(set) var changeCount = 0
 
     private struct WeakObserver {
         weak var observer: Observer?
@@ -44,6 +50,9 @@ package final class NetworkMonitor: EventSource {
         }.value
     }
 
+    /// Whether changes are reported: a sandbox may forbid it.
+    package var reportsChanges: Bool { socket != nil }
+
     /// Calls back after each change, on the loop. The kind of change is not reported.
     package func observe(_ changed: @escaping () -> Void) -> Observer {
         loop.preconditionCurrent()
@@ -56,7 +65,7 @@ package final class NetworkMonitor: EventSource {
 
     private func remove(_ observer: Observer) {
         observers.removeAll { $0.observer == nil || $0.observer === observer }
-        if observers.isEmpty { socket = nil }
+        if observers.isEmpty { (socket, reopenTimer) = (nil, nil) }
     }
 
     func handle(events: UInt32) {
@@ -68,13 +77,30 @@ package final class NetworkMonitor: EventSource {
             guard result > 0 || result == -Int(ENOBUFS) else { break }
             hasChanged = true
         }
-        if hasChanged { for observer in observers.compactMap(\.observer) { observer.changed() } }
+        if hasChanged { report() }
+    }
+
+    func report() {
+        changeCount &+= 1
+        Resolver.shared.networksDidChange()
+        for observer in observers.compactMap(\.observer) { observer.changed() }
     }
 
     private func open() {
         let result = SystemCalls.routeSocket()
-        guard result >= 0 else { return }
+        guard result >= 0 else {
+            return SystemCallFailure(.socket, result).isLackOfDescriptors ? openLater() : ()
+        }
         let socket = Socket(descriptor: Int32(clamping: result), loop: loop)
         if socket.watch(by: self) == nil { self.socket = socket }
+    }
+
+    /// What has happened until then is reported as a change.
+    private func openLater() {
+        reopenTimer = loop.schedule(at: loop.now.advanced(bySeconds: Self.reopenDelay)) { [weak self] in
+            guard let self, !observers.isEmpty else { return }
+            open()
+            if socket != nil { report() }
+        }
     }
 }

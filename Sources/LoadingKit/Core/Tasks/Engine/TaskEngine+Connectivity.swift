@@ -9,9 +9,18 @@ extension TaskEngine {
     func requestToRetry(after error: any Error) -> URLRequest? {
         let isStreamUnread = sentStream.map { $0.streamStatus == .notOpen } ?? true
         guard core.settings.waitsForConnectivity, task.response == nil, isStreamUnread, !hold.contains(.undecided),
-            URLError(error, url: nil).code == .notConnectedToInternet
+            isForWantOfNetwork(URLError(error, url: nil).code)
         else { return nil }
         return task.currentRequest
+    }
+
+    /// A lookup that fails may have been answered by the network that was there when it began.
+    private func isForWantOfNetwork(_ code: URLError.Code) -> Bool {
+        switch code {
+        case .notConnectedToInternet: true
+        case .cannotFindHost, .dnsLookupFailed: networksHaveChanged
+        case _: false
+        }
     }
 }
 
@@ -20,6 +29,8 @@ final class NetworkWait {
     /// The delay between a change of the networks and the retry, in seconds: changes occur in bursts, and an address
     /// appears before its route.
     private static let settlingTime = 0.1
+    /// The delay between retries, in seconds, where changes are not reported.
+    private static let retryInterval = 5.0
 
     private weak var engine: TaskEngine?
     private var observer: NetworkMonitor.Observer?
@@ -27,13 +38,24 @@ final class NetworkWait {
 
     init(_ engine: TaskEngine) {
         self.engine = engine
-        observer = engine.core.networks.observe { [weak self] in self?.networksDidChange() }
+        observer = engine.core.networks.observe { [weak self] in self?.retry(after: Self.settlingTime) }
     }
 
-    private func networksDidChange() {
+    /// The task waits, for the first time or again.
+    ///
+    /// - Parameter hasMissedChange: whether the networks have changed during the attempt.
+    func begin(hasMissedChange: Bool) {
+        if hasMissedChange {
+            retry(after: Self.settlingTime)
+        } else if engine?.core.networks.reportsChanges == false {
+            retry(after: Self.retryInterval)
+        }
+    }
+
+    private func retry(after seconds: Double) {
         guard let loop = engine?.loop else { return }
         timer?.cancel()
-        timer = loop.schedule(at: loop.now.advanced(bySeconds: Self.settlingTime)) { [weak self] in
+        timer = loop.schedule(at: loop.now.advanced(bySeconds: seconds)) { [weak self] in
             self?.engine?.loadPostponed()
         }
     }

@@ -31,6 +31,8 @@ final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // conf
     @exclusivity(unchecked) private(set) var loadEnd = LoadEnd.replaced
     /// From the first wait for a network until the task's end.
     @exclusivity(unchecked) private var networkWait: NetworkWait?
+    /// The number of changes of the networks before the current load, where the task would wait for a network.
+    @exclusivity(unchecked) private var networkChanges = 0
 
     init(_ task: URLSessionTask, _ session: URLSession, _ delegates: TaskDelegates?, _ sink: any TaskSink) {
         self.task = task
@@ -178,6 +180,7 @@ final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // conf
         do {
             let handler = try core.makeLoad(request, task: task, isOwnRequest: true, from: 0)
             guard stage.beginLoading(handler) else { return }
+            if core.settings.waitsForConnectivity { networkChanges = core.networkChangeCount }
             if sentStream !== request.httpBodyStream { BodyStreamReader.close(sentStream) }
             sentStream = request.httpBodyStream
             // An earlier request of the task may have sent bytes.
@@ -210,13 +213,19 @@ final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // conf
         guard let handler = stage.waitForNetwork(with: request) else { return }
         clock.isQueued = true
         end(handler)
-        guard networkWait == nil, !isOver else { return }
-        networkWait = NetworkWait(self)
+        guard !isOver else { return }
+        let wait = networkWait ?? NetworkWait(self)
+        wait.begin(hasMissedChange: networksHaveChanged)
+        guard networkWait == nil else { return }
+        networkWait = wait
         guard let delegates else { return }
         core.mailbox.post(for: task) { [session, task] in
             delegates.task?.urlSession(session, taskIsWaitingForConnectivity: task)
         }
     }
+
+    /// Whether the networks have changed since the current load began.
+    var networksHaveChanged: Bool { networkChanges != core.networkChangeCount }
 
     private func end(_ handler: any LoopHandler) {
         handler.end()
