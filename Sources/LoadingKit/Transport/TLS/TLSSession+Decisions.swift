@@ -125,6 +125,8 @@ extension TLSSession {
 
     /// The server requests the client's certificate. OpenSSL calls again after it was made to wait.
     func provideCertificate() -> Reply {
+        // The program is asked for the connection inside alone, which would wait for the answer.
+        if decisions.isEstablished, decisions.isCarrier { return provide(.none) }
         switch decisions.identity {
         case .unasked:
             // HTTP/2 forbids the request after the handshake, as many streams are under way (RFC 9113 §9.2.3).
@@ -197,6 +199,8 @@ struct TLSDecisions {
     /// Whether the decider must decide about the server again after the handshake.
     var isToBeRepeated = false
     var isEstablished = false
+    /// Whether another TLS connection runs inside this one, as in a tunnel that a proxy has made.
+    var isCarrier = false
     /// The certificates that the server sent, from the call of the decider until the connection has them.
     var chain: [Certificate]?
 

@@ -65,6 +65,7 @@ final class TLSSession {
         let resumable = (family?.sessions ?? context.sessions).take(for: sessionKey)
         offersSession = resumable?.isFresh ?? false
         bio = SocketBIO(socket: socket, carrier: carrier)
+        carrier?.decisions.isCarrier = true
         ERR_clear_error()
         guard let ssl = SSL_new(context.context) else { return nil }
         self.ssl = ssl
