@@ -38,7 +38,7 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
     private let load: TaskEngine?
     /// The partition of the route to the host.
     private(set) var proxyPartition = ""
-    private var networkObserver: NetworkMonitor.Observer?
+    private var networkWatch: NetworkWatch?
     /// The timeout of the whole task. Reads and writes have their own timeouts.
     private var clock: TaskClock
     private var clockTimer: LoopTimer?
@@ -159,8 +159,8 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
     func channelDidOpen(_ channel: any StreamChannel) {
         state = .open(channel)
         OpenStreams.of(core).add(self)
-        if delegates != nil, networkObserver == nil {
-            networkObserver = core.networks.observe { [weak self] in self?.networksDidChange() }
+        if delegates != nil, networkWatch == nil, NetworkUse(core.settings).isSelectedBySystem {
+            networkWatch = NetworkWatch(core.networks, loop) { [weak self] in self?.networksDidChange() }
         }
         channel.handler = self
         proceed()
@@ -351,7 +351,7 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
         if connectionNumber > 0 { note(.connectionClosed(streams != nil ? .taken : error == nil ? .unusable : .lost)) }
         OpenStreams.of(core).remove(self)
         clockTimer?.cancel()
-        networkObserver?.cancel()
+        networkWatch = nil
         questions.closeAll()
         switch last {
         case .connecting(let attempt), .securing(let attempt): attempt.cancel()
