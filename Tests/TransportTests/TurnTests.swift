@@ -270,7 +270,7 @@ import Testing
             }
             SystemCalls.close(-1)
             #expect(plan.injectedCount == 0)
-            await loop.run { SystemCalls.close(-1) }
+            _ = await loop.run { SystemCalls.close(-1) }
             #expect(plan.injectedCount == 1)
             loop.attach(nil)
         }

@@ -63,7 +63,7 @@ extension PoolTable {
         HTTP/1.1 required: start #2 | http1 idle 0 active 0, waiting 2, attempts 2
         streams cannot upgrade: start #2 | http1 idle 0 active 0, waiting 2, attempts 2
         a minute passed: - | undetermined, waiting 2, attempts 1
-        retire all: - | undetermined, waiting 2, attempts 1
+        retire all: cancel #1, start #2 offering HTTP/2 | undetermined, waiting 2, attempts 1
         networks changed: - | undetermined, waiting 2, attempts 1
         networks and routes changed: - | undetermined, waiting 2, attempts 1
         session ended: - | undetermined, waiting 2, attempts 1, closing
@@ -127,7 +127,7 @@ extension PoolTable {
         HTTP/1.1 required: - | http1 idle 0 active 0, waiting 1, attempts 1
         streams cannot upgrade: - | http1 idle 0 active 0, waiting 1, attempts 1
         a minute passed: - | http1 idle 0 active 0, waiting 1, attempts 1
-        retire all: - | http1 idle 0 active 0, waiting 1, attempts 1
+        retire all: cancel #1, start #2 | http1 idle 0 active 0, waiting 1, attempts 1
         networks changed: - | http1 idle 0 active 0, waiting 1, attempts 1
         networks and routes changed: - | http1 idle 0 active 0, waiting 1, attempts 1
         session ended: - | http1 idle 0 active 0, waiting 1, attempts 1, closing
@@ -351,7 +351,7 @@ extension PoolTable {
         HTTP/1.1 required: retire 4 | http1 idle 0 active 0, waiting 1, attempts 1
         streams cannot upgrade: retire 4 | http1 idle 0 active 0, waiting 1, attempts 1
         a minute passed: - | http2 open 2 of 2, waiting 1, attempts 1
-        retire all: retire 4 | http2 no connection, waiting 1, attempts 1
+        retire all: cancel #2, retire 4, start #3 offering HTTP/2 | http2 no connection, waiting 1, attempts 1
         networks changed: check 4 | http2 open 2 of 2 awaits the server, waiting 1, attempts 1
         networks and routes changed: retire 4 | http2 no connection, waiting 1, attempts 1
         session ended: - | http2 open 2 of 2, waiting 1, attempts 1, closing

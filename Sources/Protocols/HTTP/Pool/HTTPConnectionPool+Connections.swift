@@ -183,10 +183,14 @@ extension HTTPConnectionPool {
     mutating func closeExpired(now: MonotonicTime) -> Actions { closeIdle(all: false, now) }
 
     /// Makes later requests open new connections: the idle connections are closed, the active ones take no further
-    /// request, and the attempts for which no request waits end.
+    /// request, and attempts begin anew. An attempt about which the program is deciding stays: it would have to be asked
+    /// again.
     mutating func retireAll(now: MonotonicTime) -> Actions {
         var actions = Actions()
         cancelSurplusAttempts(&actions)
+        for index in attempts.indices.reversed() where !attempts[index].isChallenging {
+            cancelAttempt(at: index, &actions)
+        }
         for connection in updateHTTP1({ $0.popIdle(before: .distantFuture) }) { actions += .close(connection) }
         abandon(http1.activeConnections + http2.entries.map(\.id), now, &actions)
         return actions
