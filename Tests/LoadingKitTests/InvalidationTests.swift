@@ -126,6 +126,19 @@ import Testing
         }
     }
 
+    /// A load that fails at once is over before the session's loop has noted the task, where both are done there.
+    @Test func aTaskThatEndsAtOnceOnTheSessionsLoopIsNotWaitedFor() async throws {
+        let url = try #require(URL(string: "unknown:scheme"))
+        try await withTimeout {
+            let events = InvalidationRecorder()
+            let session = makeSession(events)
+            await Task(executorPreference: session.executor) { session.dataTask(with: url).resume() }.value
+            session.finishTasksAndInvalidate()
+            let ends = await events.ends.contents { $0.last == "invalid" }
+            #expect(ends.count == 2)
+        }
+    }
+
     /// The load is over, and the session with it, when the delegate suspends the task: its end waits until the program cancels
     /// the session's tasks, or resumes them.
     @Test(arguments: [true, false]) func aTaskWhoseEndWaitsEndsBeforeTheSession(isCancelled: Bool) async throws {

@@ -122,10 +122,11 @@ package final class SessionCore: LiveSession, @unchecked Sendable {  // confined
         background?.attach(session)
     }
 
-    /// A task was created and is not resumed yet.
+    /// A task was created and is not resumed yet. Where it is resumed on the loop, its load may end before this is noted.
     func remember(_ task: URLSessionTask) {
         loop.perform {
-            if case .open = self.phase, self.entries[task.taskIdentifier] == nil, task.state != .completed {
+            guard !task.hasEnded, task.state != .completed else { return }
+            if case .open = self.phase, self.entries[task.taskIdentifier] == nil {
                 self.entries[task.taskIdentifier] = task
             }
         }
@@ -223,6 +224,7 @@ package final class SessionCore: LiveSession, @unchecked Sendable {  // confined
             events.note(.taskSucceeded(bytes: task.countOfBytesReceived), task: task.taskIdentifier)
         }
         task.engine = nil
+        task.hasEnded = true
         entries[task.taskIdentifier] = nil
         invalidateIfDone()
     }

@@ -20,6 +20,9 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     /// Runs the load. Used only on the session's event loop.
     nonisolated(unsafe) var engine: (any TaskRunner)?
 
+    /// Whether the load has ended. Used only on the session's event loop.
+    @exclusivity(unchecked) nonisolated(unsafe) var hasEnded = false
+
     /// Whether credentials or cookies were sent with one of its requests, or received with a response: results derived
     /// from it are not for other users. Used only on the session's event loop.
     nonisolated(unsafe) package var isPersonal = false
