@@ -126,6 +126,42 @@ import Testing
         }
     }
 
+    /// The last of several changes counts, whichever thread writes it.
+    @Test func changesOnSeveralThreads() async throws {
+        let session = makeSession()
+        defer { session.invalidateAndCancel() }
+        let url = try #require(URL(string: "http://127.0.0.1:1/"))
+        try await withTimeout {
+            for _ in 0..<50 {
+                let task = session.dataTask(with: url)
+                let progress = task.progress
+                await withTaskGroup(of: Void.self) { group in
+                    for number in 1...4 as ClosedRange<Int64> {
+                        group.addTask {
+                            for round in 0..<25 {
+                                task.countOfBytesClientExpectsToReceive = number * 100 + Int64(round)
+                            }
+                        }
+                    }
+                }
+                #expect(progress.totalUnitCount == task.countOfBytesClientExpectsToReceive)
+            }
+        }
+    }
+
+    /// A program adds the progress to another one itself.
+    @Test func aProgressIsNoPartOfTheCurrentOne() throws {
+        let session = makeSession()
+        defer { session.invalidateAndCancel() }
+        let task = session.dataTask(with: try #require(URL(string: "http://127.0.0.1:1/")))
+        let parent = Progress(totalUnitCount: 1)
+        parent.becomeCurrent(withPendingUnitCount: 1)
+        let progress = task.progress
+        parent.resignCurrent()
+        // Without a child, Foundation counts the pending units as completed.
+        #expect(parent.isFinished && progress.isIndeterminate)
+    }
+
     @Test func aParentHoldsBackAndCancelsItsChildren() async throws {
         let release = Signal()
         let server = try LoopbackServer(route: Self.route(release))

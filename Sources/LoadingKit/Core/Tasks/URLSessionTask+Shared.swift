@@ -36,6 +36,7 @@ extension URLSessionTask {
         var clientExpectsToSend = NSURLSessionTransferSizeUnknown
         var clientExpectsToReceive = NSURLSessionTransferSizeUnknown
         var progress: Progress?
+        var progressUpdate = ProgressUpdate.none
         /// The task that has replaced this one: the program's calls on this task apply to the successor.
         var successor: URLSessionTask?
         /// Whether the delegate still has to answer about the stored response. Until then nothing else is reported to

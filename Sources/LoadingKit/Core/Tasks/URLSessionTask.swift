@@ -61,7 +61,9 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         mailbox = session.core.mailbox
         taskIdentifier = other.taskIdentifier
         created = other.created
-        let state = other.shared.withLock { LoopTransfer($0) }.value
+        var state = other.shared.withLock { LoopTransfer($0) }.value
+        state.progressUpdate = .none
+        let progress = state.progress
         shared = Guarded(state)
         sentCount.store(other.countOfBytesSent, ordering: .relaxed)
         super.init()
@@ -71,7 +73,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
             old.lifecycle.complete()
             old.successor = self
         }
-        if let progress = state.progress { steer(by: progress) }
+        if let progress { steer(by: progress) }
     }
 
     /// The task itself: a task is not copied.
@@ -379,7 +381,8 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     /// indeterminate. It is finished when the task has succeeded. A task that replaces another also has its progress.
     open var progress: Progress {
         if let made = shared.withLock({ $0.progress }) { return made }
-        let fresh = Progress(totalUnitCount: -1)
+        // Not a child of the thread's current progress.
+        let fresh = Progress.discreteProgress(totalUnitCount: -1)
         (fresh.isCancellable, fresh.isPausable) = (true, true)
         fresh.kind = .file
         if self is URLSessionDownloadTask {
@@ -393,25 +396,6 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         }
         updateProgress()
         return progress
-    }
-
-    private func steer(by progress: Progress) {
-        progress.cancellationHandler = { [weak self] in self?.cancel() }
-        progress.pausingHandler = { [weak self] in self?.suspend() }
-        progress.resumingHandler = { [weak self] in self?.resume() }
-    }
-
-    /// Updates the progress, where the program has read it.
-    func updateProgress() {
-        guard let progress = shared.withLock({ $0.progress }) else { return }
-        let done = countOfBytesSent &+ countOfBytesReceived
-        let total = shared.withLock { $0.totalBytes(sent: countOfBytesSent, done: done) }
-        // An empty body is complete, too, which a total of 0 would not show.
-        let isEmpty = total == 0 && done == 0 && state == .completed
-        // Foundation ends the process where a total that was positive becomes 0, as when the program's estimate meets
-        // an empty response. 0 is never set, because another thread may set an estimate at the same time.
-        progress.totalUnitCount = isEmpty ? 1 : total == 0 ? NSURLSessionTransferSizeUnknown : total
-        progress.completedUnitCount = isEmpty ? 1 : done
     }
 
     /// The lowest priority, 0.

@@ -1,0 +1,72 @@
+import Foundation
+
+/// The updates of a task's progress.
+extension URLSessionTask {
+    func steer(by progress: Progress) {
+        progress.cancellationHandler = { [weak self] in self?.cancel() }
+        progress.pausingHandler = { [weak self] in self?.suspend() }
+        progress.resumingHandler = { [weak self] in self?.resume() }
+    }
+
+    /// Updates the progress, where the program has read it.
+    ///
+    /// Of the threads that call this at the same time, one writes the progress until it is current. No lock is held
+    /// meanwhile: a change of the progress may call the program.
+    func updateProgress() {
+        guard shared.withLock({ $0.planProgressUpdate() }) else { return }
+        while let (progress, units) = shared.withLock({
+            $0.nextProgress(
+                sent: sentCount.load(ordering: .relaxed), received: receivedCount.load(ordering: .relaxed))
+        }) {
+            progress.show(units)
+        }
+    }
+}
+
+extension URLSessionTask.Shared {
+    /// The state of ``URLSessionTask/updateProgress()``.
+    enum ProgressUpdate {
+        case none
+        /// A thread writes the progress.
+        case underWay
+        /// The same, and afterwards it has to write the progress again.
+        case repeated
+    }
+
+    /// The number of bytes up to now, and of all bytes: -1 where it is unknown.
+    struct ProgressUnits {
+        let done: Int64
+        let total: Int64
+        let hasSucceeded: Bool
+    }
+
+    /// Returns whether the caller has to write the progress. Otherwise there is none, or another thread writes it.
+    mutating func planProgressUpdate() -> Bool {
+        // A task that has replaced this one has the progress, too.
+        guard progress != nil, successor == nil else { return false }
+        defer { progressUpdate = .repeated }
+        return progressUpdate == .none
+    }
+
+    /// The values for the thread that writes the progress; nil once it is current.
+    mutating func nextProgress(sent: Int64, received: Int64) -> (Progress, ProgressUnits)? {
+        progressUpdate = progressUpdate == .repeated && successor == nil ? .underWay : .none
+        guard progressUpdate == .underWay, let progress else { return nil }
+        let done = max(0, sent &+ received)
+        let units = ProgressUnits(
+            done: done, total: totalBytes(sent: sent, done: done),
+            hasSucceeded: lifecycle.state == .completed && error == nil)
+        return (progress, units)
+    }
+}
+
+extension Progress {
+    fileprivate func show(_ units: URLSessionTask.Shared.ProgressUnits) {
+        // An empty body is complete, too, which a total of 0 would not show.
+        let isEmpty = units.total == 0 && units.done == 0 && units.hasSucceeded
+        // Foundation ends the process where a total that was positive becomes 0, as when the program's estimate meets
+        // an empty response.
+        totalUnitCount = isEmpty ? 1 : units.total == 0 ? NSURLSessionTransferSizeUnknown : units.total
+        completedUnitCount = isEmpty ? 1 : units.done
+    }
+}
