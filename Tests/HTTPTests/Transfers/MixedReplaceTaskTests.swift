@@ -28,6 +28,29 @@ import Testing
         }
     }
 
+    /// Whatever lengths the parts have, the progress bears them.
+    @Test func theProgressOfPartsOfAnyLength() async throws {
+        let route: LoopbackServer.Route = { _ in
+            .stream(.chunked, type: "multipart/x-mixed-replace; boundary=frame") { writer in
+                for length in ["5", "9000000000000000000", nil, "9223372036854775807", "7", nil] {
+                    let field = length.map { "Content-Length: \($0)\r\n" } ?? ""
+                    try writer.write("--frame\r\n\(field)\r\nabcde\r\n")
+                }
+                try writer.write("--frame--\r\n")
+            }
+        }
+        let recorder = TransferRecorder()
+        try await BothVersions.withServer("http/1.1", route, delegate: recorder) { session, server in
+            let task = session.dataTask(with: try BothVersions.request(server, "/"))
+            let progress = task.progress
+            task.resume()
+            #expect(await recorder.all().last == "complete ok")
+            let body = recorder.files.snapshot.map { String(decoding: $0, as: UTF8.self) }.joined()
+            #expect(body == String(repeating: "abcde", count: 6))
+            #expect(progress.isFinished && progress.completedUnitCount == task.countOfBytesReceived)
+        }
+    }
+
     @Test func whoeverWantsAllGetsTheLastPart() async throws {
         let server = try LoopbackServer(route: Self.route)
         defer { server.stop() }

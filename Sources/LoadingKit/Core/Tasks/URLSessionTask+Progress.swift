@@ -61,12 +61,15 @@ extension URLSessionTask.Shared {
 }
 
 extension Progress {
+    /// Foundation ends the process where more is completed than there is, and where a total that was positive no longer
+    /// is. A server decides about both, as with parts whose lengths are known and unknown.
     fileprivate func show(_ units: URLSessionTask.Shared.ProgressUnits) {
+        let (old, done) = (totalUnitCount, units.done)
+        let known = units.total > 0 ? units.total : old > 0 ? max(old, done) : NSURLSessionTransferSizeUnknown
         // An empty body is complete, too, which a total of 0 would not show.
-        let isEmpty = units.total == 0 && units.done == 0 && units.hasSucceeded
-        // Foundation ends the process where a total that was positive becomes 0, as when the program's estimate meets
-        // an empty response.
-        totalUnitCount = isEmpty ? 1 : units.total == 0 ? NSURLSessionTransferSizeUnknown : units.total
-        completedUnitCount = isEmpty ? 1 : units.done
+        let total = units.hasSucceeded ? max(done, 1) : known
+        if old > 0, total > old { totalUnitCount = total }
+        completedUnitCount = units.hasSucceeded ? total : done
+        totalUnitCount = total
     }
 }
