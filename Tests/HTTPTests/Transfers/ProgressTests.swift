@@ -38,7 +38,7 @@ import Testing
             end: [10, 10]),
         Case(
             testDescription: "a guess that is too small", path: "/other", expects: (-1, 2), before: [0, 2],
-            middle: [5, 5], end: [10, 10]),
+            middle: [4, 5], end: [10, 10]),
         Case(
             testDescription: "a guess of what is known", expects: (-1, 20), before: [0, 20], middle: [5, 10],
             end: [10, 10]),
@@ -123,6 +123,27 @@ import Testing
             download.resume()
             _ = await first.all()
             #expect(parent.isFinished && parent.completedUnitCount == 100)
+        }
+    }
+
+    /// A progress that was finished before its task would no longer be cancelled by its parent, and be counted twice.
+    @Test func anUploadThatIsSentIsNotFinished() async throws {
+        let peer = try ScriptedPeer([.expectRequest, .hold])
+        defer { peer.stop() }
+        try await withTimeout {
+            let recorder = TransferRecorder()
+            let session = makeSession(delegate: recorder)
+            defer { session.invalidateAndCancel() }
+            let task = session.uploadTask(with: peer.request(method: "PUT"), from: Data(count: 100))
+            let parent = Progress(totalUnitCount: 10)
+            parent.addChild(task.progress, withPendingUnitCount: 10)
+            task.resume()
+            _ = await recorder.events.contents { $0.contains("sent 100 of 100") }
+            #expect(task.progress.completedUnitCount == 99 && task.progress.totalUnitCount == 100)
+            #expect(!parent.isFinished)
+            parent.cancel()
+            #expect(await recorder.all().last == "complete -999")
+            #expect(parent.completedUnitCount == 0)
         }
     }
 

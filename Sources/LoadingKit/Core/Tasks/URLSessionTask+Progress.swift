@@ -69,7 +69,8 @@ extension Progress {
         // An empty body is complete, too, which a total of 0 would not show.
         let total = units.hasSucceeded ? max(done, 1) : known
         if old > 0, total > old { totalUnitCount = total }
-        completedUnitCount = units.hasSucceeded ? total : done
+        // A progress that is finished leaves its parent, which then no longer cancels the task.
+        completedUnitCount = units.hasSucceeded ? total : total > 0 ? min(done, total - 1) : done
         totalUnitCount = total
     }
 }

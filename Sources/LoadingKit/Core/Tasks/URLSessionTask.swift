@@ -378,7 +378,8 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     /// same effect.
     ///
     /// For a body of unknown size, the program's estimate counts, or no size; with neither the progress is
-    /// indeterminate. It is finished when the task has succeeded. A task that replaces another also has its progress.
+    /// indeterminate. It is finished when the task has succeeded, and lacks at least one unit until then. A task that
+    /// replaces another also has its progress.
     open var progress: Progress {
         if let made = shared.withLock({ $0.progress }) { return made }
         // Not a child of the thread's current progress.
