@@ -255,6 +255,29 @@ import Testing
         }
     }
 
+    /// A read gets the bytes that it has waited for, also where the connection or a write fails at once.
+    @Test(arguments: [true, false]) func bytesBeforeAFailureAreRead(isWritten: Bool) async throws {
+        try await withTimeout {
+            let peer = try ScriptedPeer([.send("!"), .expectBytes(1), .send("hello"), .reset])
+            defer { peer.stop() }
+            let recorder = StreamRecorder()
+            let session = makeSession(delegate: recorder)
+            defer { session.invalidateAndCancel() }
+            let task = try Self.task(session, peer)
+            task.resume()
+            _ = try await task.readData(ofMinLength: 1, maxLength: 1, timeout: 0)
+            try await task.write(Data("x".utf8), timeout: 0)
+            await peer.endedCount(reaches: 1)
+            task.suspend()
+            let read = Recorder<Data?>()
+            if isWritten { task.write(Data("y".utf8), timeout: 0) { _ in } }
+            task.readData(ofMinLength: 5, maxLength: 100, timeout: 0) { data, _, _ in read.append(data) }
+            task.resume()
+            #expect(await read.element(at: 0) == Data("hello".utf8))
+            #expect(await recorder.all().last == "complete \(URLError.networkConnectionLost.rawValue)")
+        }
+    }
+
     @Test func aCancelledTaskThatWasNeverResumedTells() async throws {
         try await withTimeout {
             let recorder = StreamRecorder()

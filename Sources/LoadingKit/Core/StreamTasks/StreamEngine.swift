@@ -210,7 +210,8 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
                 lanes[0].reads.removeFirst()
                 closeRead()
             case .read(let read, let timeout):
-                guard let isAtEnd = fill(read, channel) else { return }
+                var failure: (any Error)?
+                guard let isAtEnd = fill(read, channel, &failure) else { return }
                 timeout.cancel()
                 lanes[0].reads.removeFirst()
                 let data = received
@@ -218,6 +219,7 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
                 task.updateProgress()
                 received = Data()
                 answer { read.done(data.isEmpty && isAtEnd ? nil : data, isAtEnd, nil) }
+                if let failure { return end(with: failure) }
                 if isAtEnd { closeRead() }
                 startTimers()
             }
@@ -225,7 +227,9 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
     }
 
     /// Whether the peer has sent everything; nil as long as there are not enough bytes.
-    private func fill(_ read: StreamRead, _ channel: any StreamChannel) -> Bool? {
+    ///
+    /// - Parameter failure: the connection's failure after enough bytes.
+    private func fill(_ read: StreamRead, _ channel: any StreamChannel, _ failure: inout (any Error)?) -> Bool? {
         if isReadClosed { return true }
         var reads = 0
         while received.count < read.maximum, reads < Self.readsInARow || received.count < read.minimum {
@@ -237,6 +241,10 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
             case .wouldBlock: return received.count >= read.minimum ? false : nil
             case .end: return true
             case .failed(let error):
+                if !received.isEmpty, received.count >= read.minimum {
+                    failure = error
+                    return false
+                }
                 end(with: error)
                 return nil
             }
@@ -308,6 +316,8 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
                 task.sentCount.wrappingAdd(Int64(count), ordering: .relaxed)
             case .wouldBlock: return false
             case .failed(let error):
+                // The bytes that the peer has sent before are for the reads.
+                runReads(channel)
                 end(with: error)
                 return false
             }
