@@ -77,6 +77,13 @@ struct MIMETypeTests {
         #expect(type.serialized == "text/html;b=2;a=\"x\\\"y\"")
     }
 
+    /// A field of 256 KiB has room for sixty thousand.
+    @Test("have a hundred parameters at most")
+    func manyParameters() throws {
+        let type = try #require(MIMEType("a/b" + (0..<60_000).map { ";\($0)=c" }.joined()))
+        #expect(type.parameters.map(\.name) == (0..<100).map { "\($0)" })
+    }
+
     @Test("take substrings, and tell values apart")
     func equality() {
         #expect(MIMEType("xtext/plain".dropFirst()) == MIMEType("text/plain"))

@@ -9,6 +9,9 @@ extension URLResponse {
     /// type?["charset"]   // UTF-8
     /// ```
     public struct MIMEType: Sendable, Hashable {
+        /// Each parameter's name is compared with those before it.
+        private static let mostParameters = 100
+
         /// The part before the slash, lower-cased: `text`.
         public let type: String
         /// The part after the slash, lower-cased: `html`.
@@ -24,13 +27,14 @@ extension URLResponse {
             parameters.first { $0.name == parameter }?.value
         }
 
-        /// Parses `string`; nil when it has no valid type and subtype. Invalid parameters are ignored.
+        /// Parses `string`; nil when it has no valid type and subtype. Invalid parameters are ignored, and those after the
+        /// hundredth.
         public init?(_ string: some StringProtocol) {
             var rest = MIMETypeScanner(string)
             guard let type = rest.takeType(), let subtype = rest.takeSubtype() else { return nil }
             self.type = type
             self.subtype = subtype
-            while let parameter = rest.takeParameter() {
+            while parameters.count < Self.mostParameters, let parameter = rest.takeParameter() {
                 guard let (name, value) = parameter.valid, self[name] == nil else { continue }
                 parameters.append((name, value))
             }
