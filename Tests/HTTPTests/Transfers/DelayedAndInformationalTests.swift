@@ -32,6 +32,35 @@ import Testing
         }
     }
 
+    /// The body is the task's, whichever request it is sent with.
+    @Test func aNewRequestOfADelayedUploadHasItsBody() async throws {
+        let server = try LoopbackServer { .text("\($0.path) \($0.bodyText)") }
+        defer { server.stop() }
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("LoadingKit-\(UUID().uuidString)")
+        try Data("body".utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        for (body, sent) in [(nil, "body"), (Data("another".utf8), "another")] as [(Data?, String)] {
+            for isFile in [true, false] {
+                try await withTimeout {
+                    let other = try BothVersions.request(server, "/other", "PUT", body: body)
+                    let delegate = TransferRecorder(delayed: .useNewRequest, other)
+                    let session = makeSession(delegate: delegate)
+                    defer { session.invalidateAndCancel() }
+                    let request = try BothVersions.request(server, "/first", "PUT")
+                    let task =
+                        isFile
+                        ? session.uploadTask(with: request, fromFile: file)
+                        : session.uploadTask(with: request, from: Data("body".utf8))
+                    task.earliestBeginDate = Date(timeIntervalSinceNow: 0.01)
+                    task.resume()
+                    #expect(await delegate.all().last == "complete ok")
+                    let received = delegate.files.snapshot.map { String(decoding: $0, as: UTF8.self) }.joined()
+                    #expect(received == "/other \(sent)")
+                }
+            }
+        }
+    }
+
     @Test(arguments: BothVersions.all) func informationalResponsesAreTold(_ version: String) async throws {
         let delegate = TransferRecorder()
         let route: LoopbackServer.Route = { _ in

@@ -9,7 +9,7 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
     func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask)
 
     /// A task with an `earliestBeginDate` is about to start. The answer decides whether it starts, and may replace the
-    /// request. Default: it starts.
+    /// request: an upload task sends its own body with a new request that has none. Default: it starts.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void)

@@ -108,6 +108,13 @@ public struct URLRequest: Sendable {
         }
     }
 
+    /// The request with the body of another one.
+    func withBody(of other: URLRequest) -> URLRequest {
+        var request = self
+        request.unique.body = other.storage.body
+        return request
+    }
+
     // MARK: Fields
 
     /// The header fields. Names are compared regardless of their case; nil until a field was set.

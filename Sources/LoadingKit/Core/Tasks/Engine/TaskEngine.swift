@@ -139,10 +139,12 @@ final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // conf
         case .continueLoading: begin(request)
         case .cancel: cancel()
         case .useNewRequest:
-            let request = other ?? request
-            task.currentRequest = request
-            task.firstURL = request.url
-            begin(request)
+            var next = other ?? request
+            // The body of an upload task belongs to the task.
+            if task.hasBodyBesideRequest, !next.hasBody { next = next.withBody(of: request) }
+            task.currentRequest = next
+            task.firstURL = next.url
+            begin(next)
         }
     }
 
