@@ -302,6 +302,25 @@ import Testing
         }
     }
 
+    /// The earlier resume data is not lost with a download that has not begun.
+    @Test func aDownloadThatIsCancelledBeforeItBeginsCanBeResumed() async throws {
+        let resource = RangedResource(Self.body)
+        try await BothVersions.withServer("http/1.1", { resource.answer($0) }) { session, server in
+            var data = try await Self.broken(session, server, resource, after: 900_000)
+            for isResumed in [false, true] {
+                let task = session.downloadTask(withResumeData: data)
+                task.earliestBeginDate = Date(timeIntervalSinceNow: 3600)
+                if isResumed { task.resume() }
+                data = try #require(await task.cancelByProducingResumeData())
+            }
+            let (location, _) = try await session.download(resumeFrom: data)
+            defer { try? FileManager.default.removeItem(at: location) }
+            let isSame = try Data(contentsOf: location) == Data(Self.body)
+            #expect(isSame)
+            #expect(resource.ranges.snapshot == ["", "bytes=900000-"])
+        }
+    }
+
     @Test func nothingSecretIsInResumeData() async throws {
         let resource = RangedResource(Self.body)
         resource.change { $0.breaksAfter = 1000 }

@@ -185,7 +185,7 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
     /// The load has failed, and the error gets the resume data; or a program has cancelled it with a request for resume
     /// data. Without resume data the file is deleted.
     func settle(_ error: any Error, for engine: any SinkEngine, _ report: @escaping (any Error) -> Void) {
-        guard let spool else { return report(error) }
+        guard let spool else { return report(withEarlierData(error)) }
         // The decoded content of a resumed download is in another file than the spool's.
         if coding != nil, let decoded = location.take() { Self.remove(decoded) }
         guard let coded = codedSpool.take() else {
@@ -195,6 +195,16 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
             spool.end(keepsFile: false) { [self] in settle(error, coded, isCoded: true, engine, report) }
         }
     }
+
+    /// The file of a resumed download is not open yet: the download can be resumed from the earlier resume data.
+    private func withEarlierData(_ error: any Error) -> any Error {
+        guard let failure = error as? URLError, needsResumeData(failure), let data = try? resumption?.get().encoded
+        else { return error }
+        return failure.adding(data, NSURLSessionDownloadTaskResumeData)
+    }
+
+    /// Not where the program has cancelled the download without a request for the data.
+    private func needsResumeData(_ error: URLError) -> Bool { error.code != .cancelled || !waiting.isEmpty }
 
     /// Whether the file has the content in its content codings, where it has any.
     private func keepsCodings(_ engine: any SinkEngine) -> Bool {
@@ -220,8 +230,7 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
     private func resumeData(
         _ spool: DownloadSpool, isCoded: Bool, _ error: any Error, _ engine: any SinkEngine
     ) -> Data? {
-        guard let error = error as? URLError else { return nil }
-        if error.code == .cancelled, waiting.isEmpty { return nil }
+        guard let error = error as? URLError, needsResumeData(error) else { return nil }
         // There is no response yet: the download can be resumed from the earlier resume data.
         if let resuming { return resuming.data.encoded }
         return engine.resumeData { request, response, firstURL in
