@@ -111,6 +111,61 @@ import Testing
         }
     }
 
+    /// The delegate decides about whole responses, and a body that it wants as a whole is one.
+    @Test(arguments: [true, false]) func theDelegateIsNotAskedAboutAPart(isIncremental: Bool) async throws {
+        let peer = try ScriptedPeer([
+            .expectRequest,
+            .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\nETag: \"a\"\r\nCache-Control: max-age=60\r\n\r\n0123"),
+            .close,
+        ])
+        defer { peer.stop() }
+        let (keeper, cache) = (Storekeeper { $0 }, URLCache(memoryCapacity: 1 << 20, diskCapacity: 0, diskPath: nil))
+        let session = makeSession(delegate: keeper) { $0.urlCache = cache }
+        defer { session.invalidateAndCancel() }
+        try await withTimeout {
+            let task = session.dataTask(with: peer.request())
+            task.prefersIncrementalDelivery = isIncremental
+            task.resume()
+            _ = await keeper.ended.count(reaches: 1)
+            #expect(keeper.events.withLock { $0 } == (isIncremental ? ["data 4", "end"] : ["end"]))
+            #expect(cache.currentMemoryUsage == 0)
+        }
+    }
+
+    private static let redirecting: LoopbackServer.Route = { request in
+        switch request.path {
+        case "/old": .redirect(to: "/new", status: 301).adding("Cache-Control", "max-age=10")
+        case "/fresh": .text("fresh").adding("Cache-Control", "max-age=10")
+        default: .text("new").adding("Cache-Control", "no-store")
+        }
+    }
+
+    @Test func theDelegateIsNotAskedAboutARedirect() async throws {
+        let keeper = Storekeeper { $0 }
+        let test = try CachingSession(delegate: keeper, route: Self.redirecting)
+        defer { test.stop() }
+        try await withTimeout {
+            test.session.dataTask(with: test.request("/old")).resume()
+            _ = await keeper.ended.count(reaches: 1)
+            #expect(keeper.events.withLock { $0 } == ["data 3", "end"])
+            #expect(test.cache.currentMemoryUsage == 0)
+        }
+    }
+
+    /// The first load shows that the delegate has no method that could refuse.
+    @Test func redirectsAreStoredWhereNoDelegateDecides() async throws {
+        let recorder = TransferRecorder()
+        let test = try CachingSession(delegate: recorder, route: Self.redirecting)
+        defer { test.stop() }
+        try await withTimeout {
+            for (count, path) in ["/fresh", "/old", "/old"].enumerated() {
+                test.session.dataTask(with: test.request(path)).resume()
+                _ = await recorder.metrics.count(reaches: count + 1)
+            }
+            #expect(test.server.requests.snapshot.map(\.path) == ["/fresh", "/old", "/new", "/new"])
+        }
+    }
+
     @Test func whatIsTooLargeIsDeliveredAndNotKept() async throws {
         let test = try CachingSession { request in
             let body = [UInt8](repeating: 7, count: 2 << 20)

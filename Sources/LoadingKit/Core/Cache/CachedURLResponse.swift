@@ -23,6 +23,9 @@ open class CachedURLResponse: NSObject, NSCopying, @unchecked Sendable {  // set
     /// The data that the loader needs to reuse the response; nil when a program made the response.
     package private(set) var metadata: CacheMetadata?
 
+    /// Whether the load has not received all of the response: no delegate is asked about it.
+    package var isIncomplete = false
+
     /// ``facts``, retained. Not `AtomicLazyReference`, whose functions are not specialised.
     private let retainedFacts = Atomic<UnsafeRawPointer?>(nil)
 

@@ -42,6 +42,13 @@ final class TaskDelegates: Sendable {
     /// Whether one of the delegates may receive the body of a data task.
     var takeData: Bool { data != nil }
 
+    /// Whether a delegate may refuse to have a response stored: at least one is not known to lack the method.
+    func mayRefuseCaching(in session: URLSession) -> Bool {
+        [data, session.delegate as? any URLSessionDataDelegate].contains {
+            $0.map { !AsynchronousForm.isKnownMissing(.caching, of: $0) } ?? false
+        }
+    }
+
     func willBegin(
         _ request: URLRequest, _ session: URLSession, _ task: URLSessionTask,
         _ decide: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void

@@ -73,10 +73,12 @@ extension SessionCache {
             // The next response can be stored after the hash is loaded.
             return needsHash(for: receipt) ? withHash { _ in } : ()
         }
+        proposed.isIncomplete = isCutOff || lacksContent
+        let refusal: CacheDecision = proposed.isIncomplete ? .notStoredIncomplete : .notStoredProgram
         let (date, metadata) = (receipt.responseTime, proposed.metadata)
         let (events, task) = (LoopTransfer(load.core.events), load.task.taskIdentifier)
         receiver.willCache(proposed) { [cache, loop] decided in
-            loop.execute { events.value.note(.cache(decided == nil ? .notStoredProgram : .stored), task: task) }
+            loop.execute { events.value.note(.cache(decided == nil ? refusal : .stored), task: task) }
             guard let decided else { return }
             let kept =
                 decided.metadata != nil

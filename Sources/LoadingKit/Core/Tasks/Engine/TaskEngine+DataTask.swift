@@ -6,6 +6,8 @@ extension TaskEngine {
 
     var delegateTakesData: Bool { delegates?.takeData == true }
 
+    var mayRefuseCaching: Bool { delegates?.mayRefuseCaching(in: session) == true }
+
     func deliver(_ piece: Data, _ done: @escaping @Sendable () -> Void) {
         guard let delegates, let task = task as? URLSessionDataTask else { return }
         core.mailbox.post(for: task) { [session] in

@@ -39,6 +39,8 @@ protocol SinkEngine: TaskRunner, Sendable {
     var hasDelegate: Bool { get }
     /// Whether the delegate may receive the body.
     var delegateTakesData: Bool { get }
+    /// Whether the delegate may refuse to have a response stored.
+    var mayRefuseCaching: Bool { get }
     /// Has the delegate decide about the response. The load waits for the decision, and continues accordingly.
     func requestDisposition(of response: URLResponse) -> SinkAction
     /// - Parameter done: called on the delegate queue when the delegate has the piece.
