@@ -129,6 +129,31 @@ import Testing
         }
     }
 
+    /// A request takes the place that its task's priority gives it while it waits.
+    @Test func prioritiesChangeWhileRequestsWait() async throws {
+        let go = Signal()
+        let peer = try ScriptedPeer([
+            .expectRequest, .waitFor(go), .respond("a"), .forever([.expectRequest, .respond("a")]),
+        ])
+        defer { peer.stop() }
+        let session = makeSession { $0.httpMaximumConnectionsPerHost = 1 }
+        try await withTimeout {
+            let done = Recorder<Int>()
+            let tasks = ["/first", "/a", "/b", "/c", "/d"].map { path in
+                session.dataTask(with: peer.request(path)) { _, _, _ in done.append(1) }
+            }
+            tasks[0].resume()
+            _ = await peer.receivedRequest(0)
+            for task in tasks[1...] { task.resume() }
+            _ = await session.allTasks
+            (tasks[4].priority, tasks[3].priority, tasks[1].priority) = (0.9, 0.9, 0.1)
+            _ = await session.allTasks
+            go.fire()
+            _ = await done.count(reaches: 5)
+            #expect(peer.requests.snapshot.map(\.target) == ["/first", "/c", "/d", "/b", "/a"])
+        }
+    }
+
     private struct Replay: CustomTestStringConvertible, Sendable {
         let method: String
         let body: String?

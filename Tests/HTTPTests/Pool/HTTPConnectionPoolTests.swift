@@ -159,7 +159,8 @@ private struct RandomRun {
     private static let other = Pool.UserCredential(user: "other", password: "a")
 
     private static let names: [(name: String, weight: Int)] = [
-        ("submit", 30), ("withdraw", 6), ("open", 20), ("fail", 4), ("challenge", 3), ("challengeEnd", 3), ("idle", 25),
+        ("submit", 30), ("withdraw", 6), ("priority", 6), ("open", 20), ("fail", 4), ("challenge", 3),
+        ("challengeEnd", 3), ("idle", 25),
         ("close", 5), ("streams", 25), ("goAway", 3), ("settings", 4), ("refuse", 1), ("refuseStream", 2),
         ("endPause", 3), ("answered", 2),
         ("requireHTTP1", 1), ("noUpgrade", 1), ("expire", 4), ("retireAll", 1), ("end", 1), ("serveQueue", 15),
@@ -190,6 +191,10 @@ private struct RandomRun {
         case "submit": try submit(&generator)
         case "withdraw":
             if let id = model.waiting.keys.min(by: { $0.generation < $1.generation }) { try model.withdraw(id) }
+        case "priority":
+            if let id = model.waiting.keys.max(by: { $0.generation < $1.generation }) {
+                try model.changePriority(of: id, to: [0, 0.5, 1].randomElement(using: &generator) ?? 0)
+            }
         case "open": try open(&generator)
         case "fail": try fail(&generator)
         case "challenge":
@@ -226,6 +231,7 @@ private struct RandomRun {
     private mutating func unknown() throws {
         let gone = model.makeID()
         try model.run { $0.withdraw(gone, now: $1) }
+        try model.run { pool, _ in pool.changePriority(of: gone, to: 1) }
         try model.run { $0.connectionDidClose(gone, now: $1) }
         try model.run { $0.connectionDidBecomeIdle(gone, .none, until: $1, now: $1) }
         try model.run { $0.connectionWillClose(gone, unprocessed: 0, now: $1) }

@@ -102,6 +102,11 @@ struct PoolModel {
         try run { $0.withdraw(id, now: $1) }
     }
 
+    mutating func changePriority(of id: Pool.RequestID, to priority: Float) throws {
+        waiting[id]?.priority = priority
+        try run { pool, _ in pool.changePriority(of: id, to: priority) }
+    }
+
     mutating func open(
         _ attempt: Pool.AttemptID?, capacity: Int?, awaitsServer: Bool = false, retiresAfter seconds: Double = 3600
     ) throws {

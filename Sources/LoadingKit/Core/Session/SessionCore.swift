@@ -149,6 +149,8 @@ package final class SessionCore: LiveSession, @unchecked Sendable {  // confined
         }
     }
 
+    func priorityDidChange(_ task: URLSessionTask) { loop.perform { task.queuedLoad?.priorityDidChange() } }
+
     private func followState(of task: URLSessionTask) {
         loop.perform {
             let task = self.successor(of: task)

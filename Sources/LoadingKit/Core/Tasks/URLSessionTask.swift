@@ -30,6 +30,9 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     /// Whether a program's handler loads for the task. Used only on the session's event loop.
     @exclusivity(unchecked) nonisolated(unsafe) package var hasProgramsHandler = false
 
+    /// The load whose request waits, or has waited, for a connection. Used only on the session's event loop.
+    @exclusivity(unchecked) nonisolated(unsafe) package var queuedLoad: (any QueuedLoad)?
+
     /// Called on the session's event loop with the heads of the task's messages. Set before the task is resumed.
     @exclusivity(unchecked) nonisolated(unsafe) package var observeMessages: (@Sendable (MessageEvent) -> Void)?
     /// Whether the records of transactions have the head as it was sent. Confined to the session's loop.
@@ -291,12 +294,16 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         set { shared.withLock { $0.prefersIncrementalDelivery = newValue } }
     }
 
-    /// From 0 (lowest) to 1 (highest): the order of the requests that wait for a connection. Default
-    /// ``defaultPriority``; values outside the range are clamped.
+    /// From 0 (lowest) to 1 (highest): the order of the requests that wait for a connection. It may change meanwhile.
+    /// Default ``defaultPriority``; values outside the range are clamped.
     open var priority: Float {
         get { shared.withLock { $0.priority } }
         set {
-            shared.withLock { $0.priority = Self.priority(nearestTo: newValue) }
+            let session = shared.withLock { shared in
+                shared.priority = Self.priority(nearestTo: newValue)
+                return shared.lifecycle.hasStarted ? shared.session : nil
+            }
+            session?.core.priorityDidChange(self)
             reportChange()
         }
     }

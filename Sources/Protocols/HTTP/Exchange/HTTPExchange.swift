@@ -24,7 +24,7 @@ import LoadingKitTransport
 /// and `challenged` when the response is delivered, and from `restarting` when the connection carries the request
 /// again. `ended`: the response is complete, and the receiver has not taken all of it. Every state can change to
 /// `over`.
-final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `loop`
+final class HTTPExchange: LoopHandler, QueuedLoad, @unchecked Sendable {  // confined to `loop`
     enum State {
         case new
         /// The proxies to the server are being looked up.
@@ -199,6 +199,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         receiver = nil
         if case .stream(let reader, _) = content { reader.abandon() }
         authentication.end()
+        if resources.task.queuedLoad === self { resources.task.queuedLoad = nil }
         switch last {
         case .queued: session.withdraw(self)
         case .active(let stream), .redirecting(let stream, _), .restarting(let stream): stream.abandon(number)
@@ -219,6 +220,8 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
             break
         }
     }
+
+    func priorityDidChange() { if case .queued = state { session.priorityDidChange(self) } }
 
     var switching: Route.Switching {
         switch purpose {
@@ -292,6 +295,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     /// Whether the exchange waits because no connection is free and none may be opened.
     func setQueued(_ isQueued: Bool) {
         if isQueued, !isInQueue { note(.queued) }
+        if isQueued { resources.task.queuedLoad = self }
         isInQueue = isQueued
         receiver?.queueStateDidChange(isQueued: isQueued)
     }

@@ -93,6 +93,11 @@ final class ConnectionPoolDriver: RoutePool {
         run(pool.withdraw(request, now: loop.now))
     }
 
+    func priorityDidChange(_ exchange: HTTPExchange) {
+        guard let request = exchange.requestID else { return }
+        run(pool.changePriority(of: request, to: exchange.priority))
+    }
+
     private func register(_ exchange: HTTPExchange, _ needsFreshConnection: Bool) -> HTTPConnectionPool.Request {
         let id = exchanges.insert((exchange, needsFreshConnection))
         exchange.requestID = id

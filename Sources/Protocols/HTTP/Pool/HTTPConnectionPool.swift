@@ -242,6 +242,14 @@ struct HTTPConnectionPool: Sendable, CustomStringConvertible {
         return actions
     }
 
+    mutating func changePriority(of request: RequestID, to priority: Float) -> Actions {
+        var actions = Actions()
+        waiting.change(request, priority: priority)
+        reportServed(&actions)
+        sendAheadIfRoom(&actions)
+        return actions
+    }
+
     /// The request of an ``Action/assign(_:_:_:)`` is over.
     ///
     /// - Parameter use: an idle connection must be checked for the next request, too.

@@ -84,6 +84,8 @@ final class HTTPSession: SessionResource {
 
     func withdraw(_ exchange: HTTPExchange) { exchange.destination?.route.pool?.withdraw(exchange) }
 
+    func priorityDidChange(_ exchange: HTTPExchange) { exchange.destination?.route.pool?.priorityDidChange(exchange) }
+
     func pool(of record: RouteRecord, _ origin: OriginRecord) -> any RoutePool {
         if let pool = record.pool { return pool }
         let pool = makePool(record, origin, self)

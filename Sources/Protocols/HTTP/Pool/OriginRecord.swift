@@ -165,6 +165,7 @@ protocol RoutePool: AnyObject {
     func submitUpgrade(_ exchange: HTTPExchange) -> Bool
     /// The exchange is over, or takes another route.
     func withdraw(_ exchange: HTTPExchange)
+    func priorityDidChange(_ exchange: HTTPExchange)
     /// Takes over a connection that was opened for one delegate's tasks, and the exchanges that wait for it. The
     /// connection is then shared by all of the session's tasks.
     func adopt(_ stream: ByteStream, _ handedOver: [Submission])

@@ -10,7 +10,7 @@ struct RequestQueue: Sendable {
     typealias Request = HTTPConnectionPool.Request
 
     private struct Entry: Sendable {
-        let request: Request
+        var request: Request
         /// Whether the request is reported as waiting without a connection being opened for it.
         var isQueued: Bool
     }
@@ -71,6 +71,13 @@ struct RequestQueue: Sendable {
         if removed.isQueued { queuedCount -= 1 }
         if heap.isEmpty { served.removeAll() }
         return removed.request
+    }
+
+    /// Changes a request's priority. The request keeps its place among those of the same priority.
+    mutating func change(_ id: HTTPConnectionPool.RequestID, priority: Float) {
+        guard var entry = place(of: id).flatMap({ heap.remove(at: $0) }) else { return }
+        entry.request.priority = priority
+        heap.insert(entry)
     }
 
     // MARK: The first ones

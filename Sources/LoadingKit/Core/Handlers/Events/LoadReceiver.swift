@@ -100,6 +100,11 @@ extension LoopHandler {
     package func takeConnection() throws -> TakenConnection? { nil }
 }
 
+/// A load whose request waits for a connection, in the order of the tasks' priorities.
+package protocol QueuedLoad: AnyObject {
+    func priorityDidChange()
+}
+
 /// Whether a handler may deliver more.
 package enum Flow: Sendable {
     /// The receiver has room.
