@@ -20,6 +20,8 @@ import Testing
         "", " ", "'", "''", "\"", "it's \"quoted\"", "$HOME ${x} $(id) `id`", "a\nb", "a\r\nb\n", "\\", "a\\'b", "\t",
         "!x",
         "*?[a-z]{1,2}", "~", "#c", "a;b|c&d>e<f", "é 名前 😀", "-x", "@file", "=", "%s%n", "\u{7f}\u{1b}[0m", "a\\\nb",
+        // Apostrophes that are one character with a mark.
+        "'\u{301};id", "'\u{200d};id", "\u{600}'", "\u{600}';id;\u{600}'",
     ]
 
     @Test(arguments: hostile) func aBodyIsOneArgument(text: String) async throws {

@@ -139,8 +139,10 @@ enum ShellQuoting {
     /// The text as one word, which the shell does not interpret. It must not contain NUL, which no argument can have.
     static func word(_ text: String) -> String {
         if !text.isEmpty, text.utf8.allSatisfy(isPlain) { return text }
-        // Within apostrophes only the apostrophe is special.
-        return "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+        // Within apostrophes only the apostrophe is special, also where it is one character with a combining mark: the
+        // shell reads bytes.
+        let parts = text.unicodeScalars.split(separator: "'", omittingEmptySubsequences: false)
+        return "'" + parts.map { String($0) }.joined(separator: "'\\''") + "'"
     }
 
     private static func isPlain(_ byte: UInt8) -> Bool {
