@@ -3,6 +3,7 @@ import LoadingKit
 import LoadingKitEvents
 import LoadingKitLoopbackServer
 import Synchronization
+import TestSupport
 import Testing
 
 /// Event streams of a server that answers, ends the stream, and loses connections.
@@ -89,6 +90,28 @@ import Testing
             let events = try Self.events(server, session, Self.options(), "/\(cut)")
             #expect(try await Self.all(events) == ["1:message:a", "2:message:b", "3:message:c"], "cut at \(cut)")
         }
+    }
+
+    /// Connections that end before the TLS handshake is complete are failures of the network, too.
+    @Test func aBreakInTheHandshakeIsNotTheEnd() async throws {
+        let authority = try CertificateAuthority()
+        let tls = TLSServerOptions(try authority.issue())
+        let stream = ScriptedPeer.Step.respond(
+            "data: a\n\n", fields: ["Content-Type: \(Self.type)", "Connection: close"])
+        let peer = try ScriptedPeer(scripts: [
+            [.expectAnything, .close], [.expectAnything, .reset], [.startTLS(tls), .expectRequest, stream],
+            [.startTLS(tls), .expectRequest, .send("HTTP/1.1 204 No Content\r\n\r\n")],
+        ])
+        defer { peer.stop() }
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.tlsTrustRoots = .pem(authority.certificatePEM)
+        let session = URLSession(configuration: configuration)
+        defer { session.invalidateAndCancel() }
+        let url = try #require(URL(string: peer.url().replacing("http:", with: "https:")))
+        let pauses = Recorder<Double>()
+        let events = session.events(from: url, options: Self.options(pauses))
+        #expect(try await Self.all(events) == [":message:a"])
+        #expect(pauses.snapshot == [3, 6, 3])
     }
 
     @Test(arguments: [

@@ -56,14 +56,15 @@ struct EventStreamConnector: Sendable {
 
 extension URLError {
     /// Whether a retry may succeed: the request may be valid, and the network or the server was not ready.
+    /// `secureConnectionFailed` is also the code of a connection that has ended within the TLS handshake.
     var mayPass: Bool {
         switch code {
         case .cancelled, .badURL, .unsupportedURL, .userAuthenticationRequired, .userCancelledAuthentication,
             .httpTooManyRedirects, .redirectToNonExistentLocation, .appTransportSecurityRequiresSecureConnection,
-            .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
-            .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
-            .clientCertificateRequired, .requestBodyStreamExhausted, .cannotParseResponse, .dataLengthExceedsMaximum,
-            .cannotDecodeRawData, .cannotDecodeContentData, .fileDoesNotExist, .noPermissionsToReadFile:
+            .serverCertificateHasBadDate, .serverCertificateUntrusted, .serverCertificateHasUnknownRoot,
+            .serverCertificateNotYetValid, .clientCertificateRejected, .clientCertificateRequired,
+            .requestBodyStreamExhausted, .cannotParseResponse, .dataLengthExceedsMaximum, .cannotDecodeRawData,
+            .cannotDecodeContentData, .fileDoesNotExist, .noPermissionsToReadFile:
             false
         default: true
         }
