@@ -280,6 +280,26 @@ import Testing
         #expect(rest == ["4", "5"])
     }
 
+    /// A loop that is ahead does not make another one over the same sequence pass over events when it reconnects.
+    @Test func twoLoopsAtOnceGetAllEvents() async throws {
+        let server = try LoopbackServer { request in
+            let last = request.fields[name: "Last-Event-ID"].flatMap { Int($0) } ?? 0
+            if last == 9 { return ServerResponse(204) }
+            return Self.text((last + 1...last + 3).map { "id: \($0)\ndata: \($0)\n\n" }.joined())
+        }
+        defer { server.stop() }
+        let session = Self.session()
+        defer { session.invalidateAndCancel() }
+        let events = try Self.events(server, session, Self.options())
+        var (slow, fast) = (events.makeAsyncIterator(), events.makeAsyncIterator())
+        var (first, second): ([String], [String]) = ([], [])
+        if let event = try await slow.next() { first.append(event.data) }
+        while let event = try await fast.next() { second.append(event.data) }
+        while let event = try await slow.next() { first.append(event.data) }
+        let all = (1...9).map { "\($0)" }
+        #expect(first == all && second == all)
+    }
+
     /// The number of unread bytes is limited by the buffers of LoadingKit, the parser and the sockets.
     @Test func aSlowReaderStopsTheReading() async throws {
         let event = "data: " + String(repeating: "x", count: 8_000) + "\n\n"

@@ -14,6 +14,9 @@ final class EventStreamReader {
     private let options: EventStreamOptions
     private let monitor: EventStreamMonitor
     private var policy: ReconnectionPolicy
+    /// The ID of the last event that was read here, after which the next connection continues. Other readers of the
+    /// sequence have their own.
+    private var lastEventID: String
     private var connection = Connection.none
     private var attempt = 0
     /// Seconds to wait before the next connection.
@@ -26,6 +29,7 @@ final class EventStreamReader {
         self.connector = connector
         self.options = options
         self.monitor = monitor
+        lastEventID = monitor.lastEventID
         policy = ReconnectionPolicy(options.reconnection, method: connector.method)
         if let time = monitor.reconnectionTime { policy.setReconnectionTime(milliseconds: time) }
     }
@@ -55,12 +59,17 @@ final class EventStreamReader {
             events.removeAll(keepingCapacity: given <= 1024)
             given = 0
             if case .open(_, let parser) = connection {
-                monitor.note(lastEventID: parser.lastEventID, reconnectionTime: parser.reconnectionTime)
+                note(lastEventID: parser.lastEventID, reconnectionTime: parser.reconnectionTime)
                 return event
             }
         }
-        monitor.note(lastEventID: event.id, reconnectionTime: event.retry)
+        note(lastEventID: event.id, reconnectionTime: event.retry)
         return event
+    }
+
+    private func note(lastEventID id: String, reconnectionTime: Int?) {
+        lastEventID = id
+        monitor.note(lastEventID: id, reconnectionTime: reconnectionTime)
     }
 
     // MARK: Connecting
@@ -74,7 +83,7 @@ final class EventStreamReader {
             guard !Task.isCancelled else { return end(URLError(.cancelled)) }
             attempt += 1
             monitor.change(to: .connecting(attempt: attempt))
-            take(try await connector.connect(lastEventID: monitor.lastEventID))
+            take(try await connector.connect(lastEventID: lastEventID))
         } catch let error as URLError where error.mayPass && !Task.isCancelled {
             settle(.attemptFailed(retryAfter: nil), error)
         } catch {
@@ -87,7 +96,7 @@ final class EventStreamReader {
         case .stream(let bytes):
             policy.connectionDidOpen()
             monitor.change(to: .open)
-            let parser = EventStreamParser(lastEventID: monitor.lastEventID, limits: options.limits)
+            let parser = EventStreamParser(lastEventID: lastEventID, limits: options.limits)
             connection = .open(bytes.chunks.makeAsyncIterator(), parser)
         case .noContent: settle(.noContent, nil)
         case .unavailable(let error, let retryAfter): settle(.attemptFailed(retryAfter: retryAfter), error)
@@ -117,7 +126,7 @@ final class EventStreamReader {
         if let time = parser.reconnectionTime { policy.setReconnectionTime(milliseconds: time) }
         // The ID may also change without an event.
         if events.isEmpty {
-            monitor.note(lastEventID: parser.lastEventID, reconnectionTime: parser.reconnectionTime)
+            note(lastEventID: parser.lastEventID, reconnectionTime: parser.reconnectionTime)
         }
     }
 

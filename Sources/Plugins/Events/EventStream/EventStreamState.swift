@@ -13,7 +13,7 @@ public enum EventStreamState: Sendable, Hashable {
     case closed
 }
 
-/// The state that the iterators of one sequence share. Used from any thread.
+/// What the iterators of one sequence report to the program. Used from any thread.
 final class EventStreamMonitor: Sendable {
     private struct Shared {
         var state = EventStreamState.closed

@@ -42,8 +42,8 @@ public struct EventStreamOptions: Sendable {
 /// While events are not read, the connection is not read either. When the iterator is released, or the reading task is
 /// cancelled, the connection ends.
 ///
-/// Each iterator has its own connections. An iterator made after the release of another one continues after the last
-/// event that was read.
+/// Each iterator has its own connections, and starts after the last event that was read when it was made: an iterator
+/// made after the release of another one continues. Iterators that are used at the same time each get all events.
 public struct ServerSentEvents: AsyncSequence, Sendable {
     /// An event.
     public typealias Element = ServerSentEvent
@@ -72,8 +72,8 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
     /// changes the oldest are lost.
     public var states: AsyncStream<EventStreamState> { monitor.observe() }
 
-    /// The ID of the last received event; empty where there is none. For ``EventStreamOptions/lastEventID`` in a later
-    /// run of the program.
+    /// The ID of the last event that an iterator has read; empty where there is none. For
+    /// ``EventStreamOptions/lastEventID`` in a later run of the program.
     public var lastEventID: String { monitor.lastEventID }
 
     /// Starts to read; the connection is made for the first event.
