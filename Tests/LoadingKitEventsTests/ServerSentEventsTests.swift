@@ -130,6 +130,27 @@ import Testing
         #expect(server.requests.count == 1 && events.state == .closed)
     }
 
+    /// The error does not wait for the end of a body that the server leaves open.
+    @Test(arguments: [(404, "text/event-stream", ""), (503, "text/plain", "busy"), (200, "text/html", "<p>")])
+    func anotherResponseThatDoesNotEndFails(status: Int, type: String, body: String) async throws {
+        let server = try LoopbackServer { _ in
+            var response = ServerResponse.stream(.chunked, type: type) { writer in
+                if !body.isEmpty { try writer.write(body) }
+                try writer.waitUntilClientCloses()
+            }
+            response.status = status
+            return response
+        }
+        defer { server.stop() }
+        let session = Self.session()
+        defer { session.invalidateAndCancel() }
+        let events = try Self.events(server, session, Self.options())
+        let error = await #expect(throws: EventStreamError.self) { try await Self.all(events) }
+        let bytes = Data(body.utf8)
+        #expect(error == (status == 200 ? .mimeType(type, firstBytes: bytes) : .status(status, firstBytes: bytes)))
+        await server.endings.count(reaches: 1)
+    }
+
     @Test(arguments: [301, 302, 303, 307, 308]) func redirectsAreFollowed(status: Int) async throws {
         let server = try LoopbackServer { request in
             if request.path == "/old" { return .redirect(to: "/new", status: status) }

@@ -163,6 +163,14 @@ import Testing
     @Test func anErrorStatusAndALostConnectionAreErrors() async throws {
         let server = try LoopbackServer { request in
             if request.path == "/missing" { return .text("no such list", status: 404) }
+            if request.path == "/open" {
+                var response = ServerResponse.stream(.chunked) { body in
+                    try body.write("no such")
+                    try body.waitUntilClientCloses()
+                }
+                response.status = 404
+                return response
+            }
             return .stream(.length(100)) { body in
                 try body.write("{\"n\":1}\n{\"n\"")
                 throw CancellationError()
@@ -171,10 +179,13 @@ import Testing
         defer { server.stop() }
         let session = URLSession(configuration: .ephemeral)
         defer { session.invalidateAndCancel() }
-        let missing = await #expect(throws: JSONRecordsStatusError.self) {
-            _ = try await session.lines(of: Record.self, from: #require(URL(string: server.url("/missing"))))
+        // The error does not wait for the end of the body.
+        for (path, text) in [("/missing", "no such list"), ("/open", "no such")] {
+            let missing = await #expect(throws: JSONRecordsStatusError.self) {
+                _ = try await session.lines(of: Record.self, from: #require(URL(string: server.url(path))))
+            }
+            #expect(missing?.status == 404 && missing?.firstBytes == Data(text.utf8))
         }
-        #expect(missing?.status == 404 && missing?.firstBytes == Data("no such list".utf8))
         var values: [Int] = []
         let (all, _) = try await session.lines(of: Record.self, from: #require(URL(string: server.url("/half"))))
         let error = await #expect(throws: URLError.self) { for try await value in all { values.append(value.n) } }

@@ -4,9 +4,10 @@ import LoadingKit
 /// The error that ends an event stream for good. Errors of the network are `URLError`s, and limits
 /// ``EventStreamParseError``s.
 public enum EventStreamError: Error, Sendable, Hashable, LocalizedError, CustomStringConvertible {
-    /// The response has another status than 200, and the first bytes of its body (1,024 at most).
+    /// The response has another status than 200, and the first bytes of its body: 1,024 at most, of those that arrive
+    /// within two seconds.
     case status(Int, firstBytes: Data)
-    /// The response is not an event stream: its type, and the first bytes of its body (1,024 at most).
+    /// The response is not an event stream: its type, and the first bytes of its body, as for a status.
     case mimeType(String?, firstBytes: Data)
 
     /// The description in plain words.
@@ -29,9 +30,29 @@ public enum EventStreamError: Error, Sendable, Hashable, LocalizedError, CustomS
 /// The beginning of an unexpected body, for an error.
 enum FirstBytes {
     static let limit = 1024
+    /// The time in which they must arrive: the error does not wait for the end of a body that may have none.
+    private static let time = Duration.seconds(2)
 
-    /// Reads until there are enough bytes; a failure of the read does not replace the caller's error.
+    /// Reads until there are enough bytes, or the time is over.
     static func read(_ bytes: URLSession.AsyncBytes) async -> Data {
+        await withTaskGroup(of: Data?.self) { group in
+            group.addTask { await collect(bytes) }
+            group.addTask {
+                try? await Task.sleep(for: time)
+                return nil
+            }
+            var first = Data()
+            for await result in group {
+                // A read that is cancelled returns the bytes that it has.
+                group.cancelAll()
+                first = result ?? first
+            }
+            return first
+        }
+    }
+
+    /// A failure of the read does not replace the caller's error.
+    private static func collect(_ bytes: URLSession.AsyncBytes) async -> Data {
         var first = Data()
         var pieces = bytes.chunks.makeAsyncIterator()
         while first.count < limit, let piece = try? await pieces.next() {

@@ -45,7 +45,7 @@ public struct JSONRecordError: Error, Sendable, LocalizedError, CustomStringConv
 public struct JSONRecordsStatusError: Error, Sendable, Hashable, LocalizedError, CustomStringConvertible {
     /// The HTTP status.
     public let status: Int
-    /// The first 1,024 bytes of the body.
+    /// The first bytes of the body: 1,024 at most, of those that arrive within two seconds.
     public let firstBytes: Data
 
     /// The description in plain words.
