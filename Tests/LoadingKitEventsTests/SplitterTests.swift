@@ -74,6 +74,18 @@ import Testing
         }
     }
 
+    /// The largest limits of all: no limits.
+    @Test(arguments: [Int.max, .max - 1, .max - 3]) func aLimitMayBeAnyNumber(limit: Int) async throws {
+        try await Self.serve { session, url in
+            let bytes = Array("a\nbc\u{2028}d".utf8)
+            for cut in 0...bytes.count {
+                let target = try #require(url(bytes, cut))
+                let lines = try await session.bytes(from: target).0.lines(keepingEmpty: true, maximumLineSize: limit)
+                #expect(try await lines.reduce(into: []) { $0.append($1) } == ["a", "bc", "d"])
+            }
+        }
+    }
+
     struct Record: Codable, Sendable, Equatable { var n: Int }
 
     enum Expected: Sendable {

@@ -64,8 +64,8 @@ struct LineSplitter: Splitter {
             start = position
         }
         line.append(contentsOf: bytes[start...])
-        // Three bytes may be the start of a line end.
-        guard line.count <= limit + 3 else { throw LineTooLong(limit: limit, line: count + 1) }
+        // Three bytes may be the start of a line end. `limit + 3` could overflow.
+        guard line.count - 3 <= limit else { throw LineTooLong(limit: limit, line: count + 1) }
     }
 
     private static func mayEnd(_ byte: UInt8) -> Bool {
