@@ -68,6 +68,25 @@ import Testing
         #expect(events.lastEventID == "4" && events.state == .closed)
     }
 
+    /// An ID that no field can contain is left out of the next request, and does not end the stream.
+    @Test(
+        arguments: [
+            ("a\u{1}", nil), ("\u{1b}", nil), ("a\u{7f}b", nil), ("a\u{b}", nil), ("a\tb", "a\tb"), ("é", "é"),
+        ] as [(String, String?)])
+    func anIDMayHaveAnyBytes(id: String, sent: String?) async throws {
+        let server = try LoopbackServer { request in
+            request.connection == 0 ? Self.text("id: \(id)\ndata: x\n\n").closing() : ServerResponse(204)
+        }
+        defer { server.stop() }
+        let session = Self.session()
+        defer { session.invalidateAndCancel() }
+        let events = try Self.events(server, session, Self.options())
+        #expect(try await Self.all(events) == ["\(id):message:x"])
+        #expect(server.requests.count == 2 && events.lastEventID == id)
+        #expect(
+            server.requests.last?.fields[name: "Last-Event-ID"].map { Array($0.utf8) } == sent.map { Array($0.utf8) })
+    }
+
     /// Wherever the connection breaks, the events before that are given, and the next request says where to go on.
     @Test func aBreakInEachPlaceLosesNothing() async throws {
         let seen = Mutex<Set<String>>([])

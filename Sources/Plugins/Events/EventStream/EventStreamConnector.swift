@@ -37,7 +37,7 @@ struct EventStreamConnector: Sendable {
     /// - Throws: `EventStreamError` for a response that is not an event stream; `URLError`.
     func connect(lastEventID: String) async throws -> Response {
         var request = request
-        if !lastEventID.isEmpty { request.setValue(lastEventID, forHTTPHeaderField: "Last-Event-ID") }
+        if Self.canBeSent(lastEventID) { request.setValue(lastEventID, forHTTPHeaderField: "Last-Event-ID") }
         let (bytes, response) = try await session.bytes(for: request, delegate: delegate)
         let http = response as? HTTPURLResponse
         if http?.statusCode == 204 { return .noContent }
@@ -51,6 +51,12 @@ struct EventStreamConnector: Sendable {
             throw EventStreamError.mimeType(response.mimeType, firstBytes: await FirstBytes.read(bytes))
         }
         return .stream(bytes)
+    }
+
+    /// Whether there is an ID, without control characters, which a field must not contain (RFC 9110 §5.5). A server may
+    /// send an ID that no request can have: the session would refuse it, and the stream would be over.
+    private static func canBeSent(_ id: String) -> Bool {
+        !id.isEmpty && id.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f || $0 == 0x09 }
     }
 }
 

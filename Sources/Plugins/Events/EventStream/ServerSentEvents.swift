@@ -26,8 +26,8 @@ public struct EventStreamOptions: Sendable {
     public var reconnection = ReconnectionOptions()
     /// The limits for memory.
     public var limits = EventStreamLimits()
-    /// The ID of the last event that the program has received earlier; the server may continue after it. Default empty:
-    /// none.
+    /// The ID of the last event that the program has received earlier; the server may continue after it. An ID with
+    /// control characters is not sent. Default empty: none.
     public var lastEventID = ""
     /// Seconds without a byte, even of a comment, after which the connection counts as lost. Default 300. A request
     /// whose `timeoutInterval` is not 60 keeps its own timeout.
