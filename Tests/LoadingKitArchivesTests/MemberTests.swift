@@ -73,6 +73,26 @@ import Testing
         #expect(given <= 100_000 && largest <= 65_537)
     }
 
+    /// Data behind the deflate stream is refused when it arrives, and not kept: the directory may state gigabytes of it.
+    @Test(arguments: [[0], [0x4b, 4, 0], [UInt8](repeating: 0, count: 100_000)])
+    func dataBehindTheStreamIsRefusedAtOnce(more: [UInt8]) throws {
+        let stream: [UInt8] = [0x4b, 4, 0]
+        let builder = ArchiveBuilder(ArchiveBuilder.Member("a", "a", method: 8).with { $0.data = stream })
+        var entry = try #require(Array(try CentralDirectoryTests.directory(builder).entries).first)
+        entry.compressedSize = 4 << 30
+        for isOnePiece in [false, true] {
+            var decoder = try MemberDecoder(entry, maximumRatio: .max)
+            decoder.receive(Data(stream + (isOnePiece ? more : [])))
+            #expect(try decoder.next() == Data("a".utf8))
+            if !isOnePiece {
+                #expect(try decoder.next() == nil)
+                decoder.receive(Data(more))
+            }
+            let reason = "its deflate stream ends before its data does"
+            #expect(throws: ArchiveError.corruptMember("a", reason: reason)) { try decoder.next() }
+        }
+    }
+
     /// What a member's data gives in pieces of a size: the number of bytes, and the error.
     private func outcome(
         _ entry: DirectoryEntry, _ data: Data, by size: Int, ratio: Int

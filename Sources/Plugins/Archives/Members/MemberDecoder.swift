@@ -82,6 +82,10 @@ struct MemberDecoder: Sendable {
             let used = count - part.count
             limit.consume(used)
             pending = used < pending.count ? pending.dropFirst(used) : Data()
+            // Further data would be kept, as much as the directory states.
+            guard !piece.isEmpty || !inflater.isComplete || pending.isEmpty else {
+                throw .corruptMember(entry.name, reason: "its deflate stream ends before its data does")
+            }
             guard piece.isEmpty, !pending.isEmpty, limit.advance() else { return piece }
         }
     }
@@ -89,10 +93,7 @@ struct MemberDecoder: Sendable {
     /// All data was received and decoded: compares the content with the directory.
     func finish() throws(ArchiveError) {
         func corrupt(_ reason: String) -> ArchiveError { .corruptMember(entry.name, reason: reason) }
-        if let inflater {
-            guard inflater.isComplete else { throw corrupt("its deflate stream does not end within its data") }
-            guard pending.isEmpty else { throw corrupt("its deflate stream ends before its data does") }
-        }
+        guard inflater?.isComplete ?? true else { throw corrupt("its deflate stream does not end within its data") }
         guard received == entry.compressedSize else { throw .truncated("the data of \(entry.name) is incomplete") }
         guard produced == entry.size else {
             throw corrupt("it has \(produced) bytes, and the directory states \(entry.size)")
