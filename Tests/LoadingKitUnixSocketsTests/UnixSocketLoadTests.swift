@@ -169,6 +169,39 @@ import Testing
         }
     }
 
+    /// A server redirects with its own name to itself: at its socket, with the fields of the request.
+    @Test(arguments: [("localhost", "localhost"), ("Docker", "docker")])
+    func aServerNamesItself(serverName: String, location: String) async throws {
+        let sockets = try Sockets()
+        let server = try Self.server(sockets.path("s")) { request in
+            switch request.path {
+            case "/dir": .redirect(to: "http://\(location)/dir/?a")
+            case "/sent": .redirect(to: "http://\(location)/dir/", status: 307)
+            default:
+                .text(
+                    [request.target, request.method, request.fields[.authorization] ?? "none", request.bodyText]
+                        .joined(separator: " "))
+            }
+        }
+        defer { server.stop() }
+        let configuration = URLSessionConfiguration.ephemeral
+        UnixSockets(serverName: serverName).install(in: configuration)
+        let session = URLSession(configuration: configuration)
+        defer { session.invalidateAndCancel() }
+        for (path, answer) in [("/dir", "/dir/?a GET secret "), ("/sent", "/dir/ POST secret body")] {
+            var request = URLRequest(url: try sockets.url("s", path))
+            request.setValue("secret", forHTTPHeaderField: "Authorization")
+            if path == "/sent" {
+                request.httpMethod = "POST"
+                request.httpBody = Data("body".utf8)
+            }
+            let (data, response) = try await session.data(for: request)
+            #expect(String(decoding: data, as: UTF8.self) == answer)
+            #expect(response.url?.scheme == "http+unix" && response.url?.path(percentEncoded: true) == "/dir/")
+        }
+        #expect(server.requests.snapshot.allSatisfy { $0.fields[.host] == serverName } && server.requests.count == 4)
+    }
+
     /// A program that loads its users' URLs, and allows `http` alone, gives them no socket, whether it has loaded from it or not.
     @Test func noPlainURLLeadsToASocket() async throws {
         let sockets = try Sockets()

@@ -17,7 +17,7 @@ import Testing
         #expect(url.socketPath == path)
         #expect(try url.loadedURL().absoluteString == "\(scheme)://\(url.host)\(rest)")
         #expect(UnixSocketURL.socketPath(ofHost: url.host) == path)
-        let back = try #require(url.url(for: url.loadedURL()))
+        let back = try #require(url.url(for: url.loadedURL(), at: url.host))
         #expect(try UnixSocketURL(back).loadedURL() == url.loadedURL())
         #expect(try UnixSocketURL(back).socketPath == path)
     }
@@ -65,6 +65,25 @@ import Testing
     func urlsElsewhere(_ text: String) throws {
         let url = try UnixSocketURL(try #require(URL(string: "http+unix://%2Fr/")))
         let other = try #require(URL(string: text.replacing("HOST", with: url.host)))
-        #expect(url.url(for: other) == nil)
+        #expect(url.url(for: other, at: url.host) == nil)
+    }
+
+    /// By its own name a server names its socket, without a port and with the same security. Nil: the URL leads elsewhere.
+    @Test(
+        arguments: [
+            ("http", "http://localhost/dir/?a#b", "http+unix://%2Fr/dir/?a#b"),
+            ("http", "HTTP://LocalHost", "http+unix://%2Fr"),
+            ("https", "https://localhost?a", "https+unix://%2Fr?a"), ("ws", "http://localhost/x", "ws+unix://%2Fr/x"),
+            ("wss", "wss://localhost/x", "wss+unix://%2Fr/x"), ("http", "https://localhost/", nil),
+            ("https", "http://localhost/", nil), ("http", "http://localhost:80/", nil),
+            ("http", "ftp://localhost/", nil),
+            ("http", "http://localhost@localhost/", nil), ("http", "http://localhost.example/", nil),
+            ("http", "http://127.0.0.1/", nil), ("http", "file://localhost/", nil),
+        ] as [(String, String, String?)])
+    func theServersName(_ scheme: String, _ target: String, _ expected: String?) throws {
+        let url = try UnixSocketURL(try #require(URL(string: "\(scheme)+unix://%2Fr/")))
+        let found = url.url(for: try #require(URL(string: target)), at: "localhost")
+        #expect(found?.absoluteString == expected)
+        #expect(url.url(for: try #require(URL(string: target)), at: "other") == nil)
     }
 }

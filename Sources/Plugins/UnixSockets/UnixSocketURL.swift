@@ -96,13 +96,17 @@ struct UnixSocketURL: Hashable {
     }
 
     /// The URL of this socket that another loaded URL represents; nil where that URL leads elsewhere.
-    func url(for loaded: URL) -> URL? {
+    ///
+    /// - Parameter authority: the authority, without user and port, by which the URL names the server of this socket.
+    func url(for loaded: URL, at authority: String) -> URL? {
         let text = loaded.absoluteString
-        guard loaded.host == host, loaded.port == nil, Self.isSecure(loaded.scheme ?? "") == Self.isSecure(scheme),
-            let name = text.range(of: host)
+        guard let loadedScheme = loaded.scheme?.lowercased(), Self.schemes.values.contains(loadedScheme),
+            Self.isSecure(loadedScheme) == Self.isSecure(scheme), let start = text.range(of: "://")?.upperBound
         else { return nil }
+        let found = text[start...].prefix { !"/?#".contains($0) }
+        guard found.lowercased() == authority.lowercased() else { return nil }
         let encoded = socketPath.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
-        return URL(string: "\(scheme)://\(encoded)\(text[name.upperBound...])")
+        return URL(string: "\(scheme)://\(encoded)\(text[found.endIndex...])")
     }
 
     private static func isSecure(_ scheme: String) -> Bool { scheme.hasPrefix("https") || scheme.hasPrefix("wss") }

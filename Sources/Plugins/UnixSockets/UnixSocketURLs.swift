@@ -4,8 +4,15 @@ import Synchronization
 
 /// Loads a URL of a Unix-domain socket with the URL that represents the socket in the session.
 final class UnixSocketURLs: LoadAdapter {
+    /// The fields that a request loses at a redirect to another host.
+    private static let fieldsOfAHost = ["Authorization", "Proxy-Authorization", "Cookie", "Cookie2", "Host"]
+
+    /// The name of the servers, as `Host` has it.
+    private let serverName: String
     /// The last loaded URL: most loads have the same URL as the previous one, or the same socket.
     private let last = Mutex<KnownURL?>(nil)
+
+    init(serverName: String) { self.serverName = serverName }
 
     func canIntercept(_ request: URLRequest) -> Bool { request.url.map(UnixSocketURL.hasScheme) ?? false }
 
@@ -21,13 +28,21 @@ final class UnixSocketURLs: LoadAdapter {
         return response.replacingURL(by: url)
     }
 
-    /// A redirect to the same socket gets a URL of this scheme again.
+    /// A redirect to the same socket gets a URL of this scheme again. A server that redirects with a complete URL knows
+    /// its name only.
     func adapt(redirection: URLRequest, of request: URLRequest) throws -> URLRequest {
-        guard let url = request.url, let old = redirection.url, let new = try UnixSocketURL(url).url(for: old) else {
-            return redirection
-        }
+        guard let url = request.url, let target = redirection.url else { return redirection }
+        let socket = try UnixSocketURL(url)
         var redirection = redirection
-        redirection.url = new
+        if let new = socket.url(for: target, at: socket.host) {
+            redirection.url = new
+        } else if let new = socket.url(for: target, at: serverName) {
+            redirection.url = new
+            // For the session, the server's name was another host.
+            for name in Self.fieldsOfAHost {
+                redirection.setValue(request.value(forHTTPHeaderField: name), forHTTPHeaderField: name)
+            }
+        }
         return redirection
     }
 

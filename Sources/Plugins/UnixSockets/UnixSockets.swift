@@ -15,7 +15,8 @@ import LoadingKit
 /// (`assumesCleartextHTTP2`), and bodies are streamed. To send the requests for an ordinary `http` URL to a socket, see
 /// `URLSessionConfiguration.unixSocket`.
 public struct UnixSockets: Sendable {
-    /// The name for `Host` and `:authority`, for which a certificate must be valid. Default `localhost`.
+    /// The name for `Host` and `:authority`, for which a certificate must be valid. A redirect to this name, without a
+    /// port, stays at the socket. Default `localhost`.
     public var serverName: String
 
     /// Makes a value with the server's name for all sockets.
@@ -28,6 +29,6 @@ public struct UnixSockets: Sendable {
             if let path = UnixSocketURL.socketPath(ofHost: host) { return UnixSocket(path: path, serverName: name) }
             return others?(host)
         }
-        configuration.interceptors.append(UnixSocketURLs())
+        configuration.interceptors.append(UnixSocketURLs(serverName: name))
     }
 }
