@@ -234,10 +234,11 @@ import Testing
 
     // MARK: Uploads
 
-    /// A server of multipart uploads. `fails` determines which parts fail.
+    /// A server of multipart uploads. `fails` determines which parts fail, and `completes` the answer to a completion.
     private static func multipartServer(
         fails: @escaping @Sendable (_ part: Int, _ request: ServerRequest) -> ServerResponse? = { _, _ in nil },
-        completion: String = "<CompleteMultipartUploadResult><ETag>\"whole\"</ETag></CompleteMultipartUploadResult>"
+        completion: String = "<CompleteMultipartUploadResult><ETag>\"whole\"</ETag></CompleteMultipartUploadResult>",
+        completes: @escaping @Sendable (ServerRequest) throws -> ServerResponse? = { _ in nil }
     ) throws -> LoopbackServer {
         try LoopbackServer { request in
             let items = CanonicalRequest.QueryItem.items(of: request.query ?? "")
@@ -249,7 +250,7 @@ import Testing
                 return fails(number, request) ?? ServerResponse().adding("ETag", "\"p\(number)\"")
             case ("POST", _) where request.query == "uploads=":
                 return .text("<InitiateMultipartUploadResult><UploadId>u/1</UploadId></InitiateMultipartUploadResult>")
-            case ("POST", _): return .text(completion)
+            case ("POST", _): return try completes(request) ?? .text(completion)
             case ("DELETE", _): return ServerResponse(204)
             default: return ServerResponse().adding("ETag", "\"single\"")
             }
@@ -322,6 +323,25 @@ import Testing
         let error = await s3Error { try await session.load(try Self.put(content(250_000))) }
         #expect(error?.code == "InvalidPart" && error?.statusCode == 200)
         try await withTimeout { while !server.requests.snapshot.contains(where: Self.isAbort) { await Task.yield() } }
+    }
+
+    /// The server fails after it has sent status 200: the completion is requested again, and the upload is not aborted.
+    @Test(arguments: ["InternalError", "SlowDown", "ServiceUnavailable", "OperationAborted"])
+    func aCompletionThatFailsOnce(code: String) async throws {
+        let completions = Box(0)
+        let server = try Self.multipartServer(completes: { _ in
+            completions.next() == 1 ? Self.error(code, 200) : nil
+        })
+        defer { server.stop() }
+        let session = try URLSession.s3(
+            server.url(),
+            change: {
+                $0.partSize = 100_000
+                $0.clock = S3Clock(date: { Date() }, sleep: { _ in })
+            })
+        let (_, response) = try await session.load(try Self.put(content(250_000)))
+        #expect(response.value(forHTTPHeaderField: "ETag") == "\"whole\"" && completions.value == 2)
+        #expect(server.requests.snapshot.map(\.method) == ["POST", "PUT", "PUT", "PUT", "POST", "POST"])
     }
 
     /// The status is 200, but the answer does not confirm that the object is stored.

@@ -280,12 +280,21 @@ import Testing
         struct Other: Error {}
         let slow = try Self.error(503, "<Error><Code>SlowDown</Code></Error>", ["Retry-After": "3"])
         let asksForHours = try Self.error(503, "", ["Retry-After": "7200"])
+        func answer(_ status: Int, _ code: String) throws -> S3Error {
+            try Self.error(status, "<Error><Code>\(code)</Code></Error>")
+        }
         let cases: [(name: String, error: any Error, attempt: Int, pause: TimeInterval?)] = [
             ("lost", URLError(.networkConnectionLost), 1, 0.4),
             ("lost again", URLError(.networkConnectionLost), 2, 0.8),
             ("lost too often", URLError(.networkConnectionLost), 3, nil), ("cancelled", URLError(.cancelled), 1, nil),
             ("500", try Self.error(500), 1, 0.4), ("403", try Self.error(403), 1, nil), ("slow", slow, 1, 3),
             ("hours", asksForHours, 1, 30), ("other", Other(), 1, nil), ("cancellation", CancellationError(), 1, nil),
+            // The status is sent before the parts are assembled.
+            ("failed behind 200", try answer(200, "InternalError"), 1, 0.4),
+            ("slow behind 200", try answer(200, "SlowDown"), 1, 0.4),
+            ("unavailable behind 200", try answer(200, "ServiceUnavailable"), 1, 0.4),
+            ("wrong behind 200", try answer(200, "InvalidPart"), 1, nil),
+            ("conflict", try answer(409, "OperationAborted"), 1, 0.4),
         ]
         let wrong = cases.filter { PartRetry.pause(after: $0.error, attempt: $0.attempt, of: 3, random: 1) != $0.pause }
         #expect(wrong.map(\.name) == [])

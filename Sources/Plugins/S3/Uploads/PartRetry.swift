@@ -34,13 +34,18 @@ enum PartRetry {
         }
     }
 
+    /// Codes of failures that pass: a connection that was too slow, a part that was damaged during the transfer, a
+    /// conflict with another request, and a server that failed after it had sent status 200, to a completion.
+    private static let passingCodes: Set<String> = [
+        "RequestTimeout", "BadDigest", "XAmzContentSHA256Mismatch", "OperationAborted", "InternalError",
+    ]
+
     private static func mayRepeat(_ error: any Error) -> Bool {
         switch error {
         case let error as S3Error:
             switch error.kind {
             case .slowDown, .serverFailure, .clockSkewed, .expiredCredentials: true
-            // A connection that was too slow, and a part that was damaged during the transfer.
-            default: ["RequestTimeout", "BadDigest", "XAmzContentSHA256Mismatch"].contains(error.code)
+            default: passingCodes.contains(error.code)
             }
         case let error as URLError:
             [
