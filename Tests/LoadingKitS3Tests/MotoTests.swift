@@ -187,12 +187,19 @@ struct MotoTests {
         let s3 = S3(try URLSession.s3(server.url))
         let known = try await s3.storedParts(of: saved)
         #expect(known.parts.prefix(2).map(\.eTag) == saved.parts.prefix(2).map(\.eTag))
-        options.didAdvance = nil
+        let advances = Recorder<S3Upload>()
+        options.didAdvance = { advances.append($0) }
         let object = try await s3.continueUpload(saved, fromFile: file, options: options)
         #expect(object.eTag?.contains("-4") == true)
         #expect(try await session.load("GET", "s3://bucket/file").data == content(17_000_000))
+        // A program that has not seen the answer finds the object. One that lacks a part cannot send it any longer.
+        options.didAdvance = nil
+        let whole = advances.last ?? saved
+        #expect(try await s3.continueUpload(whole, fromFile: file, options: options).eTag == object.eTag)
+        var partial = whole
+        partial.parts.removeLast()
         await #expect(throws: S3UploadError.self) {
-            try await s3.continueUpload(saved, fromFile: file, options: options)
+            try await s3.continueUpload(partial, fromFile: file, options: options)
         }
     }
 

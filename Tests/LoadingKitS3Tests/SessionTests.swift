@@ -10,7 +10,7 @@ import Testing
 
 /// Against servers whose answers a test determines.
 @Suite(.timeLimit(.minutes(5))) struct SessionTests {
-    private static func error(_ code: String, _ status: Int, more: String = "") -> ServerResponse {
+    static func error(_ code: String, _ status: Int, more: String = "") -> ServerResponse {
         let body = "<Error><Code>\(code)</Code><Message>m</Message>\(more)<RequestId>R</RequestId></Error>"
         return .bytes(Array(body.utf8), type: "application/xml", status: status)
     }
@@ -234,11 +234,13 @@ import Testing
 
     // MARK: Uploads
 
-    /// A server of multipart uploads. `fails` determines which parts fail, and `completes` the answer to a completion.
-    private static func multipartServer(
+    /// A server of multipart uploads. `fails` determines which parts fail, `completes` the answer to a completion, and
+    /// `object` the answer to a HEAD.
+    static func multipartServer(
         fails: @escaping @Sendable (_ part: Int, _ request: ServerRequest) -> ServerResponse? = { _, _ in nil },
         completion: String = "<CompleteMultipartUploadResult><ETag>\"whole\"</ETag></CompleteMultipartUploadResult>",
-        completes: @escaping @Sendable (ServerRequest) throws -> ServerResponse? = { _ in nil }
+        completes: @escaping @Sendable (ServerRequest) throws -> ServerResponse? = { _ in nil },
+        object: ServerResponse = ServerResponse(404)
     ) throws -> LoopbackServer {
         try LoopbackServer { request in
             let items = CanonicalRequest.QueryItem.items(of: request.query ?? "")
@@ -252,12 +254,13 @@ import Testing
                 return .text("<InitiateMultipartUploadResult><UploadId>u/1</UploadId></InitiateMultipartUploadResult>")
             case ("POST", _): return try completes(request) ?? .text(completion)
             case ("DELETE", _): return ServerResponse(204)
+            case ("HEAD", _): return object
             default: return ServerResponse().adding("ETag", "\"single\"")
             }
         }
     }
 
-    private static func put(_ body: Data, fields: [String: String] = [:]) throws -> URLRequest {
+    static func put(_ body: Data, fields: [String: String] = [:]) throws -> URLRequest {
         var request = URLRequest(url: try #require(URL(string: "s3://bucket/k")))
         request.httpMethod = "PUT"
         request.httpBodyStream = InputStream(data: body)
@@ -551,7 +554,7 @@ import Testing
 }
 
 extension Box<Int> {
-    fileprivate func next() -> Int {
+    func next() -> Int {
         update { value in
             value += 1
             return value

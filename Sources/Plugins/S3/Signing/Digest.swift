@@ -2,7 +2,7 @@ import CLoadingKitOpenSSL
 import Foundation
 @_spi(LoadingKitPlugins) import LoadingKitTransport
 
-/// SHA-256 as signatures have it, in lower-case hexadecimal digits.
+/// SHA-256 as signatures have it, in lower-case hexadecimal digits, and MD5 as entity tags have it.
 enum Digest {
     /// The digest of no bytes.
     static let ofNothing = hex(of: Data())
@@ -24,6 +24,14 @@ enum Digest {
         let done = EVP_Q_mac(
             nil, "HMAC", nil, "SHA256", nil, key, key.count, bytes, bytes.count, &code, code.count, &count)
         return done == nil ? [] : Array(code.prefix(count))
+    }
+
+    /// MD5; nil where OpenSSL does not provide it.
+    static func md5(_ bytes: [UInt8]) -> [UInt8]? {
+        var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+        var count = 0
+        guard EVP_Q_digest(nil, "MD5", nil, bytes, bytes.count, &digest, &count) == 1 else { return nil }
+        return Array(digest.prefix(count))
     }
 
     /// Bytes as lower-case digits.

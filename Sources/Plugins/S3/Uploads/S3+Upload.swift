@@ -32,7 +32,8 @@ extension S3 {
         return upload
     }
 
-    /// Sends the parts of a file that the server does not have, and completes the upload.
+    /// Sends the parts of a file that the server does not have, and completes the upload. An upload without missing
+    /// parts, which the server has completed before, is successful where the object's entity tag shows its content.
     ///
     /// - Parameters:
     ///   - upload: the value from ``S3UploadOptions/didAdvance``, an error or ``storedParts(of:)``.
@@ -47,10 +48,11 @@ extension S3 {
         guard found == upload.size else {
             throw S3UploadError.fileChanged(path: file.path, expected: upload.size, found: found)
         }
+        let isWhole = upload.missingParts.isEmpty
         var upload = upload
         do {
             try await sendParts(&upload, file, options)
-            return try await complete(upload, options)
+            return try await complete(upload, isContinuedWhole: isWhole, options)
         } catch {
             throw S3UploadError.interrupted(upload, error)
         }
@@ -121,15 +123,21 @@ extension S3 {
         return S3Upload.Part(number: number, eTag: try MultipartMessages.eTag(of: answer), size: range.length)
     }
 
-    private func complete(_ upload: S3Upload, _ options: S3UploadOptions) async throws -> S3StoredObject {
+    private func complete(
+        _ upload: S3Upload, isContinuedWhole: Bool, _ options: S3UploadOptions
+    ) async throws -> S3StoredObject {
         let fields = options.fields.filter { MultipartMessages.isOfCompletion($0.key.lowercased()) }
+        let fieldsOfHead = options.fields.filter { MultipartMessages.isOfPart($0.key.lowercased()) }
         let body = MultipartMessages.completion(upload.parts)
         let address = try S3Address(upload.url)
-        let answer = try await PartRetry.repeating(options.partAttempts, options.clock) {
+        let completion = UploadCompletion(
+            size: upload.size, parts: upload.parts, isContinuedWhole: isContinuedWhole)
+        return try await completion.run(attempts: options.partAttempts, clock: options.clock) {
             try await self.answer("POST", address, MultipartMessages.upload(upload.uploadID), fields: fields) {
                 $0.httpBody = body
             }
-        }
-        return try MultipartMessages.storedObject(answer)
+        } head: {
+            try await self.answer("HEAD", address, [], fields: fieldsOfHead)
+        }.object
     }
 }

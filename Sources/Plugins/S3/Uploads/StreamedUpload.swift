@@ -54,11 +54,26 @@ struct StreamedUpload: Sendable {
     }
 
     private func complete(_ parts: [S3Upload.Part], _ identifier: String) async throws {
-        let body = MultipartMessages.completion(parts)
-        let answer = try await answer(
-            "POST", MultipartMessages.upload(identifier), body, isKept: MultipartMessages.isOfCompletion)
-        var fields = answer.fields.filter { !["content-type", "transfer-encoding"].contains($0.key) }
-        fields["etag"] = try MultipartMessages.storedObject(answer).eTag
+        let size = parts.reduce(0) { $0 + Int64($1.size) }
+        let post = operation.further(
+            "POST", MultipartMessages.upload(identifier), body: MultipartMessages.completion(parts),
+            isKept: MultipartMessages.isOfCompletion)
+        let head = operation.further("HEAD", [], isKept: MultipartMessages.isOfPart)
+        let options = installation.client.options
+        let (answer, object) = try await UploadCompletion(size: size, parts: parts, isContinuedWhole: false).run(
+            attempts: options.partAttempts, clock: options.clock
+        ) {
+            try await exchange.answer(post)
+        } head: {
+            try await exchange.answer(head)
+        }
+        try await deliver(object, answer)
+    }
+
+    /// Delivers the response to the load's request, whose body is empty, with the fields of an answer.
+    private func deliver(_ object: S3StoredObject, _ answer: S3Answer) async throws {
+        var fields = answer.fields.filter { !$0.key.hasPrefix("content-") && $0.key != "transfer-encoding" }
+        fields["etag"] = object.eTag
         fields["content-length"] = "0"
         let response = HTTPURLResponse(
             url: load.url, statusCode: answer.status, headerFields: fields.map { (name: $0.key, value: $0.value) })
