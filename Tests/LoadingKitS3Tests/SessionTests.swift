@@ -272,7 +272,7 @@ import Testing
         let server = try Self.multipartServer()
         defer { server.stop() }
         let session = try URLSession.s3(server.url(), change: { $0.partSize = 100_000 })
-        let fields = ["x-amz-meta-a": "b", "If-None-Match": "*", "Content-MD5": "x"]
+        let fields = ["x-amz-meta-a": "b", "If-None-Match": "*"]
         let (_, response) = try await session.load(try Self.put(content(250_000), fields: fields))
         #expect(response.statusCode == 200 && response.value(forHTTPHeaderField: "ETag") == "\"whole\"")
         let requests = server.requests.snapshot
@@ -281,8 +281,44 @@ import Testing
         #expect(requests.dropFirst().map(\.query).first == "partNumber=1&uploadId=u%2F1")
         #expect(requests.map { $0.fields[name: "x-amz-meta-a"] } == ["b", nil, nil, nil, nil])
         #expect(requests.map { $0.fields[name: "If-None-Match"] } == [nil, nil, nil, nil, "*"])
-        #expect(requests.allSatisfy { $0.fields[name: "Content-MD5"] == nil })
         #expect(requests.last?.bodyText.contains("<PartNumber>3</PartNumber><ETag>&quot;p3&quot;</ETag>") == true)
+    }
+
+    /// A body with a checksum of it is sent in one request, so that the server verifies it; one that must be divided, not at
+    /// all.
+    @Test(arguments: ["Content-MD5", "x-amz-checksum-crc32"]) func checksums(field: String) async throws {
+        let server = try Self.multipartServer()
+        defer { server.stop() }
+        let session = try URLSession.s3(
+            server.url(),
+            change: {
+                $0.partSize = 100_000
+                $0.multipartThreshold = 150_000
+            })
+        let fields = [field: "c"]
+        _ = try await session.load("PUT", "s3://bucket/k", body: content(250_000), fields: fields)
+        _ = try await session.load(try Self.put(content(1_000), fields: fields))
+        let requests = server.requests.snapshot
+        #expect(requests.map(\.method) == ["PUT", "PUT"] && requests.map(\.body.count) == [250_000, 1_000])
+        #expect(requests.allSatisfy { $0.fields[name: field] == "c" })
+        let error = await #expect(throws: S3UploadError.self) {
+            try await session.load(try Self.put(content(250_000), fields: fields))
+        }
+        let text = error?.localizedDescription.lowercased()
+        #expect(text?.hasPrefix("\(field.lowercased()) is a checksum of the whole body") == true)
+        let folder = try TemporaryFolder()
+        let (file, url) = (try folder.write(content(1_000), to: "file"), try #require(URL(string: "s3://bucket/k")))
+        var options = S3UploadOptions()
+        options.fields = fields
+        let checked = options
+        await #expect(throws: S3UploadError.self) {
+            try await S3(session).upload(fromFile: file, to: url, options: checked)
+        }
+        let upload = S3Upload(url: url, uploadID: "u", size: 1_000, partSize: 1_000, parts: [])
+        await #expect(throws: S3UploadError.self) {
+            try await S3(session).continueUpload(upload, fromFile: file, options: checked)
+        }
+        #expect(server.requests.count == 2)
     }
 
     /// A failed part is sent again after a wait; then the upload fails, and is aborted.

@@ -233,10 +233,51 @@ import Testing
         ]
         let wrong = cases.filter {
             BodyPlan(
-                body: $0.body, isObject: $0.isObject, digest: $0.digest, isSecure: $0.isSecure, options: $0.options)
-                != $0.plan
+                body: $0.body, isObject: $0.isObject, digest: $0.digest, hasChecksum: false, isSecure: $0.isSecure,
+                options: $0.options) != $0.plan
         }
         #expect(wrong.map(\.name) == [])
+    }
+
+    /// A body with a checksum is sent in one request wherever that is possible. Nil: in parts.
+    @Test func bodyPlansWithAChecksum() {
+        var options = S3Options()
+        options.multipartThreshold = 100
+        var (always, never, large) = (options, options, options)
+        always.payloadSigning = .always
+        never.payloadSigning = .never
+        large.multipartThreshold = 10 << 30
+        let most: Int64 = 5 << 30
+        typealias Row = (name: String, body: BodyPlan.Body, isSecure: Bool, options: S3Options, plan: BodyPlan?)
+        let cases: [Row] = [
+            ("data", .repeatable(length: 101), true, options, .whole(.digested)),
+            ("data, cleartext", .repeatable(length: most), false, options, .whole(.digested)),
+            ("data, unsigned", .repeatable(length: most), true, never, .whole(.unsigned)),
+            ("more data", .repeatable(length: most + 1), true, options, nil),
+            ("more data, larger threshold", .repeatable(length: most + 1), true, large, .whole(.digested)),
+            ("stream", .stream(length: most), true, options, .whole(.unsigned)),
+            ("longer stream", .stream(length: most + 1), true, options, nil),
+            ("stream, cleartext", .stream(length: 5), false, options, nil),
+            ("stream, signed", .stream(length: 5), true, always, nil),
+            ("endless stream", .stream(length: nil), true, options, nil),
+        ]
+        let wrong = cases.filter { sample in
+            let plan = BodyPlan(
+                body: sample.body, isObject: true, digest: nil, hasChecksum: true, isSecure: sample.isSecure,
+                options: sample.options)
+            if case .parts = plan { return sample.plan != nil }
+            return plan != sample.plan
+        }
+        #expect(wrong.map(\.name) == [])
+    }
+
+    @Test func fieldsWithAChecksum() {
+        let names = ["Content-MD5", "x-amz-checksum-crc32", "X-Amz-Checksum-SHA256", "x-amz-checksum-crc64nvme"]
+        let others = [
+            "x-amz-checksum-algorithm", "x-amz-checksum-mode", "x-amz-checksum-type", "x-amz-sdk-checksum-algorithm",
+            "x-amz-content-sha256", "x-amz-meta-content-md5", "content-type",
+        ]
+        #expect((names + others).filter(MultipartMessages.isChecksum) == names)
     }
 
     @Test func partPlans() {

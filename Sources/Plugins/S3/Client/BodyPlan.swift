@@ -15,6 +15,9 @@ enum BodyPlan: Sendable, Equatable {
         case given(String)
     }
 
+    /// Amazon's limit for a body in one request, in bytes.
+    private static let maximumWhole: Int64 = 5 << 30
+
     /// A request's body; sizes in bytes, nil where they are not known.
     enum Body: Sendable, Equatable {
         case none
@@ -26,23 +29,25 @@ enum BodyPlan: Sendable, Equatable {
     /// - Parameters:
     ///   - isObject: whether the request is a `PUT` of an object, which can be sent in parts.
     ///   - digest: the request's own `X-Amz-Content-Sha256`.
+    ///   - hasChecksum: whether the request has a checksum of the body, which servers verify for one request only.
     ///   - isSecure: whether the request is sent over TLS.
-    init(body: Body, isObject: Bool, digest: String?, isSecure: Bool, options: S3Options) {
+    init(body: Body, isObject: Bool, digest: String?, hasChecksum: Bool, isSecure: Bool, options: S3Options) {
         if let digest, body != .none, Self.isDigest(digest) {
             self = .whole(.given(digest))
             return
         }
+        let threshold = hasChecksum ? max(Self.maximumWhole, options.multipartThreshold) : options.multipartThreshold
         let mayBeUnsigned = isSecure && options.payloadSigning != .always
         switch body {
         case .none: self = .whole(.none)
         case .repeatable(let length):
-            if isObject, let length, length > options.multipartThreshold {
+            if isObject, let length, length > threshold {
                 self = .parts(Self.partSize(length, options))
             } else {
                 self = .whole(isSecure && options.payloadSigning == .never ? .unsigned : .digested)
             }
         case .stream(let length):
-            if let length, mayBeUnsigned, length <= options.multipartThreshold || !isObject {
+            if let length, mayBeUnsigned, length <= threshold || !isObject {
                 self = .whole(.unsigned)
             } else {
                 self = isObject ? .parts(Self.partSize(length ?? 0, options)) : .collected

@@ -65,6 +65,7 @@ struct S3Load: Sendable {
                 ? .none : isStream ? .stream(length: length) : .repeatable(length: load.body.count.map { Int64($0) }),
             isObject: method == "PUT" && query.isEmpty,
             digest: request.value(forHTTPHeaderField: "X-Amz-Content-Sha256"),
+            hasChecksum: request.headerFields.contains { MultipartMessages.isChecksum($0.name) },
             isSecure: try installation.client.settings().endpoint.isSecure, options: options)
     }
 

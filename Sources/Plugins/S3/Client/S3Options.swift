@@ -37,7 +37,8 @@ public struct S3Options: Sendable {
     public var usesDualStack = false
     /// The digests of bodies. Default `automatic`.
     public var payloadSigning = PayloadSigning.automatic
-    /// The size in bytes beyond which a body is sent in parts (multipart upload). Default 64 MiB.
+    /// The size in bytes beyond which a body is sent in parts (multipart upload). Default 64 MiB. A body whose request
+    /// has a checksum of it is sent in one request up to 5 GiB.
     public var multipartThreshold: Int64 = 64 << 20
     /// The size of a part in bytes; larger where 10,000 parts would not be sufficient. At most two parts of a stream
     /// are in memory. Default 8 MiB; Amazon accepts 5 MiB to 5 GiB.

@@ -36,6 +36,18 @@ enum MultipartMessages {
     /// Fields that the completion has.
     static func isOfCompletion(_ name: String) -> Bool { isOfPart(name) || isCondition(name) }
 
+    /// Fields with a checksum of the whole body.
+    static func isChecksum(_ name: String) -> Bool {
+        let name = name.lowercased()
+        let others = ["x-amz-checksum-algorithm", "x-amz-checksum-mode", "x-amz-checksum-type"]
+        return name == "content-md5" || name.hasPrefix("x-amz-checksum-") && !others.contains(name)
+    }
+
+    /// Throws where the fields of a body in parts have a checksum of the whole: no server would verify it.
+    static func checkNoChecksum(_ names: some Sequence<String>) throws {
+        if let name = names.first(where: isChecksum) { throw S3UploadError.checksumOfWhole(field: name) }
+    }
+
     private static func isCondition(_ name: String) -> Bool { name == "if-match" || name == "if-none-match" }
 
     // MARK: Bodies

@@ -19,6 +19,7 @@ extension S3 {
     public func beginUpload(
         ofFile file: URL, to url: URL, options: S3UploadOptions = S3UploadOptions()
     ) async throws -> S3Upload {
+        try MultipartMessages.checkNoChecksum(options.fields.keys)
         let size = try FilePart.size(of: file)
         let address = try S3Address(url)
         let fields = options.fields.filter { MultipartMessages.isOfCreation($0.key.lowercased()) }
@@ -44,6 +45,7 @@ extension S3 {
     public func continueUpload(
         _ upload: S3Upload, fromFile file: URL, options: S3UploadOptions = S3UploadOptions()
     ) async throws -> S3StoredObject {
+        try MultipartMessages.checkNoChecksum(options.fields.keys)
         let found = try FilePart.size(of: file)
         guard found == upload.size else {
             throw S3UploadError.fileChanged(path: file.path, expected: upload.size, found: found)

@@ -62,7 +62,7 @@ public struct S3UploadOptions: Sendable {
     /// Whether parts are digested for the signature, for which they are read twice. Default true. False is possible
     /// only with `https`.
     public var signsPayload = true
-    /// Fields of the object, such as `Content-Type` and `x-amz-meta-…`.
+    /// Fields of the object, such as `Content-Type` and `x-amz-meta-…`. A checksum of the file is an error.
     public var fields: [String: String] = [:]
     /// The clock for waits between attempts. Default: the system's.
     public var clock: S3Clock = .system
@@ -92,6 +92,9 @@ public enum S3UploadError: Error, Sendable, LocalizedError, CustomStringConverti
     case unexpectedAnswer(String)
     /// A stream has more parts than a multipart upload permits. A larger ``S3Options/partSize`` is needed.
     case tooManyParts(partSize: Int)
+    /// The request has a checksum of the whole body in this field, `Content-MD5` or `x-amz-checksum-…`, and the body must
+    /// be sent in parts: no server would verify it. Nothing was sent.
+    case checksumOfWhole(field: String)
     /// The upload started and failed. ``S3/continueUpload(_:fromFile:options:)`` continues it, ``S3/abort(_:)`` aborts
     /// it.
     case interrupted(S3Upload, any Error)
@@ -105,6 +108,9 @@ public enum S3UploadError: Error, Sendable, LocalizedError, CustomStringConverti
         case .unexpectedAnswer(let text): text
         case .tooManyParts(let size):
             "the stream has more than \(PartPlan.maximumParts) parts of \(size) bytes; set a larger partSize"
+        case .checksumOfWhole(let field):
+            "\(field) is a checksum of the whole body, which no server verifies for a body in parts: leave it out, or send up to 5 GiB "
+                + "in one PUT, as data, as a file or, over https, as a stream with Content-Length"
         case .interrupted(let upload, let error):
             "the upload of \(upload.url.absoluteString) was interrupted with \(upload.parts.count) parts stored: "
                 + error.localizedDescription

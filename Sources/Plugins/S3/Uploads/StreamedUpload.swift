@@ -12,6 +12,7 @@ struct StreamedUpload: Sendable {
     func run() async throws {
         var body = PartReader(load.body.makeAsyncIterator(), PartCutter(size: partSize))
         guard try await body.readFirst() else { return try await sendWhole(body.takeFirst()) }
+        try MultipartMessages.checkNoChecksum(operation.carrier.headerFields.map { $0.name })
         let identifier = try MultipartMessages.uploadID(of: try await answer("POST", MultipartMessages.create))
         do {
             let parts = try await sendParts(&body, identifier)
