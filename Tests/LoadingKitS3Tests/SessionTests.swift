@@ -223,6 +223,36 @@ import Testing
         #expect(denied?.kind == .accessDenied && !text.contains("the-secret") && !text.contains("the-token"))
     }
 
+    /// A copy takes time: the server sends the status before it has ended, and then the result or an error.
+    @Test func copies() async throws {
+        let result = "<?xml version=\"1.0\"?>\n  <CopyObjectResult><ETag>\"e\"</ETag></CopyObjectResult>"
+        let error = "<Error><Code>InternalError</Code><RequestId>R</RequestId></Error>"
+        let server = try LoopbackServer { request in
+            if request.fields[name: "x-amz-copy-source"] == "/other/good" {
+                return .bytes(Array(result.utf8), type: "application/xml").adding("x-amz-version-id", "v")
+            }
+            return .stream(.chunked, type: "application/xml") { body in
+                try body.write("<?xml version=\"1.0\"?>\n  ")
+                try body.write(error)
+            }
+        }
+        defer { server.stop() }
+        let session = try URLSession.s3(server.url())
+        let (data, response) = try await session.load(
+            "PUT", "s3://bucket/k", fields: ["x-amz-copy-source": "/other/good"])
+        #expect(String(decoding: data, as: UTF8.self) == result && response.statusCode == 200)
+        #expect(response.value(forHTTPHeaderField: "x-amz-version-id") == "v")
+        #expect(response.url?.absoluteString == "s3://bucket/k")
+        for url in ["s3://bucket/k", "s3://bucket/k?partNumber=1&uploadId=u"] {
+            let failed = await s3Error {
+                try await session.load("PUT", url, fields: ["X-Amz-Copy-Source": "/other/bad"])
+            }
+            #expect(failed?.code == "InternalError" && failed?.statusCode == 200 && failed?.requestID == "R")
+        }
+        // An object may be such a document.
+        #expect(try await session.load("GET", "s3://bucket/k").data.count > error.utf8.count)
+    }
+
     @Test func noCredentials() async throws {
         let server = try LoopbackServer { _ in .text("") }
         defer { server.stop() }

@@ -7,6 +7,8 @@ import LoadingKit
 struct S3Exchange: Sendable {
     /// The largest number of bytes that are read of an error's body.
     static let maximumErrorBody = 64 << 10
+    /// The largest number of bytes in a complete answer.
+    private static let maximumAnswer = 1 << 20
 
     let load: LoadContext
     let client: S3Client
@@ -43,21 +45,29 @@ struct S3Exchange: Sendable {
         }
     }
 
-    /// Delivers a response as the response of the requested URL.
-    func deliver(_ loaded: LoadedResponse) async throws {
-        try await load.receive(loaded, as: (loaded.response as? HTTPURLResponse)?.replacingURL(by: load.url))
+    /// Performs an operation, and delivers its response as the response of the requested URL.
+    func perform(_ operation: S3Operation) async throws {
+        let loaded = try await send(operation)
+        let head = (loaded.response as? HTTPURLResponse)?.replacingURL(by: load.url)
+        guard operation.isCopy else { return try await load.receive(loaded, as: head) }
+        let answer = try await Self.answer(in: loaded, operation.address)
+        try await load.receive(head ?? loaded.response)
+        try await load.receive(answer.body)
     }
 
     /// Performs an operation, and returns the complete answer.
-    func answer(_ operation: S3Operation, limit: Int = 1 << 20) async throws -> S3Answer {
-        let loaded = try await send(operation)
+    func answer(_ operation: S3Operation) async throws -> S3Answer {
+        try await Self.answer(in: try await send(operation), operation.address)
+    }
+
+    /// The complete answer of a response. A multipart upload and a copy may fail after the status was sent.
+    private static func answer(in loaded: LoadedResponse, _ address: S3Address) async throws -> S3Answer {
         var body = Data()
         for try await piece in loaded.body {
             body.append(piece)
-            if body.count > limit { throw URLError.answerIsTooLong(limit, operation.address) }
+            if body.count > maximumAnswer { throw URLError.answerIsTooLong(maximumAnswer, address) }
         }
-        // A multipart upload may fail after the status was sent.
-        return try S3Answer(loaded.response, body).checked(operation.address)
+        return try S3Answer(loaded.response, body).checked(address)
     }
 
     /// The answer where it is an error; nil where it is none. A 304 is a valid answer to a condition.

@@ -31,10 +31,10 @@ struct S3Load: Sendable {
                 // A response that requires the body again then arrives before the body was read.
                 operation.carrier.setValue("100-continue", forHTTPHeaderField: "Expect")
             }
-            try await exchange.deliver(try await exchange.send(operation))
+            try await exchange.perform(operation)
         case .collected:
             operation.setBody(try await load.body.collect(upTo: Self.maximumCollectedBody))
-            try await exchange.deliver(try await exchange.send(operation))
+            try await exchange.perform(operation)
         case .parts(let size):
             let upload = StreamedUpload(
                 load: load, exchange: exchange, installation: installation, operation: operation, partSize: size)

@@ -25,6 +25,10 @@ struct S3Operation: Sendable {
     /// Whether the request can be sent again: its body is not a stream that was read.
     var isRepeatable: Bool { carrier.httpBodyStream.map { $0.streamStatus == .notOpen } ?? true }
 
+    /// Whether the server copies an object. It sends status 200 before it has finished, and the result or an error after
+    /// that (*CopyObject* and *UploadPartCopy* of Amazon's S3 API reference).
+    var isCopy: Bool { method == "PUT" && carrier.value(forHTTPHeaderField: "x-amz-copy-source") != nil }
+
     /// Replaces the body by data, which is digested.
     mutating func setBody(_ body: Data?) {
         carrier.httpBody = body

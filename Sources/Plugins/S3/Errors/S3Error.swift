@@ -33,7 +33,7 @@ public struct S3Error: Error, Sendable, Hashable, LocalizedError, CustomStringCo
         case other
     }
 
-    /// The HTTP status. It is 200 for a multipart upload that failed during its completion.
+    /// The HTTP status. It is 200 for a copy that failed, and for a multipart upload that failed during its completion.
     public let statusCode: Int
     /// The code, such as `NoSuchKey`; `HTTP` and the status where the answer has none.
     public let code: String

@@ -27,7 +27,7 @@ struct StreamedUpload: Sendable {
     private func sendWhole(_ body: Data) async throws {
         var operation = operation
         operation.setBody(body)
-        try await exchange.deliver(try await exchange.send(operation))
+        try await exchange.perform(operation)
     }
 
     private func sendParts(_ body: inout PartReader, _ identifier: String) async throws -> [S3Upload.Part] {
