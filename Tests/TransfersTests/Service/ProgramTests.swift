@@ -185,6 +185,29 @@ import Testing
             }
         }
 
+        @Test("a late answer to a challenge of an earlier attempt decides nothing", arguments: [false, true])
+        func lateAnswer(restarts: Bool) async throws {
+            try await withTimeout {
+                let (harness, server) = (try ServiceHarness(), try Self.protected())
+                defer { server.stop() }
+                let first = try harness.start()
+                let program = TestProgram(first, try harness.description())
+                try await program.download(1, server.url())
+                let (_, number, _) = try await program.challenge(1)
+                program.channel.detach()
+                #expect(await first.overviewNow().first?.transfers.first?.stage == .waitingForProgram)
+                if restarts { first.stop() }
+                let second = restarts ? try harness.start() : first
+                defer { second.stop() }
+                let again = TestProgram(second, try harness.description())
+                let (_, next, _) = try await again.challenge(1)
+                let late = ChallengeReply(.cancelAuthenticationChallenge)
+                try await again.perform(.answerChallenge(1, challenge: number, late))
+                try await again.perform(.answerChallenge(1, challenge: next, Self.answer))
+                #expect(try await again.end(of: 1).response?.head?.statusCode == 200)
+            }
+        }
+
         @Test("a challenge waits for the program, which is started for it")
         func waitingChallenge() async throws {
             try await withTimeout {

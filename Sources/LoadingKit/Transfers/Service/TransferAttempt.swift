@@ -40,7 +40,6 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
     var isWaitingForConnectivity = false
     /// Challenges that wait for the program's answers, by number.
     var challenges: [Int: (challenge: URLAuthenticationChallenge, answer: ChallengeAnswer)] = [:]
-    var lastChallenge = 0
     /// No progress is reported before this time.
     var nextReport: MonotonicTime?
     /// The timer that synchronizes the part file some time after bytes were written.

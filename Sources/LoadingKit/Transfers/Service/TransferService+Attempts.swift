@@ -225,8 +225,8 @@ extension TransferService {
         _ attempt: TransferAttempt, _ transfer: ServiceTransfer
     ) {
         if let client = transfer.session.client {
-            attempt.lastChallenge += 1
-            let number = attempt.lastChallenge
+            lastChallenge += 1
+            let number = lastChallenge
             attempt.challenges[number] = (challenge, answer)
             return client.receive(.challenge(transfer.identifier, challenge: number, TransferChallenge(challenge)))
         }

@@ -39,6 +39,9 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
     var busyCount = 0
     var lastEnd: Int64 = 0
     var lastAttempt: UInt64 = 0
+    /// The number of the last challenge. A late answer to a challenge of an earlier attempt, or of an earlier process,
+    /// must not decide another challenge: no number is used again, and each service begins at a random one.
+    var lastChallenge = Int.random(in: 1...1 << 52)
     private var lastSession: Int64 = 0
     private var isStartScheduled = false
     private var idlenessObserver: (@Sendable (Bool) -> Void)?
