@@ -4,7 +4,10 @@ import LoadingKitLoopbackServer
 import TestSupport
 import Testing
 
-/// The journal is damaged while the daemon is away, and programs are attached.
+@testable import LoadingKitCore
+@testable import LoadingKitTransfers
+
+/// The journal is damaged or removed, and programs are attached.
 @Suite(.timeLimit(.minutes(5))) struct LostJournalTests {
     @Test(arguments: [false, true])
     func tasksOfTwoSessionsAreToldThatTheyAreLost(removed: Bool) async throws {
@@ -49,4 +52,30 @@ import Testing
         }
         #expect(FileManager.default.fileExists(atPath: journal.path + ".damaged") == !removed)
     }
+
+    #if Persistence
+        /// The daemon runs on: a transfer that it begins then is kept as others are.
+        @Test(arguments: [["Transfers.sqlite", "Transfers.sqlite-wal", "Transfers.sqlite-shm"], [""]])
+        func aTransferThatBeginsAfterTheLossIsKept(removed: [String]) async throws {
+            try await withTimeout {
+                let harness = try ServiceHarness()
+                let date = harness.wall.value.addingTimeInterval(10)
+                let first = try harness.start()
+                let program = TestProgram(first, try harness.description())
+                try await program.download(1, "http://127.0.0.1:1/") { $0.earliestBeginDate = date }
+                for name in removed {
+                    try FileManager.default.removeItem(at: harness.folder.file("state/" + name))
+                }
+                try await program.download(2, "http://127.0.0.1:1/") { $0.earliestBeginDate = date }
+                first.stop()
+                let second = try harness.start()
+                defer { second.stop() }
+                let other = TestProgram(second, try harness.description("other"))
+                #expect(try await other.attached().transfers.isEmpty)
+                let again = TestProgram(second, try harness.description())
+                let state = try await again.attached()
+                #expect(state.transfers.map(\.identifier) == [2] && state.nextIdentifier == 3)
+            }
+        }
+    #endif
 }

@@ -191,6 +191,25 @@
             #expect(contents.highestSession == 7)
         }
 
+        @Test("the number of a transfer's session is not given to another one where the journal lacks the session")
+        func numberOfMissingSession() throws {
+            try journal().commit([.session(try session(2)), try begin(1, session: 7)])
+            let contents = try journal().load()
+            #expect(contents.sessions.map(\.number) == [2] && contents.transfers.isEmpty)
+            #expect(contents.highestSession == 7)
+        }
+
+        @Test("a key whose file was removed is written again, with what it encrypts")
+        func removedKey() throws {
+            let first = try journal()
+            try first.commit([.session(try session(1)), try begin(1)])
+            try FileManager.default.removeItem(at: folder.file("state").appendingPathComponent("Transfers.key"))
+            try first.commit([try begin(2)])
+            let second = try journal()
+            #expect(try second.load().sessions.count == 1)
+            #expect(try second.transfers(of: 1).map(\.identifier) == [1, 2])
+        }
+
         @Test("an end that is damaged is an end with an error, and the others are as they were")
         func damagedEnd() throws {
             let journal = try journal()

@@ -417,6 +417,19 @@ import Testing
             }
         }
 
+        @Test("a command for a transfer that the service does not have is answered with its end")
+        func lostTransfer() async throws {
+            try await withTimeout {
+                let harness = try ServiceHarness()
+                let service = try harness.start()
+                defer { service.stop() }
+                let program = TestProgram(service, try harness.description())
+                try await program.perform(.resume(7))
+                let code = URLError.backgroundSessionWasDisconnected.rawValue
+                #expect(try await program.end(of: 7).error?.code == code)
+            }
+        }
+
         @Test("it is idle when nobody is there and nothing is to do")
         func idleness() async throws {
             try await withTimeout {

@@ -75,8 +75,7 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
     /// The daemon was restarted, and its journal does not contain the transfer.
     func didLoseTransfer() {
         guard case .begun = stage else { return }
-        let text = "the transfer is lost: the journal of background sessions was damaged or removed"
-        end(with: LoadFailure(.backgroundSessionWasDisconnected, text))
+        end(with: TransferError.lost.error)
     }
 
     private func passOnState() {

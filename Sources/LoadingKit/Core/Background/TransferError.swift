@@ -36,6 +36,11 @@ package struct TransferError: Codable, Hashable, Sendable {
         self.url = url
     }
 
+    /// The journal does not have the transfer.
+    package static let lost = TransferError(
+        .backgroundSessionWasDisconnected,
+        "the transfer is lost: the journal of background sessions was damaged or removed")
+
     /// The error; a `URLError` where the domain is `NSURLErrorDomain`.
     package var error: any Error {
         var userInfo: [String: Any] = [:]

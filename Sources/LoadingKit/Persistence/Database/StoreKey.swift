@@ -6,6 +6,7 @@
     struct StoreKey {
         let cipher: AES256GCM
         private let identityHash: KeyedHash
+        private let bytes: Data
 
         private static let size = AES256GCM.keySize + KeyedHash.keySize
 
@@ -16,6 +17,7 @@
             else { return nil }
             self.cipher = cipher
             identityHash = hash
+            self.bytes = bytes
         }
 
         /// A hash by which a value is found. The value cannot be guessed from it without the key.
@@ -32,8 +34,10 @@
         }
 
         /// The key in the file. A file is created if there is none. An invalid key is renamed.
-        static func readOrMake(_ file: URL) throws -> StoreKey {
-            guard let key = StoreKey(try KeyFile(url: file, size: size).readOrMake()) else {
+        ///
+        /// - Parameter known: The key for a file that is created; nil for a new one.
+        static func readOrMake(_ file: URL, _ known: StoreKey? = nil) throws -> StoreKey {
+            guard let key = StoreKey(try KeyFile(url: file, size: size).readOrMake(known?.bytes)) else {
                 throw StoreFailure.noKey(path: file.path)
             }
             return key
@@ -60,7 +64,9 @@
         }
 
         /// The key in the file. A file is created if there is none. An invalid key is renamed.
-        func readOrMake() throws -> Data {
+        ///
+        /// - Parameter known: The key for a file that is created; nil for a new one.
+        func readOrMake(_ known: Data? = nil) throws -> Data {
             do {
                 if let key = try read() { return key }
             } catch StoreFailure.noKey {}
@@ -77,13 +83,13 @@
             } catch StoreFailure.noKey {
                 _ = SystemCalls.rename(url.path, url.path + ".damaged")
             }
-            return try make(in: folder)
+            return try make(known, in: folder)
         }
 
         /// Writes the file under another name first. A process that was killed may have left a file with that name, which is
         /// replaced.
-        private func make(in folder: String) throws -> Data {
-            guard let bytes = SecureRandom.bytes(size) else { throw StoreFailure.encryption }
+        private func make(_ known: Data?, in folder: String) throws -> Data {
+            guard let bytes = known ?? SecureRandom.bytes(size) else { throw StoreFailure.encryption }
             let temporary = url.path + ".new"
             let result = SystemCalls.open(temporary, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600)
             let descriptor = Int32(try StoreFailure.check("open", temporary, result))

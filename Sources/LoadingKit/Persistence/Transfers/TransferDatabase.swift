@@ -83,7 +83,11 @@
                 }
                 var contents = JournalContents()
                 (contents.sessions, contents.transfers) = (sessions, transfers)
-                contents.highestSession = try connection.first(Int64.self, "SELECT max(number) FROM session") ?? 0
+                // A transfer without its session must not become one of another session.
+                for text in ["SELECT max(number) FROM session", "SELECT max(session) FROM transfer"] {
+                    let highest = try connection.first(Int64.self, text) ?? 0
+                    contents.highestSession = max(contents.highestSession, highest)
+                }
                 return (contents, unreadable)
             }
             guard let (contents, unreadable) = contents else { return JournalContents() }
@@ -141,6 +145,7 @@
         package func commit(_ changes: [JournalChange]) throws {
             guard !changes.isEmpty else { return }
             do {
+                try sealing.prepare()
                 // The values are encrypted before the file is locked.
                 let statements = try performEach(changes) { try sealing.statements(for: $0) }
                 try database.write { connection in

@@ -30,8 +30,16 @@
 
         init(keyFile: URL) { self.keyFile = keyFile }
 
-        /// Reads the key, which is made where there is none.
-        func prepare() throws { _ = try readKey() }
+        /// Reads the key, which is made where there is none. A key whose file was removed since is written again: another
+        /// process could not read what is written next.
+        @discardableResult
+        func prepare() throws -> StoreKey {
+            let known = key.withLock { $0 }
+            if let known, FileManager.default.fileExists(atPath: keyFile.path) { return known }
+            let read = try StoreKey.readOrMake(keyFile, known)
+            key.withLock { $0 = read }
+            return read
+        }
 
         func open<Value: Decodable>(_ type: Value.Type, _ sealed: Data, _ place: Place) throws -> Value {
             guard let bytes = try readKey().cipher.open(sealed, context: place.context) else {
@@ -48,12 +56,7 @@
             return sealed
         }
 
-        private func readKey() throws -> StoreKey {
-            if let key = key.withLock({ $0 }) { return key }
-            let read = try StoreKey.readOrMake(keyFile)
-            key.withLock { $0 = read }
-            return read
-        }
+        private func readKey() throws -> StoreKey { try key.withLock { $0 } ?? prepare() }
 
         func statements(for change: JournalChange) throws -> [Statement] {
             switch change {

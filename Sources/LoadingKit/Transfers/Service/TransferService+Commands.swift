@@ -24,7 +24,7 @@ extension TransferService {
             return completion(nil)
         case (.reset, _):
             do { try urlSession(of: session).reset {} } catch { return completion(error) }
-        case (_, nil): break
+        case (_, nil): reportIfLost(command.transfer, session)
         case (.cancel(_, producingResumeData: true), let transfer?):
             guard let attempt = transfer.attempt else { return cancelForResumeData(transfer, completion) }
             return attempt.askForResource { [self] in cancelForResumeData(transfer, completion) }
@@ -119,6 +119,9 @@ extension TransferService {
             priority: URLSessionTask.priority(nearestTo: record.priority),
             earliestBeginDate: record.earliestBeginDate, asOf: environment.wallClock.now)
         row.expectedBytes = record.expectedBytes
+        // The journal may have been removed, or put aside as damaged, since the session was attached. A later process would
+        // not find the transfer without its session.
+        journal.add(.session(session.record))
         journal.add(.begin(row, record)) { [weak self, weak session] error in
             completion(error)
             guard let self, let session else { return }
@@ -135,6 +138,12 @@ extension TransferService {
     }
 
     // MARK: Changes
+
+    /// The program's task would wait without end for a transfer that is neither under way nor over.
+    private func reportIfLost(_ identifier: Int?, _ session: ServiceSession) {
+        guard let identifier, session.ended[identifier] == nil else { return }
+        session.client?.receive(.ended(identifier, TransferStatus(error: .lost)))
+    }
 
     private func change(_ transfer: ServiceTransfer, _ priority: Float, _ text: String?) {
         // The journal cannot store a value that is not a number.
