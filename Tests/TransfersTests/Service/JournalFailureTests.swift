@@ -118,6 +118,28 @@ import Testing
             }
         }
 
+        @Test("an end that was taken is not told again while the journal has it still")
+        func takenEnd() async throws {
+            try await withFailingJournal { harness, server, service, journal in
+                let first = TestProgram(service, try harness.description())
+                let date = harness.wall.value.addingTimeInterval(10)
+                try await first.download(1, "http://127.0.0.1:1/") { $0.earliestBeginDate = date }
+                try await first.download(2, server.url)
+                #expect(try await first.end(of: 2).error == nil)
+                journal.fails.value = true
+                let commits = journal.commits.count
+                first.channel.send(.take(2, .completion))
+                await journal.commits.count(reaches: commits + 1)
+                first.channel.detach()
+                let second = TestProgram(service, try harness.description())
+                #expect(try await second.attached().transfers.map(\.identifier) == [1])
+                journal.fails.value = false
+                // The command is performed after the earlier changes.
+                try await second.download(3, server.url) { $0.earliestBeginDate = date }
+                #expect(try journal.load().transfers.map(\.key.identifier) == [1, 3])
+            }
+        }
+
         private func withFailingJournal(
             _ body:
                 @escaping @Sendable (ServiceHarness, RangeServer, TransferService, FailingJournal) async throws -> Void

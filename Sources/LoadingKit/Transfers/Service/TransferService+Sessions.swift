@@ -62,10 +62,12 @@ extension TransferService {
         session.launchTimer = nil
         var ends: [Int: TransferStatus] = [:]
         // One record at a time: there may be very many.
-        let records = try journal.transfers(of: session.number) { record in
+        let all = try journal.transfers(of: session.number) { record in
             if record.stage.isOver { ends[record.identifier] = record.status }
             return session.transfers[record.identifier]?.told(record) ?? record
         }
+        // An end that was taken is still in a journal that cannot be written. Its task would not end again.
+        let records = all.filter { !$0.stage.isOver || session.ended[$0.identifier] != nil }
         session.client = channel
         session.untold = Set(session.ended.keys).intersection(records.map(\.identifier)).subtracting(ends.keys)
         channel.receive(.attached(SessionState(nextIdentifier: session.record.nextIdentifier, transfers: records)))
