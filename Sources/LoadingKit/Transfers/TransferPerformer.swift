@@ -10,8 +10,8 @@ package protocol TransferPerformer: BackgroundTransfers {
     func control(
         session: String, _ command: TransferCommand, completion: @escaping @Sendable ((any Error)?) -> Void)
 
-    /// Reports whether the performer is idle: no session is attached, no transfer can make progress, and no program is
-    /// about to be started.
+    /// Reports whether the performer is idle: no session is attached, no transfer can make progress, no program is about
+    /// to be started, and the journal has all changes.
     func observeIdleness(_ change: @escaping @Sendable (_ isIdle: Bool) -> Void)
 }
 

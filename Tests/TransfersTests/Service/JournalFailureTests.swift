@@ -118,6 +118,30 @@ import Testing
             }
         }
 
+        @Test("the service is not idle while the journal lacks an end")
+        func idleness() async throws {
+            try await withFailingJournal { harness, server, service, journal in
+                let changes = Recorder<Bool>()
+                service.observeIdleness { changes.append($0) }
+                let program = TestProgram(service, try harness.description())
+                let date = harness.wall.value.addingTimeInterval(10)
+                try await program.download(1, server.url) { $0.earliestBeginDate = date }
+                program.channel.detach()
+                #expect(await service.overviewNow().first?.isAttached == false)
+                journal.fails.value = true
+                let commits = journal.commits.count
+                harness.pass(10)
+                await journal.commits.count(reaches: commits + 1)
+                // What the loop was to do after the commit is done then.
+                for _ in 0..<2 { _ = await service.overviewNow() }
+                #expect(changes.last == false)
+                journal.fails.value = false
+                harness.pass(5)
+                await _ = changes.contents { $0.last == true }
+                #expect(try journal.load().transfers.first?.endNumber == 1)
+            }
+        }
+
         @Test("an end that was taken is not told again while the journal has it still")
         func takenEnd() async throws {
             try await withFailingJournal { harness, server, service, journal in

@@ -25,6 +25,10 @@ final class JournalWriter {
     private var pending: [Pending] = []
     private var isScheduled = false
     private var retry: LoopTimer?
+    /// Called later, on the loop, when changes were written, or could not be written.
+    var didFlush: () -> Void = {}
+    /// Whether there are changes that the journal does not have yet.
+    var hasPending: Bool { !pending.isEmpty }
 
     init(_ journal: any TransferJournal, _ loop: EventLoop) {
         self.journal = journal
@@ -61,6 +65,7 @@ final class JournalWriter {
             finish(batch.filter(\.isBeginning), error)
             tryAgainLater()
         }
+        loop.executeLater { [self] in didFlush() }
     }
 
     /// Writes the changes. Those that the journal refuses fail, and are removed from the batch.

@@ -92,6 +92,7 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
     }
 
     private func takeUp(_ contents: JournalContents) {
+        journal.didFlush = { [weak self] in self?.checkIdleness() }
         lastSession = contents.highestSession
         for record in contents.sessions { _ = try? add(record) }
         for row in contents.transfers {
@@ -238,8 +239,10 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
         }
     }
 
+    /// A process that ended before its journal has the ends of transfers would make them again.
     func checkIdleness() {
-        let isIdle = busyCount == 0 && sessions.values.allSatisfy { !$0.isWanted && $0.launchTimer == nil }
+        let isDone = busyCount == 0 && !journal.hasPending
+        let isIdle = isDone && sessions.values.allSatisfy { !$0.isWanted && $0.launchTimer == nil }
         guard isIdle != reportedIdleness, let idlenessObserver else { return }
         reportedIdleness = isIdle
         idlenessObserver(isIdle)
