@@ -251,6 +251,26 @@ import Testing
             }
         }
 
+        @Test("an upload that the server has answered is not sent again because the disk is full")
+        func fullDisk() async throws {
+            try await withTimeout {
+                let harness = try ServiceHarness()
+                harness.largestCopy.value = -1
+                let server = try LoopbackServer { _ in .text("an answer") }
+                defer { server.stop() }
+                let file = try harness.folder.write(Data(count: 1000), to: "file")
+                let service = try harness.start()
+                defer { service.stop() }
+                let program = TestProgram(service, try harness.description())
+                _ = try await program.attached()
+                service.loop.attach(FaultPlan(.pwrite, .from(1), .fail(ENOSPC)))
+                try await program.upload(1, file.path, to: server.url())
+                let error = try await program.end(of: 1).error
+                #expect(error?.text?.contains("disk is full") == true)
+                #expect(server.requests.count == 1)
+            }
+        }
+
         @Test("a body that is too long to be kept is refused")
         func longBody() async throws {
             try await withTimeout {

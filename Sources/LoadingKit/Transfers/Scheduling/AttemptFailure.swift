@@ -23,10 +23,11 @@ enum AttemptFailure: Equatable, Sendable {
         self = code.map(Self.passing.contains) ?? false ? .broken(error) : .final(error)
     }
 
-    init(of error: any Error, _ url: URL?) {
+    /// - Parameter isAnswered: Whether the server has answered an upload, which it would get twice by another attempt.
+    init(of error: any Error, _ url: URL?, isAnswered: Bool = false) {
         let isLackOfRoom = (error as? PartFailure)?.isLackOfRoom ?? false
         let error = TransferError(ofFile: error, url: url)
-        self = isLackOfRoom ? .broken(error) : .final(error)
+        self = isLackOfRoom && !isAnswered ? .broken(error) : .final(error)
     }
 
     private static let passing: Set<URLError.Code> = [

@@ -37,6 +37,7 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
     var coding: String?
     /// Whether the attempt continues an upload that an earlier attempt has begun.
     let wentOn: Bool
+    let isUpload: Bool
     var isWaitingForConnectivity = false
     /// Challenges that wait for the program's answers, by number.
     var challenges: [Int: (challenge: URLAuthenticationChallenge, answer: ChallengeAnswer)] = [:]
@@ -59,6 +60,7 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
         counts = Guarded(Counts(progress: progress))
         resumeData = resuming?.data
         wentOn = status.uploadResource != nil
+        isUpload = transfer.record?.kind == .upload
     }
 
     var progress: TransferProgress { counts.withLock { $0.progress } }
@@ -131,7 +133,7 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
                 }
             }
         } catch {
-            keep(AttemptFailure(of: error, url))
+            keep(AttemptFailure(of: error, url, isAnswered: isUpload))
             return completionHandler(.cancel)
         }
         let (received, total) = (file.count, expected)
@@ -169,7 +171,7 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
                 }
             }
         } catch {
-            keep(AttemptFailure(of: error, url))
+            keep(AttemptFailure(of: error, url, isAnswered: isUpload))
             throw error
         }
         let count = file.count

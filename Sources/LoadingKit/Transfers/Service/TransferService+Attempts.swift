@@ -58,7 +58,11 @@ extension TransferService {
         let number = transfer.attemptNumber
         loop.offload(to: pool, body) { [self] result in
             guard transfer.attemptNumber == number else { return }
-            do { try next(result.get()) } catch { attemptDidEnd(AttemptFailure(of: error, transfer.url), transfer) }
+            do { try next(result.get()) } catch {
+                // The work for an upload that is under way is for the server's answer.
+                let isAnswered = transfer.attempt?.isUpload ?? false
+                attemptDidEnd(AttemptFailure(of: error, transfer.url, isAnswered: isAnswered), transfer)
+            }
         }
     }
 
