@@ -17,6 +17,7 @@ import Testing
         private final class FailingJournal: TransferJournal {
             let journal: any TransferJournal
             let fails = Box(false)
+            let failsToRead = Box(false)
             /// The transfers whose requests cannot be stored.
             let refused = Box<Set<Int>>([])
             /// How many changes each commit has had.
@@ -25,7 +26,10 @@ import Testing
             init(_ journal: any TransferJournal) { self.journal = journal }
 
             func load() throws -> JournalContents { try journal.load() }
-            func transfer(_ key: TransferKey) throws -> TransferRecord? { try journal.transfer(key) }
+            func transfer(_ key: TransferKey) throws -> TransferRecord? {
+                if failsToRead.value { throw URLError(.cannotOpenFile) }
+                return try journal.transfer(key)
+            }
             func transfers(
                 of session: Int64, _ transform: (TransferRecord) -> TransferRecord
             ) throws -> [TransferRecord] { try journal.transfers(of: session, transform) }
@@ -139,6 +143,25 @@ import Testing
                 harness.pass(5)
                 await _ = changes.contents { $0.last == true }
                 #expect(try journal.load().transfers.first?.endNumber == 1)
+            }
+        }
+
+        @Test("a transfer that cannot be read for a moment is tried again")
+        func reading() async throws {
+            try await withFailingJournal { harness, server, service, journal in
+                harness.randomness.value = 1
+                let program = TestProgram(service, try harness.description())
+                journal.failsToRead.value = true
+                // Such a body is not kept in memory.
+                try await program.download(1, server.url) {
+                    $0.request.method = "POST"
+                    $0.request.body = Data(count: 100_000)
+                }
+                await harness.pauses.count(reaches: 1)
+                #expect(await service.overviewNow().first?.transfers.first?.stage == .backingOff)
+                journal.failsToRead.value = false
+                harness.pass(1)
+                #expect(try await program.end(of: 1).error == nil)
             }
         }
 

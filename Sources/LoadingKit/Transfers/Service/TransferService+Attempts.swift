@@ -31,7 +31,16 @@ extension TransferService {
     func startAttempt(_ transfer: ServiceTransfer) {
         lastAttempt += 1
         transfer.attemptNumber = lastAttempt
-        guard let record = record(of: transfer) else { return attemptDidEnd(.final(.unreadable), transfer) }
+        let record: TransferRecord
+        do {
+            guard let found = try self.record(of: transfer) else {
+                return attemptDidEnd(.final(.unreadable), transfer)
+            }
+            record = found
+        } catch {
+            // The disk, or its lock, may be there again for the next attempt.
+            return attemptDidEnd(.broken(TransferError(error)), transfer)
+        }
         transfer.record = record
         let (folder, boot, upload) = (transfer.session.folder, environment.bootIdentifier, transfer.upload)
         let (path, position) = (folder.path(of: transfer.identifier), transfer.position)
@@ -217,9 +226,9 @@ extension TransferService {
         scheduleStarts()
     }
 
-    /// The transfer's record that is, or will be, in the journal.
-    func record(of transfer: ServiceTransfer) -> TransferRecord? {
-        transfer.record ?? (try? journal.transfer(transfer.key)) ?? nil
+    /// The transfer's record that is, or will be, in the journal; nil where the journal has none that can be decoded.
+    func record(of transfer: ServiceTransfer) throws -> TransferRecord? {
+        try transfer.record ?? journal.transfer(transfer.key)
     }
 
     // MARK: Challenges, which the program answers where it can

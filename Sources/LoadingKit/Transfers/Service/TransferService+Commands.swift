@@ -33,9 +33,13 @@ extension TransferService {
             input(transfer) { $0.suspend(canContinue: canContinue) }
         case (.resume, let transfer?): input(transfer) { $0.resume() }
         case (.cancel, let transfer?): input(transfer) { $0.cancel(.cancelled) }
-        case (.change(_, let priority, let text), let transfer?): change(transfer, priority, text)
+        case (.change(_, let priority, let text), let transfer?):
+            do { try change(transfer, priority, text) } catch { return completion(error) }
         case (.answerBeginning(_, let request), let transfer?) where transfer.state.phase == .asking:
-            if let request { rewrite(transfer) { $0.request = request } }
+            do { if let request { try rewrite(transfer) { $0.request = request } } } catch {
+                // The transfer must not begin with another request.
+                input(transfer) { $0.cancel(TransferError(error)) }
+            }
             input(transfer) { $0.programDidAnswer(mayBegin: request != nil, .cancelled) }
         case (.answerBeginning, _): break
         case (.answerChallenge(_, let number, let reply), let transfer?): answerChallenge(transfer, number, reply)
@@ -145,21 +149,21 @@ extension TransferService {
         session.client?.receive(.ended(identifier, TransferStatus(error: .lost)))
     }
 
-    private func change(_ transfer: ServiceTransfer, _ priority: Float, _ text: String?) {
+    private func change(_ transfer: ServiceTransfer, _ priority: Float, _ text: String?) throws {
         // The journal cannot store a value that is not a number.
         let priority = URLSessionTask.priority(nearestTo: priority)
         transfer.row.priority = priority
         queue.change(transfer.key, priority: priority)
         transfer.attempt?.task?.priority = priority
         journal.add(.row(transfer.row))
-        rewrite(transfer) { record in
+        try rewrite(transfer) { record in
             record.priority = priority
             record.taskDescription = text
         }
     }
 
-    private func rewrite(_ transfer: ServiceTransfer, _ body: (inout TransferRecord) -> Void) {
-        guard var record = record(of: transfer) else { return }
+    private func rewrite(_ transfer: ServiceTransfer, _ body: (inout TransferRecord) -> Void) throws {
+        guard var record = try record(of: transfer) else { return }
         body(&record)
         transfer.record = record
         if transfer.attemptNumber == nil { transfer.session.economize(transfer) }
@@ -173,7 +177,7 @@ extension TransferService {
         input(transfer) { $0.stopForResumeData() }
         var part: PartRecord?
         // A part with a destination may be linked there already, and must not be continued then.
-        if let record = record(of: transfer), record.kind == .download, record.destination == nil {
+        if let record = try? record(of: transfer), record.kind == .download, record.destination == nil {
             part = record.status.part
         }
         let (folder, identifier) = (transfer.session.folder, transfer.identifier)

@@ -61,7 +61,8 @@ extension TransferService {
 
     /// The transfer is over. Its end is in the journal before any program is notified.
     func end(_ transfer: ServiceTransfer, _ error: TransferError?) {
-        let (session, identifier, record) = (transfer.session, transfer.identifier, record(of: transfer))
+        let (session, identifier) = (transfer.session, transfer.identifier)
+        let record = try? self.record(of: transfer)
         var status = record?.status ?? TransferStatus()
         status.error = error
         status.error?.uploadResumeData = record?.uploadResumeData
