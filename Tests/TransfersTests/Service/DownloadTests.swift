@@ -351,6 +351,29 @@ import Testing
             }
         }
 
+        /// As where the session is invalidated at once, or the daemon has lost the connection and gets the command again.
+        @Test("cancelling once more takes nothing from the resume data", arguments: [false, true])
+        func cancelledTwice(producingResumeData: Bool) async throws {
+            try await withProgram() { _, server, service, program in
+                try await downloadPart(400_000, server, program)
+                // In one turn of the loop: the second command comes before the file was handed over.
+                service.loop.execute {
+                    for session in service.sessions.values {
+                        for produces in [true, producingResumeData] {
+                            service.perform(.cancel(1, producingResumeData: produces), nil, session) { _ in }
+                        }
+                    }
+                }
+                let error = try await program.end(of: 1).error
+                #expect(error?.code == URLError.cancelled.rawValue)
+                let data = try #require(error?.resumeData)
+                try await program.takeAll(1)
+                try await program.download(2, server.url) { $0.resumeData = data }
+                #expect(try self.data(try await program.end(of: 2)) == server.content)
+                #expect(server.ranges.last??.hasPrefix("bytes=") == true)
+            }
+        }
+
         @Test("cancelling gives resume data also while the file is being completed, and it names the file")
         func resumeDataOfCompletion() async throws {
             try await withProgram() { harness, server, service, program in

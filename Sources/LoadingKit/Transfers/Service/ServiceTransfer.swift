@@ -25,6 +25,8 @@ final class ServiceTransfer: @unchecked Sendable {  // confined, as said above
     /// Nil until the part file is open.
     var attempt: TransferAttempt?
     var isPlaced = false
+    /// Whether the program has cancelled the transfer with resume data, which are made before it ends.
+    var isMakingResumeData = false
 
     init(_ row: TransferRow, _ state: TransferState, _ clock: ResourceClock, in session: ServiceSession) {
         (self.row, self.state, self.clock, self.session) = (row, state, clock, session)

@@ -25,7 +25,10 @@ extension TransferService {
         case (.reset, _):
             do { try urlSession(of: session).reset {} } catch { return completion(error) }
         case (_, nil): reportIfLost(command.transfer, session)
+        // The first command ends the transfer.
+        case (.cancel, let transfer?) where transfer.isMakingResumeData: break
         case (.cancel(_, producingResumeData: true), let transfer?):
+            transfer.isMakingResumeData = true
             guard let attempt = transfer.attempt else { return cancelForResumeData(transfer, completion) }
             return attempt.askForResource { [self] in cancelForResumeData(transfer, completion) }
         case (.suspend, let transfer?):
