@@ -167,6 +167,24 @@ import Testing
         }
     }
 
+    @Test func aTransferThatIsTooLongComesWithoutItsBody() async throws {
+        try await withTimeout {
+            let ends = try LinkEnds()
+            try await ends.start()
+            var transfer = WireSamples.transfer
+            transfer.request.body = Data(count: WireLimits.message / 4 * 3 + 1)
+            try await ends.run { [transfer] link in
+                try link.send(.hello(TransferMessage.Hello(process: 1)))
+                link.send(list: [.transfer(transfer)])
+                link.finish()
+            }
+            var bytes: [UInt8] = []
+            while case let more = ends.read(1 << 16), !more.isEmpty { bytes += more }
+            transfer.request.body = nil
+            #expect(WireReading(bytes).messages.last == "0: \(ReceivedMessage.message(.transfer(transfer)))")
+        }
+    }
+
     @Test func aLinkThatIsPausedReadsLater() async throws {
         try await withTimeout {
             let ends = try LinkEnds()

@@ -37,6 +37,17 @@ struct TransferValueTests {
     }
 
     @Test(
+        "a redirect's request has the body of the earlier one where the method is the same", arguments: ["PUT", "GET"])
+    func redirects(method: String) throws {
+        let url = try #require(URL(string: "http://h.example/"))
+        var (earlier, next) = (URLRequest(url: url), URLRequest(url: url.appendingPathComponent("next")))
+        (earlier.httpMethod, earlier.httpBody, next.httpMethod) = ("PUT", Data("body".utf8), method)
+        let request = try #require(TransferRequest(next)?.request(redirectedFrom: earlier))
+        #expect(request.url == next.url && request.httpMethod == method)
+        #expect(request.httpBody == (method == "PUT" ? Data("body".utf8) : nil))
+    }
+
+    @Test(
         "a request's own timeout stays its own, also where it is no limit",
         arguments: [0, -1, .infinity, .nan] as [TimeInterval])
     func timeouts(timeout: TimeInterval) throws {

@@ -147,6 +147,30 @@ import Testing
             }
         }
 
+        @Test("the request of a redirect is kept and told without its body")
+        func redirectedBody() async throws {
+            try await withTimeout {
+                let harness = try ServiceHarness()
+                let server = try LoopbackServer { request in
+                    request.path == "/to"
+                        ? .text("\(request.body.count)") : ServerResponse(307).adding("Location", "/to")
+                }
+                defer { server.stop() }
+                let service = try harness.start()
+                defer { service.stop() }
+                let program = TestProgram(service, try harness.description())
+                try await program.download(1, server.url("/from")) {
+                    $0.request.method = "POST"
+                    $0.request.body = Data(count: 1000)
+                }
+                let end = try await program.end(of: 1)
+                #expect(try data(end) == Data("1000".utf8))
+                let next = try #require(end.currentRequest)
+                #expect(next.url.hasSuffix("/to") && next.method == "POST" && next.body == nil)
+                for case .redirected(1, let told) in program.events.snapshot { #expect(told == next) }
+            }
+        }
+
         @Test("an error status is the response, and is not tried again")
         func status() async throws {
             try await withProgram(count: 10) { _, server, _, program in

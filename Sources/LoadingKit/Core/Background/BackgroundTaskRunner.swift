@@ -97,7 +97,7 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
         case .progress(_, let progress): didProgress(progress)
         case .didResume(_, let offset, let expected): didResume(at: offset, expected: expected)
         case .response(_, let response): task.response = response.response
-        case .redirected(_, let request): task.currentRequest = request.request
+        case .redirected(_, let request): task.currentRequest = request.request(redirectedFrom: task.currentRequest)
         case .willBegin: willBegin()
         case .challenge(_, let number, let challenge): didReceive(challenge, number)
         case .attached, .detached, .ended, .deliveredEarlierEvents: break

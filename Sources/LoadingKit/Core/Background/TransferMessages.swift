@@ -33,7 +33,7 @@ package enum TransferEvent: Codable, Sendable {
     /// A download continues from the program's resume data.
     case didResume(Int, offset: Int64, expected: Int64)
     case response(Int, TransferResponse)
-    /// The transfer was redirected to this request.
+    /// The transfer was redirected to this request, which has no body.
     case redirected(Int, TransferRequest)
     /// The transfer's begin date has come. The transfer begins when the program has answered.
     case willBegin(Int)

@@ -90,7 +90,7 @@ package struct TransferStatus: Codable, Sendable {
     }
 
     package var progress = TransferProgress()
-    /// The request after redirects; nil where it is the transfer's.
+    /// The request after redirects, without its body; nil where it is the transfer's.
     package var currentRequest: TransferRequest?
     package var response: TransferResponse?
     /// The error of the last attempt. If the transfer is over, nil means success.

@@ -42,6 +42,14 @@ package struct TransferRequest: Codable, Hashable, Sendable {
         return request
     }
 
+    /// The request of a redirect, which is stored and sent without its body. Where the method is the same, the body is that
+    /// of the earlier request.
+    package func request(redirectedFrom earlier: URLRequest?) -> URLRequest? {
+        var next = request
+        if message.body == nil, next?.httpMethod == earlier?.httpMethod { next?.httpBody = earlier?.httpBody }
+        return next
+    }
+
     // The rules are members of the same object, as in the first version of this format.
 
     package init(from decoder: any Decoder) throws {

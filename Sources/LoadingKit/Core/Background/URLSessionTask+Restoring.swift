@@ -14,7 +14,7 @@ extension URLSessionTask {
         task.shared.withLock { shared in
             shared.lifecycle = TaskLifecycle(
                 record.stage == .suspended ? .suspended(count: 1, hasStarted: true) : .running)
-            shared.currentRequest = record.status.currentRequest?.request ?? request
+            shared.currentRequest = record.status.currentRequest?.request(redirectedFrom: request) ?? request
             shared.response = record.status.response?.response
             shared.taskDescription = record.taskDescription
             shared.priority = record.priority
@@ -40,7 +40,9 @@ extension URLSessionTask {
         take(end.progress)
         shared.withLock { shared in
             if let response = end.response?.response { shared.response = response }
-            if let request = end.currentRequest?.request { shared.currentRequest = request }
+            if let request = end.currentRequest?.request(redirectedFrom: shared.currentRequest) {
+                shared.currentRequest = request
+            }
         }
     }
 }

@@ -24,7 +24,8 @@ struct OutgoingQueue {
         items.append(.frame(frame, descriptors, isCounted: true))
     }
 
-    /// Appends a list of messages. A message that cannot be encoded is left out.
+    /// Appends a list of messages. A transfer that is too long for a message is sent without its request's body: its end
+    /// can be reported nevertheless. Another message that cannot be encoded is left out.
     mutating func append(list: some Sequence<TransferMessage>) {
         items.append(.list(AnyIterator(list.makeIterator())))
     }
@@ -44,7 +45,7 @@ struct OutgoingQueue {
                 }
             case .list(let messages)?:
                 if let message = messages.next() {
-                    if let frame = try? MessageFrame(message) { items.prepend(.frame(frame, [], isCounted: false)) }
+                    if let frame = Self.frame(message) { items.prepend(.frame(frame, [], isCounted: false)) }
                 } else {
                     items.removeFirst()
                 }
@@ -63,5 +64,12 @@ struct OutgoingQueue {
         if isCounted { byteCount -= frame.bytes.count }
         offset = 0
         items.removeFirst()
+    }
+
+    private static func frame(_ message: TransferMessage) -> MessageFrame? {
+        if let frame = try? MessageFrame(message) { return frame }
+        guard case .transfer(var transfer) = message else { return nil }
+        transfer.request.body = nil
+        return try? MessageFrame(.transfer(transfer))
     }
 }

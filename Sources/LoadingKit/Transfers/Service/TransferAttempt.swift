@@ -232,8 +232,10 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        if let next = TransferRequest(request) {
-            onLoop { _, transfer in
+        if var next = TransferRequest(request) {
+            // It is that of the transfer's request, and may be long.
+            next.body = nil
+            onLoop { [next] _, transfer in
                 transfer.record?.status.currentRequest = next
                 transfer.session.client?.receive(.redirected(transfer.identifier, next))
             }
