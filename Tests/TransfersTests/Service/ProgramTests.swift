@@ -43,6 +43,61 @@ import Testing
             }
         }
 
+        @Test("a transfer whose program has ended while it began is told to the program's next run")
+        func beginningOfAnEndedProgram() async throws {
+            try await withTimeout {
+                let (harness, runs) = (try ServiceHarness(), Recorder<TestProgram>())
+                let server = try LoopbackServer { _ in .text("hello") }
+                defer { server.stop() }
+                let service = try harness.start()
+                defer { service.stop() }
+                let description = try harness.description()
+                let first = TestProgram(service, description)
+                let date = harness.wall.value.addingTimeInterval(10)
+                try await first.download(1, server.url()) { $0.earliestBeginDate = date }
+                let request = URLRequest(url: try #require(URL(string: server.url())))
+                var upload = TransferRecord(
+                    identifier: 2, kind: .upload, request: try #require(TransferRequest(request)))
+                upload.request.method = "PUT"
+                upload.uploadFile = try harness.folder.write(Data(count: 1000), to: "file").path
+                // In one turn of the loop: the next run is attached before the file was copied.
+                service.loop.execute { [upload] in
+                    first.channel.send(.begin(upload))
+                    first.channel.detach()
+                    runs.append(TestProgram(service, description))
+                }
+                guard let second = await runs.count(reaches: 1).first else { throw CancellationError() }
+                #expect(try await second.end(of: 2).error == nil)
+                var found: [[Int]] = []
+                for case .attached(let state) in second.events.snapshot {
+                    found.append(state.transfers.map(\.identifier))
+                }
+                #expect(found == [[1], [1, 2]])
+            }
+        }
+
+        @Test("it is idle again where a transfer's program has ended before it had begun")
+        func endBeforeTheBeginning() async throws {
+            try await withTimeout {
+                let (harness, changes) = (try ServiceHarness(), Recorder<Bool>())
+                let service = try harness.start()
+                defer { service.stop() }
+                service.observeIdleness { changes.append($0) }
+                let program = TestProgram(service, try harness.description())
+                _ = try await program.attached()
+                let request = URLRequest(url: try #require(URL(string: "http://127.0.0.1:1/")))
+                let record = TransferRecord(
+                    identifier: 1, kind: .download, request: try #require(TransferRequest(request)))
+                // In one turn of the loop: the session is forgotten before the transfer is in the journal.
+                service.loop.execute {
+                    program.channel.send(.begin(record))
+                    program.channel.detach()
+                }
+                #expect(await changes.count(reaches: 3) == [true, false, true])
+                #expect(try harness.journal.load().transfers.isEmpty)
+            }
+        }
+
         @Test("a session is attached once; of other programs with its identifier it knows nothing")
         func alone() async throws {
             try await withTimeout {

@@ -70,7 +70,8 @@ extension TransferService {
         }
         session.record.didUse(identifier)
         let upload = asked.uploadFile.map { UploadFile(path: $0, file) }
-        guard upload != nil || asked.resumeData != nil else { return keep(asked, nil, session, completion) }
+        let client = session.client
+        guard upload != nil || asked.resumeData != nil else { return keep(asked, nil, session, client, completion) }
         let (folder, environment) = (session.folder, environment)
         loop.offload {
             try Self.withFiles(asked, upload, folder, environment)
@@ -80,7 +81,7 @@ extension TransferService {
                     throw LoadFailure(.cancelled, "the session has ended")
                 }
                 let (record, upload) = try result.get()
-                keep(record, upload, session, completion)
+                keep(record, upload, session, client, completion)
             } catch {
                 removeFiles(identifier, session)
                 completion(TransferError(ofFile: error).error)
@@ -118,8 +119,10 @@ extension TransferService {
         return (record, upload)
     }
 
+    /// - Parameter client: The program that has begun the transfer.
     private func keep(
-        _ record: TransferRecord, _ upload: UploadFile?, _ session: ServiceSession, _ completion: @escaping Completion
+        _ record: TransferRecord, _ upload: UploadFile?, _ session: ServiceSession, _ client: ServiceChannel?,
+        _ completion: @escaping Completion
     ) {
         var row = TransferRow(
             TransferKey(session: session.number, identifier: record.identifier),
@@ -132,8 +135,12 @@ extension TransferService {
         journal.add(.begin(row, record)) { [weak self, weak session] error in
             completion(error)
             guard let self, let session else { return }
-            guard error == nil else { return removeFiles(record.identifier, session) }
+            // Where the program has ended meanwhile, its session may have been forgotten, with the transfer.
+            guard error == nil, sessions[session.number] === session else {
+                return removeFiles(record.identifier, session)
+            }
             add(row, to: session, record, upload)
+            didBegin(for: client, in: session)
             checkIdleness()
         }
     }

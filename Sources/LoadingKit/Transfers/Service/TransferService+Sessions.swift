@@ -60,17 +60,11 @@ extension TransferService {
     private func greet(_ channel: ServiceChannel, _ session: ServiceSession) throws {
         session.launchTimer?.cancel()
         session.launchTimer = nil
-        var ends: [Int: TransferStatus] = [:]
-        // One record at a time: there may be very many.
-        let all = try journal.transfers(of: session.number) { record in
-            if record.stage.isOver { ends[record.identifier] = record.status }
-            return session.transfers[record.identifier]?.told(record) ?? record
-        }
-        // An end that was taken is still in a journal that cannot be written. Its task would not end again.
-        let records = all.filter { !$0.stage.isOver || session.ended[$0.identifier] != nil }
+        let (state, ends) = try self.state(of: session)
         session.client = channel
-        session.untold = Set(session.ended.keys).intersection(records.map(\.identifier)).subtracting(ends.keys)
-        channel.receive(.attached(SessionState(nextIdentifier: session.record.nextIdentifier, transfers: records)))
+        let known = state.transfers.map(\.identifier)
+        session.untold = Set(session.ended.keys).intersection(known).subtracting(ends.keys)
+        channel.receive(.attached(state))
         for (identifier, _) in session.ended.sorted(by: { $0.value.endNumber ?? 0 < $1.value.endNumber ?? 0 })
         where !session.untold.contains(identifier) {
             channel.receive(.ended(identifier, ends[identifier] ?? TransferStatus(error: .unreadable)))
@@ -80,6 +74,27 @@ extension TransferService {
             input(transfer) { $0.programDidAttach() }
         }
         checkIdleness()
+    }
+
+    /// The session's transfers for the program, and the ends that are in the journal.
+    private func state(of session: ServiceSession) throws -> (SessionState, ends: [Int: TransferStatus]) {
+        var ends: [Int: TransferStatus] = [:]
+        // One record at a time: there may be very many.
+        let all = try journal.transfers(of: session.number) { record in
+            if record.stage.isOver { ends[record.identifier] = record.status }
+            return session.transfers[record.identifier]?.told(record) ?? record
+        }
+        // An end that was taken is still in a journal that cannot be written. Its task would not end again.
+        let transfers = all.filter { !$0.stage.isOver || session.ended[$0.identifier] != nil }
+        return (SessionState(nextIdentifier: session.record.nextIdentifier, transfers: transfers), ends)
+    }
+
+    /// A transfer has begun. Another run of the program, which was attached meanwhile, does not know it.
+    func didBegin(for client: ServiceChannel?, in session: ServiceSession) {
+        guard let current = session.client, current !== client, let (state, _) = try? self.state(of: session) else {
+            return
+        }
+        current.receive(.attached(state))
     }
 
     func detach(_ channel: ServiceChannel) {
