@@ -201,6 +201,61 @@ import Testing
             }
         }
 
+        @Test(
+            "what transfers ask waits for a program that was attached to an earlier process", arguments: [true, false])
+        func awaitedProgram(returns: Bool) async throws {
+            try await withTimeout {
+                let (harness, server) = (try ServiceHarness(), try RangeServer(count: 10))
+                defer { server.stop() }
+                let first = try harness.start()
+                let program = TestProgram(first, try harness.description())
+                let date = harness.wall.value.addingTimeInterval(10)
+                try await program.download(1, server.url) { $0.earliestBeginDate = date }
+                first.stop()
+                harness.pass(20)
+                let second = try harness.start()
+                defer { second.stop() }
+                #expect(await second.overviewNow().first?.transfers.first?.stage == .queued)
+                guard returns else {
+                    // It begins without the program.
+                    harness.pass(10)
+                    await server.server.requests.count(reaches: 1)
+                    return
+                }
+                let again = TestProgram(second, try harness.description())
+                await _ = again.events.contents { $0.contains { $0.name == "willBegin" } }
+                let other = try #require(URL(string: server.server.url("/other")))
+                try await again.perform(.answerBeginning(1, TransferRequest(URLRequest(url: other))))
+                #expect(try await again.end(of: 1).error == nil)
+                #expect(server.server.requests.snapshot.map(\.target) == ["/other"])
+            }
+        }
+
+        @Test("another process does not ask again whether a transfer begins")
+        func answeredBeginning() async throws {
+            try await withTimeout {
+                let (harness, server) = (try ServiceHarness(), try RangeServer())
+                defer { server.stop() }
+                server.behaviour.update { $0.breaks = [400_000] }
+                harness.randomness.value = 1
+                let first = try harness.start()
+                let program = TestProgram(first, try harness.description())
+                let date = harness.wall.value.addingTimeInterval(10)
+                try await program.download(1, server.url) { $0.earliestBeginDate = date }
+                harness.pass(10)
+                await _ = program.events.contents { $0.contains { $0.name == "willBegin" } }
+                let url = try #require(URL(string: server.url))
+                try await program.perform(.answerBeginning(1, TransferRequest(URLRequest(url: url))))
+                await harness.pauses.count(reaches: 1)
+                first.stop()
+                let second = try harness.start()
+                defer { second.stop() }
+                let again = TestProgram(second, try harness.description())
+                #expect(try await again.end(of: 1).error == nil)
+                #expect(!again.events.snapshot.contains { $0.name == "willBegin" })
+            }
+        }
+
         @Test("a suspended transfer waits, also in another process")
         func suspension() async throws {
             try await withTimeout {
@@ -211,6 +266,8 @@ import Testing
                 let date = harness.wall.value.addingTimeInterval(10)
                 try await program.download(1, server.url) { $0.earliestBeginDate = date }
                 try await program.perform(.suspend(1))
+                program.channel.detach()
+                #expect(await first.overviewNow().first?.isAttached == false)
                 first.stop()
                 harness.pass(20)
                 let second = try harness.start()

@@ -48,6 +48,8 @@ package struct JournaledSession: Codable, Sendable {
     package var answersServerTrust = false
     /// Whether the session ends when the program has taken the ends of all its transfers.
     package var isEnding = false
+    /// Whether a program is attached, or was when the process ended. Nil in journals of earlier versions.
+    package var isAttached: Bool?
 
     package init(number: Int64, description: SessionDescription) {
         (self.number, self.description) = (number, description)

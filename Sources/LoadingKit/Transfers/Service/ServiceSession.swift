@@ -20,6 +20,8 @@ final class ServiceSession: @unchecked Sendable {  // confined, as said above
     /// The transfers that have ended, and whose ends the program has not taken.
     var ended: [Int: TransferRow] = [:]
     var launchTimer: LoopTimer?
+    /// The timer that ends the wait for the program that was attached to the earlier process; nil while none is awaited.
+    var returnTimer: LoopTimer?
     /// The pause between two starts of the program. It is reset when the program has taken events.
     var launchPause = DoublingPause(from: 60, to: 86_400)
     /// The program is not started again before this time.

@@ -31,6 +31,11 @@ extension TransferService {
     func startAttempt(_ transfer: ServiceTransfer) {
         lastAttempt += 1
         transfer.attemptNumber = lastAttempt
+        if transfer.row.earliestBeginDate != nil {
+            // A later process does not ask again whether the transfer begins.
+            transfer.row.earliestBeginDate = nil
+            note(transfer)
+        }
         let record: TransferRecord
         do {
             guard let found = try self.record(of: transfer) else {

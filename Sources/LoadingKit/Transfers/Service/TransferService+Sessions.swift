@@ -21,6 +21,7 @@ extension TransferService {
             // The session is in the journal before any transfer that is begun. Where the journal cannot be written,
             // the session is attached nevertheless: its existing transfers can be reported, and new transfers fail
             // with the reason.
+            session.record.isAttached = true
             journal.add(.session(session.record))
             do { try greet(channel, session) } catch {
                 forgetIfOver(session)
@@ -70,6 +71,7 @@ extension TransferService {
             channel.receive(.ended(identifier, ends[identifier] ?? TransferStatus(error: .unreadable)))
         }
         channel.receive(.deliveredEarlierEvents)
+        endWait(session)
         for transfer in session.transfers.values where transfer.state.phase == .needsProgram {
             input(transfer) { $0.programDidAttach() }
         }
@@ -101,6 +103,8 @@ extension TransferService {
         guard let session = session(of: channel) else { return }
         session.client = nil
         session.untold = []
+        session.record.isAttached = false
+        journal.add(.session(session.record))
         for transfer in session.transfers.values where transfer.state.phase == .asking || transfer.state.isLive {
             let isChallenged = hasChallengesForProgram(transfer)
             input(transfer) { $0.programDidDetach(isChallenged: isChallenged) }
@@ -120,6 +124,7 @@ extension TransferService {
         // The program's decisions about its servers apply to its next transfers, so the session is kept.
         guard !session.isWanted, session.record.isEnding || !session.record.answersServerTrust else { return }
         session.launchTimer?.cancel()
+        session.returnTimer?.cancel()
         session.discretionTimer?.cancel()
         queue.hold(session.number, false)
         sessions[session.number] = nil

@@ -16,10 +16,10 @@ extension TransferService {
         switch transfer.state.phase {
         case .over: return
         case .backingOff, .needsProgram: next = min(next, transfer.waitEnd)
-        case .delayed:
+        case .delayed where transfer.session.returnTimer == nil:
             let seconds = transfer.row.earliestBeginDate?.timeIntervalSince(environment.wallClock.now) ?? 0
             next = min(next, loop.now.advanced(bySeconds: min(max(seconds, 0), Self.longestLook)))
-        case .asking, .queued, .running, .completing: break
+        case .delayed, .asking, .queued, .running, .completing: break
         }
         guard next != .distantFuture else { return }
         transfer.alarm = loop.schedule(at: next) { [weak self, weak transfer] in
@@ -77,17 +77,48 @@ extension TransferService {
             session.discretionTimer = nil
             let isBusy = session.transfers.values.contains { $0.attemptNumber != nil }
             guard isBusy || queue.hasWaiting(session.number) else { return queue.hold(session.number, false) }
-            queue.hold(session.number, !environment.areConditionsGood())
+            queue.hold(session.number, !environment.areConditionsGood() || session.returnTimer != nil)
             look(at: session, after: Self.pauseBetweenLooks)
             scheduleStarts()
         }
+    }
+
+    // MARK: The program of the earlier process
+
+    /// How long a program that was attached to the earlier process has to attach again, in seconds.
+    private static let timeToReturn = 10.0
+
+    /// Holds a session's transfers until the program that was attached to the earlier process is attached again: what they
+    /// ask is for its delegate to answer.
+    func awaitProgram(_ session: ServiceSession) {
+        guard session.record.isAttached == true else { return }
+        queue.hold(session.number, true)
+        let end = loop.now.advanced(bySeconds: Self.timeToReturn)
+        session.returnTimer = loop.schedule(at: end) { [weak self, weak session] in
+            guard let self, let session else { return }
+            session.record.isAttached = false
+            journal.add(.session(session.record))
+            endWait(session)
+            launchIfNeeded(session)
+        }
+    }
+
+    /// The program is attached again, or did not attach in time.
+    func endWait(_ session: ServiceSession) {
+        guard let timer = session.returnTimer else { return }
+        timer.cancel()
+        session.returnTimer = nil
+        if session.discretionTimer == nil { queue.hold(session.number, false) }
+        for transfer in session.transfers.values { setAlarm(transfer) }
+        scheduleStarts()
     }
 
     // MARK: Starting the program
 
     /// Starts the program where it is not attached, and its transfers are done or one of them needs it.
     func launchIfNeeded(_ session: ServiceSession) {
-        guard !session.isWanted, session.launchTimer == nil, let command = session.settings.backgroundLaunchCommand,
+        guard !session.isWanted, session.launchTimer == nil, session.returnTimer == nil,
+            let command = session.settings.backgroundLaunchCommand,
             isNeeded(session)
         else { return }
         let time = max(session.nextLaunch ?? loop.now, loop.now)

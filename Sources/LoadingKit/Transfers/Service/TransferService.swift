@@ -76,6 +76,7 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
             for session in sessions.values {
                 session.client = nil
                 session.launchTimer?.cancel()
+                session.returnTimer?.cancel()
                 session.discretionTimer?.cancel()
                 for transfer in session.transfers.values {
                     transfer.alarm?.cancel()
@@ -94,7 +95,7 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
     private func takeUp(_ contents: JournalContents) {
         journal.didFlush = { [weak self] in self?.checkIdleness() }
         lastSession = contents.highestSession
-        for record in contents.sessions { _ = try? add(record) }
+        for record in contents.sessions { if let session = try? add(record) { awaitProgram(session) } }
         for row in contents.transfers {
             guard let session = sessions[row.key.session] else { continue }
             session.record.didUse(row.key.identifier)
@@ -147,9 +148,10 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
     ) {
         guard session.transfers[row.key.identifier] == nil else { return }
         let (now, wall) = (loop.now, environment.wallClock.now)
+        // A program that is awaited is asked whether the transfer begins, as it may not have answered the earlier process.
+        let isDelayed = row.earliestBeginDate.map { $0 > wall || session.returnTimer != nil } ?? false
         let state = TransferState(
-            isDelayed: row.earliestBeginDate.map { $0 > wall } ?? false, isSuspended: row.isSuspended,
-            needsProgram: row.waitsForProgram)
+            isDelayed: isDelayed, isSuspended: row.isSuspended, needsProgram: row.waitsForProgram)
         // The begin date may have come while no process ran.
         let asOf = max(row.asOf, row.earliestBeginDate ?? .distantPast)
         let clock = ResourceClock(elapsed: row.elapsed, asOf: asOf, wall: wall, now: now, runs: state.isTimed)
@@ -203,7 +205,7 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
         }
     }
 
-    private func note(_ transfer: ServiceTransfer) {
+    func note(_ transfer: ServiceTransfer) {
         transfer.row.isSuspended = transfer.state.isSuspended
         transfer.row.waitsForProgram = transfer.state.phase == .needsProgram
         transfer.row.elapsed = transfer.clock.elapsed(loop.now)
