@@ -48,6 +48,28 @@
             #expect(second.cookies?.map(\.record) == first.cookies?.map(\.record))
         }
 
+        @Test(
+            "a program's stores have changed where another process has written, and not by what they write themselves")
+        func changesOfOthers() async throws {
+            let folder = try TemporaryFolder()
+            let first = StoreLocation.stores(in: folder.path)
+            #expect(!first.haveChanged())
+            _ = try await storage(folder.file("Cookies.sqlite"), with: "a")
+            #expect(first.haveChanged())
+            let second = StoreLocation.stores(in: folder.path)
+            let own = HTTPCookieStorage(persistence: second.cookies)
+            own.setCookie(try cookie("b"))
+            try await own.flush()
+            #expect(!second.haveChanged())
+            let others = URLCredentialStorage(CredentialDatabase(folder: URL(fileURLWithPath: folder.path)))
+            others.set(
+                URLCredential(user: "u", password: "p", persistence: .permanent),
+                for: URLProtectionSpace(
+                    host: "h.example", port: 80, protocol: "http", realm: nil, authenticationMethod: nil))
+            await withCheckedContinuation { done in others.flush { done.resume() } }
+            #expect(second.haveChanged())
+        }
+
         @Test("keeps what is changed and removed, and no cookie of a session")
         func changes() async throws {
             let folder = try TemporaryFolder()

@@ -51,5 +51,24 @@ import Testing
                 #expect(Set([connections[0], connections[2]]).isDisjoint(with: [connections[1], connections[3]]))
             }
         }
+
+        @Test("what begins after the program has changed its stores is loaded with those")
+        func changedStores() async throws {
+            try await withTimeout {
+                let harness = try ServiceHarness()
+                let server = try LoopbackServer { _ in .text("hello") }
+                defer { server.stop() }
+                let service = try harness.start()
+                defer { service.stop() }
+                let program = TestProgram(service, try harness.description())
+                for identifier in 1...3 {
+                    harness.storesHaveChanged.value = identifier == 3
+                    try await program.download(identifier, server.url())
+                    #expect(try await program.end(of: identifier).error == nil)
+                }
+                let connections = server.requests.snapshot.map(\.connection)
+                #expect(connections.count == 3 && !connections.prefix(2).contains(connections[2]))
+            }
+        }
     }
 #endif

@@ -21,6 +21,7 @@ final class ServiceHarness: Sendable {
     let conditionsAreGood = Box(true)
     let conditionLooks = Recorder<Bool>()
     let boot = Box("boot")
+    let storesHaveChanged = Box(false)
     /// Of files to upload; below 0: none are made.
     let largestCopy = Box(UploadFile.largestCopy)
 
@@ -31,7 +32,9 @@ final class ServiceHarness: Sendable {
     }
 
     func start(_ journal: (any TransferJournal)? = nil) throws -> TransferService {
-        var environment = TransferService.Environment { _ in .ephemeral }
+        var environment = TransferService.Environment { [storesHaveChanged] _ in
+            (URLSessionConfiguration.ephemeral, haveStoresChanged: { storesHaveChanged.value })
+        }
         environment.wallClock = WallClock { [wall] in wall.value }
         environment.time = .manual(time)
         environment.random = { [randomness, pauses] in

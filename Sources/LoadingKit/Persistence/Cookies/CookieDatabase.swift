@@ -39,6 +39,8 @@
             }
         }
 
+        func version() throws -> String? { try database.version() }
+
         package func write(_ edits: [CookieEdit], completion: @escaping @Sendable ((any Error)?) -> Void) {
             BlockingPool.shared.run { [database] in
                 do {

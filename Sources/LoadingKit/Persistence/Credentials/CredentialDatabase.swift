@@ -62,6 +62,8 @@
             }
         }
 
+        func version() throws -> String? { try database.version() }
+
         private static func credential(_ row: SQLiteRow, _ key: StoreKey) -> StoredCredential? {
             guard let identity = row.value(0, Data.self), let isDefault = row.value(1, Bool.self),
                 let sealed = row.value(2, Data.self), let bytes = key.cipher.open(sealed, context: identity)

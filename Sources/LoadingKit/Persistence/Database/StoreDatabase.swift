@@ -62,6 +62,14 @@
             }
         }
 
+        /// A value that is another one when another process, or another connection, has changed the database; nil if there
+        /// is no database. For the durability ``Durability/full``, whose only connection writes.
+        func version() throws -> String? {
+            let count = try read { try $0.first(Int64.self, "PRAGMA data_version") ?? 0 }
+            guard let count, let file = fileNumber else { return nil }
+            return "\(file) \(count)"
+        }
+
         /// Logs a failure of the store and its consequence. Only the first failure is logged.
         func report(_ error: any Error, _ consequence: String) {
             log.warn("\(url.path): \(consequence) (\(error))")

@@ -15,6 +15,8 @@ final class ServiceSession: @unchecked Sendable {  // confined, as said above
     var untold: Set<Int> = []
     /// Made when there is something to load.
     var urlSession: URLSession?
+    /// Whether the program has changed its stores since ``urlSession`` was made.
+    var haveStoresChanged: @Sendable () -> Bool = { false }
     private(set) var folder: PartFolder
     var transfers: [Int: ServiceTransfer] = [:]
     /// The transfers that have ended, and whose ends the program has not taken.
@@ -48,6 +50,12 @@ final class ServiceSession: @unchecked Sendable {  // confined, as said above
         if hasTransfers { description.keep("backgroundDownloadFolder", of: record.description) }
         (settings, self.folder) = try Self.read(description, folder)
         record.description = description
+    }
+
+    /// The next attempt makes another session. Current loads continue with the settings and stores with which they began.
+    func retireURLSession() {
+        urlSession?.finishTasksAndInvalidate()
+        urlSession = nil
     }
 
     var isWanted: Bool { client != nil }

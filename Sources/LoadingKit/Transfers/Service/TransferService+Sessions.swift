@@ -47,9 +47,7 @@ extension TransferService {
         guard !known.isWanted else { return known }
         if known.description != description {
             try known.update(description, in: folder)
-            // Current loads continue with the settings with which they were begun.
-            known.urlSession?.finishTasksAndInvalidate()
-            known.urlSession = nil
+            known.retireURLSession()
             if !known.settings.isDiscretionary { endDiscretion(known) }
             for transfer in known.transfers.values { setAlarm(transfer) }
         }
@@ -117,10 +115,7 @@ extension TransferService {
     func forgetIfOver(_ session: ServiceSession) {
         defer { checkIdleness() }
         guard !session.hasTransfers else { return }
-        if !session.isWanted || session.record.isEnding {
-            session.urlSession?.finishTasksAndInvalidate()
-            session.urlSession = nil
-        }
+        if !session.isWanted || session.record.isEnding { session.retireURLSession() }
         // The program's decisions about its servers apply to its next transfers, so the session is kept.
         guard !session.isWanted, session.record.isEnding || !session.record.answersServerTrust else { return }
         session.launchTimer?.cancel()
