@@ -128,6 +128,19 @@ struct PartFileTests {
         #expect(try Data(contentsOf: other) == Data("other".utf8))
     }
 
+    @Test("in a folder that the program has chosen, services have names of their own for their files")
+    func namesOfServices() throws {
+        let folder = try TemporaryFolder()
+        let folders = try ["one", "other"].map {
+            try PartFolder(for: WireSamples.session, chosen: folder.path, in: folder.file($0).path)
+        }
+        try folders[0].make()
+        try Data().write(to: URL(fileURLWithPath: folders[0].path(of: 1)))
+        #expect(folders.map { $0.leftIdentifiers() } == [[1], []])
+        folders[1].remove(1)
+        #expect(folders[0].leftIdentifiers() == [1])
+    }
+
     @Test("the private folder is made, and nothing in its place is accepted")
     func folders() throws {
         let path = folder.file("a/b").path

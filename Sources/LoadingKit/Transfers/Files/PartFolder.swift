@@ -23,14 +23,18 @@ struct PartFolder: Sendable {
     ///   - chosen: The folder of the session's downloads; nil for a session that names none.
     ///   - folder: The folder for the downloads of all sessions that name none.
     init(for session: SessionDescription, chosen: String?, in folder: String) throws {
-        prefix = try Self.name(of: session)
+        // Other services may have files in the folder that the program has chosen: those of the daemon, and of the program.
+        prefix = try Self.name(of: session, in: chosen == nil ? nil : folder)
         path = chosen.map { $0 + "/.loadkit-downloads" } ?? "\(folder)/\(prefix)"
         parent = chosen == nil ? folder : nil
     }
 
     /// A plain name of fixed length, whatever characters the identifier has.
-    private static func name(of session: SessionDescription) throws -> String {
-        let text = Data("\(session.program)\u{0}\(session.identifier)".utf8)
+    ///
+    /// - Parameter service: The folder that distinguishes the service from others; nil in that folder.
+    private static func name(of session: SessionDescription, in service: String?) throws -> String {
+        let parts = [session.program, session.identifier] + (service.map { [$0] } ?? [])
+        let text = Data(parts.joined(separator: "\u{0}").utf8)
         guard let hash = KeyedHash(key: Data(count: KeyedHash.keySize))?.hash(of: text) else {
             throw LoadFailure(.cannotCreateFile, "OpenSSL has no memory for the name of a background session's folder")
         }
