@@ -152,6 +152,21 @@ import Testing
         world.finish()
     }
 
+    /// The daemon was started anew. The end waits, as the delegate has been called for the task.
+    @Test func allEventsAreReportedAfterTheEndsThatWait() async throws {
+        let world = BackgroundWorld(attached: true)
+        world.session.downloadTask(with: TransferRecord.url).resume()
+        var progress = TransferProgress()
+        progress.received = 5
+        world.send(.progress(1, progress))
+        #expect(await world.next() == "wrote 5 5 of -1")
+        world.send(.attached(SessionState(nextIdentifier: 2, transfers: [.download(1)])))
+        world.send(.ended(1, .success(file: try world.file("content"))))
+        world.send(.deliveredEarlierEvents)
+        for call in ["finished content", "metrics", "completed", "all events"] { #expect(await world.next() == call) }
+        world.finish()
+    }
+
     @Test func withoutEarlierEndsNothingIsReported() async throws {
         let world = BackgroundWorld(attached: true)
         world.send(.deliveredEarlierEvents)

@@ -34,6 +34,8 @@ package final class BackgroundSession: SessionBackground, @unchecked Sendable { 
     private var waiting: [() -> Void] = []
     /// Whether ends of transfers arrived that are older than the attachment.
     private var deliversEarlierEnds = false
+    /// The last task whose end arrived, and whose reports wait.
+    private weak var lastWaitingTask: URLSessionTask?
     /// The runners of tasks whose end was not reported yet, by task identifier.
     private var runners: [Int: BackgroundTaskRunner] = [:]
 
@@ -246,14 +248,23 @@ package final class BackgroundSession: SessionBackground, @unchecked Sendable { 
 
     /// An end without a runner belongs to a transfer whose request could not be read.
     private func deliver(_ end: TransferStatus, of identifier: Int) {
-        if let runner = runners[identifier] { runner.didEnd(end) } else { send(.take(identifier, .completion)) }
+        guard let runner = runners[identifier] else { return send(.take(identifier, .completion)) }
+        runner.didEnd(end)
+        if runner.hasTold { lastWaitingTask = runner.task }
     }
 
     private func didDeliverEarlierEvents() {
         guard isLive, deliversEarlierEnds, let session else { return }
         deliversEarlierEnds = false
         guard let delegates = session.delegates(before: nil) else { return }
-        session.core.mailbox.post { delegates.first.urlSessionDidFinishEvents(forBackgroundURLSession: session) }
+        let report: @Sendable () -> Void = {
+            delegates.first.urlSessionDidFinishEvents(forBackgroundURLSession: session)
+        }
+        if let lastWaitingTask {
+            session.core.mailbox.postEnd(of: lastWaitingTask, report)
+        } else {
+            session.core.mailbox.post(report)
+        }
     }
 
     /// Another session with the same identifier was attached, or the performer of transfers is not available.

@@ -12,14 +12,14 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
         case ended
     }
 
-    private let task: URLSessionTask
+    let task: URLSessionTask
     private let session: URLSession
     private let background: BackgroundSession
     private var stage = Stage.beginning
     /// Whether the last command has suspended the transfer.
     private var isSuspendedThere = false
-    /// Whether the runner has called the delegate.
-    private var hasTold = false
+    /// Whether the runner has called the delegate. Then the reports of the end wait.
+    private(set) var hasTold = false
 
     init(_ task: URLSessionTask, _ session: URLSession, _ background: BackgroundSession) {
         (self.task, self.session, self.background) = (task, session, background)
