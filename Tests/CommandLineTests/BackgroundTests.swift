@@ -175,6 +175,13 @@ import Testing
 
     // MARK: The tool
 
+    #if CommandLineTool
+        /// Otherwise each path of the tool had numbers of its own, of which the commands take the first.
+        @Test func theToolsSessionIsTheSameByEachPath() throws {
+            #expect(try AddTransferCommand.session.program == "loadkit")
+        }
+    #endif
+
     @Test func theToolAddsListsAndCancels() async throws {
         try await withTimeout {
             let run = try DaemonOfTool()

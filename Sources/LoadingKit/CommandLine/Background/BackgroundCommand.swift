@@ -68,12 +68,18 @@
             help: ArgumentHelp("Where it goes. Default: the URL's last component, in this folder.", valueName: "FILE"))
         var output: String?
 
+        /// The same session by whatever path the tool was started, so that its transfers have one series of numbers.
+        static var session: SessionDescription {
+            get throws {
+                try SessionDescription(
+                    URLSessionConfiguration.default.settings, identifier: TransferName.ownSession,
+                    program: TransferName.ownSession, storeFolder: nil)
+            }
+        }
+
         func run() async throws {
             let addition = try AddedDownload(url, output: output)
-            let settings = URLSessionConfiguration.default.settings
-            let program = CommandLine.arguments.first ?? "loadkit"
-            let session = try SessionDescription(
-                settings, identifier: TransferName.ownSession, program: program, storeFolder: nil)
+            let session = try Self.session
             let number = try await reportingDaemon {
                 try await DaemonAccess().add(to: session) { addition.transfer($0) }
             }
