@@ -35,14 +35,18 @@ final class DaemonFixture: Sendable {
         ) { $1 }
     }
 
-    /// - Parameter library: The version of the library that the program has.
+    /// - Parameters:
+    ///   - library: The version of the library that the program has.
+    ///   - stateFolder: Where the program's journal would be; nil where the program does not say so.
     func access(
-        library: String = WireVersion.library, versions: WireVersion = .current, on loop: EventLoop = .next()
+        library: String = WireVersion.library, versions: WireVersion = .current, stateFolder: String? = nil,
+        on loop: EventLoop = .next()
     ) -> DaemonAccess {
         var access = DaemonAccess(on: loop)
         access.place = { [place] in place }
         access.start = { [self] in try startDaemon() }
-        access.hello = TransferMessage.Hello(versions: versions, library: library, process: getpid())
+        access.hello = TransferMessage.Hello(
+            versions: versions, library: library, process: getpid(), stateFolder: stateFolder)
         return access
     }
 

@@ -194,6 +194,24 @@ import Testing
         }
     }
 
+    /// The daemons of a fixture all have the same environment.
+    @Test(arguments: [false, true])
+    func aDaemonWithAnotherJournalIsReplacedOnceOrAnError(isIdle: Bool) async throws {
+        try await withTimeout {
+            let fixture = try DaemonFixture()
+            let own = fixture.folder.path + "/state/loadkit"
+            let first = isIdle ? nil : AttachedSession(fixture.access(stateFolder: own), fixture.session("a"))
+            if let first { #expect(await first.state(1) != nil) }
+            // The tool accesses any daemon.
+            #expect(try await fixture.access(stateFolder: "/other").overview().isEmpty)
+            let second = AttachedSession(fixture.access(stateFolder: "/other"), fixture.session("b"))
+            let error = await second.detachment(1)
+            #expect(error?.code == URLError.Code.backgroundSessionWasDisconnected.rawValue)
+            #expect(error?.text?.contains("\(own), and this program's would be in /other") == true)
+            #expect(fixture.daemons.count == (isIdle ? 2 : 1))
+        }
+    }
+
     @Test func aProgramThatSpeaksNoCommonVersionIsToldSo() async throws {
         try await withTimeout {
             let fixture = try DaemonFixture()

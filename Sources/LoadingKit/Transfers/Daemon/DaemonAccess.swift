@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKitCore
+import LoadingKitPersistence
 import LoadingKitPrimitives
 import LoadingKitTransport
 
@@ -9,7 +10,7 @@ package struct DaemonAccess: BackgroundTransfers {
     package var place: @Sendable () throws -> DaemonPlace = { try .find() }
     /// Starts the daemon, and returns when the daemon accepts connections or has ended. May block.
     package var start: @Sendable () throws -> Void = { try DaemonProgram.find().start() }
-    package var hello = TransferMessage.Hello(process: getpid())
+    package var hello = TransferMessage.Hello(process: getpid(), stateFolder: StoreLocation.stateFolder.path)
     /// How long to try to reach the daemon, in seconds.
     package var patience = 30.0
     /// The event loop of the connections to the daemon.

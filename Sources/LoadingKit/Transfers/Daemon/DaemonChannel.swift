@@ -186,13 +186,15 @@ final class DaemonChannel: TransferChannel, SocketLinkOwner, @unchecked Sendable
 
     private func daemonDidGreet(_ hello: TransferMessage.Hello, _ link: SocketLink) {
         let isOlder = WireVersion.isLibrary(access.hello.library, newerThan: hello.library)
-        if isOlder, hello.isIdle == true, !hasReplacedDaemon {
-            // An idle daemon ends, so that the daemon of this version takes its place. Its end closes the link.
+        let others = otherStateFolder(hello)
+        if isOlder || others != nil, hello.isIdle == true, !hasReplacedDaemon {
+            // An idle daemon ends, so that one of this version and environment takes its place. Its end closes the link.
             hasReplacedDaemon = true
             try? link.send(.goodbye(TransferMessage.Goodbye(endsDaemon: .ifIdle)))
-            return limitGreeting("an older one does not end")
+            return limitGreeting("an older one, or one of another environment, does not end")
         }
         timer?.cancel()
+        if let others { return disconnect(DaemonError(others)) }
         guard access.hello.versions.common(with: hello.versions) != nil else {
             return disconnect(DaemonError("\(WireError.noCommonVersion(hello.versions))"))
         }
@@ -205,6 +207,17 @@ final class DaemonChannel: TransferChannel, SocketLinkOwner, @unchecked Sendable
             return disconnect(DaemonError("the session cannot be described: \(error)"))
         }
         for (number, entry) in allUnanswered { transmit(number, entry) }
+    }
+
+    /// The problem where the daemon's journal is another one than that of a daemon which this program starts: the next
+    /// daemon would not find what the session begins. Nil where there is none. The tool accesses the daemon that runs.
+    private func otherStateFolder(_ hello: TransferMessage.Hello) -> String? {
+        guard session != nil, let own = access.hello.stateFolder, let other = hello.stateFolder, own != other else {
+            return nil
+        }
+        return
+            "the daemon that runs has its journal in \(other), and this program's would be in \(own). XDG_STATE_HOME and "
+            + "HOME have to be the same for both"
     }
 
     // MARK: Commands, on the loop

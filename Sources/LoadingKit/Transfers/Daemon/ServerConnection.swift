@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKitCore
+import LoadingKitPersistence
 import LoadingKitTransport
 
 /// A program's connection, on the daemon's side. Confined to the server's event loop.
@@ -78,7 +79,9 @@ final class ServerConnection: SocketLinkOwner, @unchecked Sendable {  // confine
             close()
             if let ending = goodbye.endsDaemon { server.programAsksForEnd(ending) }
         case (.greeting, .message(.hello)):
-            try? link.send(.hello(TransferMessage.Hello(process: getpid(), isIdle: server.isIdle)))
+            let hello = TransferMessage.Hello(
+                process: getpid(), isIdle: server.isIdle, stateFolder: StoreLocation.stateFolder.path)
+            try? link.send(.hello(hello))
             // A newer program may still request the daemon's end.
             state = .open
         case (.greeting, _): close(DaemonError("the first message is no greeting"))

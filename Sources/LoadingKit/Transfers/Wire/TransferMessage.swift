@@ -30,12 +30,15 @@ package enum TransferMessage: Codable, Sendable {
         package var process: Int32
         /// Sent by the daemon: whether the daemon is idle. Nil where it is not known.
         package var isIdle: Bool?
+        /// The folder of the journal, by the peer's environment. Nil where it is not known.
+        package var stateFolder: String?
 
         package init(
             versions: WireVersion = .current, library: String = WireVersion.library, process: Int32,
-            isIdle: Bool? = nil
+            isIdle: Bool? = nil, stateFolder: String? = nil
         ) {
-            (self.versions, self.library, self.process, self.isIdle) = (versions, library, process, isIdle)
+            (self.versions, self.library, self.process) = (versions, library, process)
+            (self.isIdle, self.stateFolder) = (isIdle, stateFolder)
         }
     }
 
