@@ -37,7 +37,13 @@ struct HTTP2Output {
         frames.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[written...])) }
     }
 
-    mutating func didWrite(_ count: Int) { written += count }
+    /// Bodies add frames before everything is written, so that the written bytes are removed before they are many.
+    mutating func didWrite(_ count: Int) {
+        written += count
+        guard written >= Self.highWater else { return }
+        frames.removeFirst(written)
+        written = 0
+    }
 }
 
 /// The streams of a connection that have bodies to send, the more urgent ones first.
