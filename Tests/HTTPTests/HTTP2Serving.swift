@@ -6,16 +6,17 @@ extension StreamSocket {
     ///
     /// - Parameters:
     ///   - streams: the greatest number of streams at once.
+    ///   - connectionWindow: the number of bytes of all bodies together that the client may send before any is consumed.
     ///   - handle: gets each event, and adds its answer's frames to the array.
     ///   - didAnswer: called when the answers to what was read are written.
     func serveHTTP2(
-        streams: UInt32 = 100,
+        streams: UInt32 = 100, connectionWindow: Int = 1 << 20,
         _ handle: (HTTP2Event, inout HTTP2ConnectionStateMachine, inout [UInt8]) throws -> Void,
         didAnswer: (inout HTTP2ConnectionStateMachine) throws -> Void = { _ in }
     ) throws {
         var settings = HTTP2Settings()
         settings.maxConcurrentStreams = streams
-        var machine = HTTP2ConnectionStateMachine(role: .server, settings: settings, connectionWindow: 1 << 20)
+        var machine = HTTP2ConnectionStateMachine(role: .server, settings: settings, connectionWindow: connectionWindow)
         var output: [UInt8] = []
         machine.sendPreface(to: &output)
         try write(output)

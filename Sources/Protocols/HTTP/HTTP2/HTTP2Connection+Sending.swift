@@ -26,12 +26,16 @@ extension HTTP2Connection {
         } while isFull
     }
 
-    /// Each stream in turn prepares one frame, until no stream has one or there is enough to write.
+    /// Each stream in turn prepares one frame, until no stream has one or there is enough to write. The next call begins
+    /// with the streams that had no turn.
     func putBodies() {
         var isMoving = true
         while isMoving, !output.bodies.isEmpty, !output.isFull {
             isMoving = false
-            for stream in output.bodies.streams where !output.isFull && putFrame(stream) { isMoving = true }
+            for entry in output.bodies.entries where !output.isFull && putFrame(entry.stream) {
+                isMoving = true
+                output.bodies.didSend(entry.stream)
+            }
             output.bodies.removeFinished()
         }
     }

@@ -46,17 +46,30 @@ struct HTTP2Output {
     }
 }
 
-/// The streams of a connection that have bodies to send, the more urgent ones first.
+/// The streams of a connection that have bodies to send, the more urgent ones first. Those of equal priority take turns.
 struct HTTP2BodyQueue {
-    private(set) var streams: [HTTP2ClientStream] = []
-
-    var isEmpty: Bool { streams.isEmpty }
-
-    mutating func insert(_ stream: HTTP2ClientStream, priority: Float) {
-        let index = streams.firstIndex { ($0.exchange?.priority ?? 0) < priority }
-        streams.insert(stream, at: index ?? streams.endIndex)
+    struct Entry {
+        let stream: HTTP2ClientStream
+        fileprivate let priority: Float
     }
 
-    mutating func removeFinished() { streams.removeAll { $0.body == nil } }
-    mutating func removeAll() { streams = [] }
+    private(set) var entries: [Entry] = []
+
+    var isEmpty: Bool { entries.isEmpty }
+
+    mutating func insert(_ stream: HTTP2ClientStream, priority: Float) {
+        let index = entries.firstIndex { $0.priority < priority }
+        entries.insert(Entry(stream: stream, priority: priority), at: index ?? entries.endIndex)
+    }
+
+    /// Moves a stream that has sent a frame behind the others of its priority.
+    mutating func didSend(_ stream: HTTP2ClientStream) {
+        guard entries.count > 1, let index = entries.firstIndex(where: { $0.stream === stream }) else { return }
+        let entry = entries.remove(at: index)
+        let end = entries[index...].firstIndex { $0.priority < entry.priority }
+        entries.insert(entry, at: end ?? entries.endIndex)
+    }
+
+    mutating func removeFinished() { entries.removeAll { $0.stream.body == nil } }
+    mutating func removeAll() { entries = [] }
 }
