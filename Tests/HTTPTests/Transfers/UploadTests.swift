@@ -149,11 +149,9 @@ import Testing
         }
     }
 
-    @Test func aStreamOfAnotherLengthThanAnnouncedIsAnError() async throws {
-        let server = try LoopbackServer { Self.echo($0) }
-        defer { server.stop() }
-        try await withTimeout {
-            let session = makeSession()
+    @Test(arguments: BothVersions.all)
+    func aStreamOfAnotherLengthThanAnnouncedIsAnError(_ version: String) async throws {
+        try await BothVersions.withServer(version, Self.echo) { session, server in
             for length in [5, 20] {
                 let recorder = TransferRecorder(streams: [{ InputStream(data: Data(count: 10)) }])
                 var request = try BothVersions.request(server, "/", "PUT")
@@ -163,6 +161,7 @@ import Testing
                 task.resume()
                 #expect(await recorder.all().last == "complete \(URLError.requestBodyStreamExhausted.rawValue)")
             }
+            #expect(server.requests.snapshot.isEmpty)
         }
     }
 

@@ -25,12 +25,15 @@ struct HTTP2BodySender {
     private var rest: Rest
     private var piece: Data
     private var sent = 0
+    /// The number of bytes that the source has still to deliver; nil if the request does not state the body's length.
+    private var remaining: Int64?
     var awaitsContinue: Bool
 
     /// Nil for a request without a body to send.
     init?(_ body: RequestBody, awaitsContinue: Bool) {
         if let source = body.source {
             (rest, piece) = (.source(source, isReading: false), Data())
+            if body.expectedCount >= 0 { remaining = body.expectedCount }
         } else {
             guard let data = body.data, !data.isEmpty else { return nil }
             (rest, piece) = (.data, data)
@@ -90,9 +93,12 @@ struct HTTP2BodySender {
     }
 
     /// Takes the next piece of the body's source; nil at its end. Returns whether the message has ended.
+    ///
+    /// - Throws: `requestBodyStreamExhausted` if the body is longer or shorter than the request states (RFC 9113 §8.1.1).
     mutating func supply(
         _ data: Data?, _ stream: HTTP2StreamID, _ codec: inout HTTP2ConnectionStateMachine, to output: inout [UInt8]
-    ) throws(HTTP2Error) -> Bool {
+    ) throws -> Bool {
+        try count(data)
         guard let data, case .source(let source, _) = rest else {
             // An empty frame ends the message.
             try codec.sendDataHeader(0, on: stream, endStream: true, to: &output)
@@ -102,5 +108,15 @@ struct HTTP2BodySender {
         piece = data
         sent = 0
         return false
+    }
+
+    private mutating func count(_ data: Data?) throws(LoadFailure) {
+        guard let before = remaining else { return }
+        let left = before - Int64(data?.count ?? 0)
+        guard left >= 0, data != nil || left == 0 else {
+            let text = "the request's body is \(left < 0 ? "longer" : "shorter") than its Content-Length"
+            throw LoadFailure(.requestBodyStreamExhausted, text)
+        }
+        remaining = left
     }
 }
