@@ -111,22 +111,25 @@ extension HTTPExchange {
         case .cancel:
             fail(LoadFailure(.cancelled, "the program cancelled the authentication challenge"))
         case .sendAgain(withBody: true) where !content.isReplayable:
-            receiver?.requestNewBodyStream { [weak self] stream in self?.sendAgain(with: stream) }
+            renewBodyStream { $0.sendAgain() }
         case .sendAgain:
             sendAgain()
         }
     }
 
-    private func sendAgain(with stream: InputStream?) {
-        guard case .challenged = state else { return }
-        guard let stream else {
-            return fail(
-                LoadFailure(
-                    .requestBodyStreamExhausted,
-                    "the server asks for credentials, and the delegate gave no new body stream to send with them"))
+    /// Gets another stream from the program in place of one that was partly read.
+    private func renewBodyStream(_ proceed: @escaping (HTTPExchange) -> Void) {
+        receiver?.requestNewBodyStream { [weak self] stream in
+            guard let self, case .challenged = state else { return }
+            guard let stream else {
+                return fail(
+                    LoadFailure(
+                        .requestBodyStreamExhausted,
+                        "the server asks for credentials, and the delegate gave no new body stream to send with them"))
+            }
+            content = content.with(stream)
+            proceed(self)
         }
-        content = content.with(stream)
-        sendAgain()
     }
 
     private func sendAgain() {
@@ -141,6 +144,8 @@ extension HTTPExchange {
 
     private func restartPrepared() {
         guard case .challenged(let waiting) = state else { return }
+        // The connection may have read of the stream during the preparation.
+        if authentication.isLastStep, !content.isReplayable { return renewBodyStream { $0.restartPrepared() } }
         guard let stream = waiting.stream else { return restartElsewhere() }
         state = .restarting(stream)
         if authentication.bindsToConnection, !stream.isExclusive {

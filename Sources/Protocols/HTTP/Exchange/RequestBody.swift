@@ -80,6 +80,7 @@ package enum RequestBody {
         return .stream(BodyStreamReader(stream), length: length)
     }
 
-    /// Whether the body can be sent again without another stream from the program.
-    var isReplayable: Bool { if case .stream = self { false } else { true } }
+    /// Whether the body can be sent again without another stream from the program. Nothing was read of a stream that
+    /// waits for `100 Continue`, or is withheld for a step of authentication.
+    var isReplayable: Bool { if case .stream(let reader, _) = self { reader.isUnread } else { true } }
 }

@@ -23,9 +23,12 @@ package final class BodyStreamReader: BodySource, @unchecked Sendable {  // one 
         }
     }
 
+    /// Whether no read has begun. The stream can then be read from its beginning.
+    package var isUnread: Bool { !hasRead.load(ordering: .relaxed) }
+
     /// The rest of the stream is not needed. The writer at the other end of a bound pair is notified. A stream from
     /// which nothing was read is not closed: it may still be sent when there is a network.
-    package func abandon() { if hasRead.load(ordering: .relaxed) { Self.close(stream) } }
+    package func abandon() { if !isUnread { Self.close(stream) } }
 
     /// Closes a bound pair's stream; the program may be writing to the other end.
     static func close(_ stream: InputStream?) { if stream is BoundInputStream { stream?.close() } }
