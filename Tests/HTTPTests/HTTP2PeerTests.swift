@@ -42,8 +42,8 @@ import Testing
         frames { HTTP2FrameEncoder.resetStream(HTTP2StreamID(rawValue: stream), code, to: &$0) }
     }
 
-    private static func goAway(_ last: UInt32) -> [UInt8] {
-        frames { HTTP2FrameEncoder.goAway(lastStream: HTTP2StreamID(rawValue: last), .noError, to: &$0) }
+    private static func goAway(_ last: UInt32, _ code: HTTP2ErrorCode = .noError) -> [UInt8] {
+        frames { HTTP2FrameEncoder.goAway(lastStream: HTTP2StreamID(rawValue: last), code, to: &$0) }
     }
 
     private struct Case: CustomTestStringConvertible, Sendable {
@@ -119,6 +119,27 @@ import Testing
             request.httpBody = Data("x".utf8)
             let session = session()
             #expect(await session.outcome(request) == .ok("again"))
+        }
+    }
+
+    /// For one stream, or for the connection.
+    @Test(arguments: [reset(1, .http11Required), goAway(0, .http11Required)])
+    private func whoRequiresHTTP1IsAskedOverHTTP1(refusal: [UInt8]) async throws {
+        let authority = try CertificateAuthority()
+        let tls = TLSServerOptions(try authority.issue(), applicationProtocols: ["h2", "http/1.1"])
+        let peer = try ScriptedPeer(
+            scripts: [
+                [.expectAnything, .send(Self.settings + refusal), .readUntilClose],
+                [.expectRequest, .respond("one"), .expectRequest, .respond("two")],
+            ], tls: tls)
+        defer { peer.stop() }
+        try await withTimeout {
+            let session = makeSession { $0.tlsTrustRoots = .pem(authority.certificatePEM) }
+            defer { session.invalidateAndCancel() }
+            var request = URLRequest(url: try #require(URL(string: peer.url(host: "localhost"))))
+            request.httpMethod = "POST"
+            request.httpBody = Data("x".utf8)
+            for answer in ["one", "two"] { #expect(await session.outcome(request) == .ok(answer)) }
         }
     }
 

@@ -8,8 +8,11 @@ extension HTTP2Connection {
     /// GOAWAY: the server accepts no more streams, and has not processed some of them.
     func leave(_ unprocessed: [HTTP2StreamID], _ code: HTTP2ErrorCode, _ text: String) {
         let isRefusal = !life.noteGoAway() && !unprocessed.isEmpty
-        let maySendAgain = !isRefusal || pool.connectionWasRefused()
+        // The server is not busy: it takes the requests over HTTP/1.1 (RFC 9113 §7).
+        let needsHTTP1 = code == .http11Required
+        let maySendAgain = needsHTTP1 || !isRefusal || pool.connectionWasRefused()
         pool.connectionWillClose(self, .retired, unprocessed: unprocessed.count)
+        if needsHTTP1 { pool.requireHTTP1() }
         let words = "the server is closing the connection (\(code)\(text.isEmpty ? "" : ": \(text)"))"
         for stream in inOrder(unprocessed.compactMap(find)) where find(stream.number) === stream {
             let error = LoadFailure(.networkConnectionLost, words)
