@@ -141,6 +141,27 @@ import Testing
         }
     }
 
+    /// The server is told also on a connection that takes no more requests, and its stream is not reset.
+    @Test func cancellingOnAConnectionThatWasLeft() async throws {
+        let told = Recorder<String>()
+        let route: LoopbackServer.Route = { request in
+            .webSocket(request) { socket in
+                try socket.send("hello")
+                let event = try socket.receive()
+                if case .close(let code, _)? = event { told.append("\(code.rawValue)") } else { told.append("lost") }
+                told.append((try? socket.tunnel.read())?.isEmpty == true ? "end" : "reset")
+            }
+        }
+        try await WebSocketServing.withSession("h2", route) { session, server in
+            let task = session.webSocketTask(with: try WebSocketServing.url(server))
+            task.resume()
+            try await expect(task, "hello")
+            await session.flush()
+            task.cancel()
+            #expect(await told.count(reaches: 2) == ["1001", "end"])
+        }
+    }
+
     @Test func cancellingBeforeItIsOpen() async throws {
         let recorder = WebSocketRecorder()
         try await WebSocketServing.withSession("http/1.1", { _ in .text("") }, delegate: recorder) { session, server in

@@ -209,7 +209,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     /// Sends another protocol's last bytes, and the end of the message. Returns false if there is no such protocol,
     /// or the window is too small for them.
     func finishUpgrade(_ stream: HTTP2ClientStream) -> Bool {
-        guard let body = stream.body, body.isUpgrade, life.isOpen else { return false }
+        guard let body = stream.body, body.isUpgrade, !life.isClosed else { return false }
         stream.body = nil
         guard let last = body.takeLastOutput() else { return false }
         do throws(HTTP2Error) {
