@@ -65,6 +65,37 @@ import Testing
         return (peer, session)
     }
 
+    /// A server announces with 408 that it closes an idle connection, as a request is on its way (RFC 9110 §15.5.9).
+    /// The request is sent again as after a close without announcement: one that is not idempotent if the session
+    /// allows it.
+    @Test(arguments: ["GET", "POST"], [true, false])
+    func aTimeoutOfTheIdleConnectionIsNotTheAnswer(_ method: String, repeats: Bool) async throws {
+        let timeout = "HTTP/1.1 408 Request Timeout\r\nContent-Length: 4\r\nConnection: close\r\n\r\nidle"
+        let (peer, session) = try Self.make(
+            first: [.expectRequest, .respond("first"), .expectRequest, .send(timeout), .readUntilClose],
+            isSecure: false
+        ) { $0.retriesUnansweredRequests = repeats }
+        defer { peer.stop() }
+        try await withTimeout {
+            #expect(await session.outcome(peer.request()) == .ok("first"))
+            var request = peer.request(method: method)
+            if method == "POST" { request.httpBody = Data("body".utf8) }
+            let isRepeated = repeats || method == "GET"
+            let outcome = await session.outcome(request)
+            #expect(outcome == (isRepeated ? .ok("honest") : .loaded(status: 408, body: "idle")))
+        }
+    }
+
+    /// On a new connection it is the answer.
+    @Test func aTimeoutOfTheFirstRequestIsTheAnswer() async throws {
+        let timeout = "HTTP/1.1 408 Request Timeout\r\nContent-Length: 4\r\nConnection: close\r\n\r\nslow"
+        let (peer, session) = try Self.make(first: [.expectRequest, .send(timeout), .readUntilClose], isSecure: false)
+        defer { peer.stop() }
+        try await withTimeout {
+            #expect(await session.outcome(peer.request()) == .loaded(status: 408, body: "slow"))
+        }
+    }
+
     /// The two loads are begun at once, on one connection.
     @Test(arguments: cases, [false, true])
     func surplusBytesAnswerNoOtherRequest(_ test: Case, isSecure: Bool) async throws {

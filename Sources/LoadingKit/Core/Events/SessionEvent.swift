@@ -67,7 +67,8 @@ package enum ConnectionEnd: UInt8, BitwiseCopyable, Sendable {
 package enum RetryReason: UInt8, BitwiseCopyable, Sendable {
     /// The connection was lost before the server answered.
     case connectionLost
-    /// The server has not processed the request: it closes the connection (GOAWAY), or refuses the stream.
+    /// The server has not processed the request: it closes the connection (GOAWAY, or 408 as it was idle), or refuses
+    /// the stream.
     case notProcessed
     /// With an answer to a challenge.
     case authentication

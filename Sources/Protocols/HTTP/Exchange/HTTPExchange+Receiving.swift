@@ -21,7 +21,12 @@ extension HTTPExchange {
             HSTS.note(head, from: target.origin, in: session.settings)
         }
         if head.status == 417, transaction.expectsContinue, body.isReplayable {
-            return sendWithoutExpectation(stream, head)
+            refuseExpectation()
+            return sendAgain(.expectationRefused, after: head, stream)
+        }
+        if head.status == 408, stream.isExclusive, transaction.timings.isReusedConnection, mayReplay(.unknown) {
+            replays.count(.unknown)
+            return sendAgain(.notProcessed, after: head, stream)
         }
         do {
             if head.status == 101, switching == .never { throw LoadFailure.switchedUnasked }
@@ -51,11 +56,11 @@ extension HTTPExchange {
             || !session.authentication.isEmpty
     }
 
-    /// Status 417: the server does not support `Expect`. The request is sent again without it (RFC 9110 §15.5.18).
-    private func sendWithoutExpectation(_ stream: any HTTPStream, _ head: ResponseHead) -> Flow {
-        note(.retried(.expectationRefused))
+    /// Status 417: the server does not support `Expect` (RFC 9110 §15.5.18). Status 408 on a connection that was used
+    /// before: the server has closed it as idle, before the request arrived (§15.5.9).
+    private func sendAgain(_ reason: RetryReason, after head: ResponseHead, _ stream: any HTTPStream) -> Flow {
+        note(.retried(reason))
         endTransaction(after: HTTPURLResponse(head, to: request))
-        refuseExpectation()
         stream.abandon(number)
         submit(needsFreshConnection: true)
         return .wait

@@ -40,10 +40,12 @@ extension HTTPExchange {
     /// Whether the request may be sent again (RFC 9110 §9.2.2): if it never reached the server, or if it is idempotent.
     /// Another request is sent again once if its connection had been used before: a server that closes an idle
     /// connection has most likely not read it (RFC 9112 §9.3.1 leaves this to the client).
-    func mayReplay(_ failure: StreamFailure) -> Bool {
-        guard !failure.isRefusal, body.isReplayable, transaction.response == nil else { return false }
+    func mayReplay(_ failure: StreamFailure) -> Bool { !failure.isRefusal && mayReplay(failure.processing) }
+
+    func mayReplay(_ processing: StreamFailure.Processing) -> Bool {
+        guard body.isReplayable, transaction.response == nil else { return false }
         return replays.allows(
-            failure.processing, isIdempotent: isIdempotent,
+            processing, isIdempotent: isIdempotent,
             maySendUnsafe: transaction.timings.isReusedConnection && session.settings.retriesUnansweredRequests)
     }
 }
