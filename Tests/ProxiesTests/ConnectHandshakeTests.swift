@@ -89,6 +89,11 @@ import Testing
                 .challenged(both, keepsConnection: false),
                 false
             ),
+            (
+                "\(Self.asks)Proxy-Connection: Close\r\nContent-Length: 2\r\n\r\nno",
+                .challenged(both, keepsConnection: false),
+                false
+            ),
             // Bodies that are too long to read, or without an end.
             ("\(Self.asks)Content-Length: \(long + 1)\r\n\r\n", .challenged(both, keepsConnection: false), false),
             ("\(Self.asks)\r\n", .challenged(both, keepsConnection: false), false),

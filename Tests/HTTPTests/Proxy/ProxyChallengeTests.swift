@@ -101,6 +101,29 @@ import Testing
         #expect(answerer.challenges.snapshot.first?.protectionSpace.proxyType == NSURLProtectionSpaceHTTPSProxy)
     }
 
+    /// The proxy closes the connection that it has kept, as the next request is on its way.
+    @Test func aTunnelIsAskedForOnAnotherConnection() async throws {
+        let authority = try CertificateAuthority()
+        let identity = TLSServerOptions(try authority.issue())
+        let peer = try ScriptedPeer(scripts: [
+            [.expectRequest, Self.refusal(), .expectRequest, .close],
+            [
+                .expectRequest, .send("HTTP/1.1 200 OK\r\n\r\n"), .startTLS(identity), .expectRequest, .respond("in"),
+            ],
+        ])
+        defer { peer.stop() }
+        let answerer = ChallengeAnswerer { _ in Self.accepted }
+        try await withTimeout {
+            let session = Self.session(peer, delegate: answerer, authority: authority)
+            let outcome = await session.outcome(try Self.request("https://localhost/a"))
+            #expect(outcome == .ok("in"))
+        }
+        let requests = peer.requests.snapshot
+        #expect(requests.map(\.connection) == [0, 0, 1, 1])
+        #expect(requests.map { $0[field: "Proxy-Authorization"] } == [nil, Self.me, Self.me, nil])
+        #expect(answerer.seen.snapshot == ["task's task: HTTPBasic r 0 -"])
+    }
+
     /// Wrong passwords, each disposition, and credentials in the proxy's settings, for both ways through a proxy.
     @Test(arguments: ["http", "https"]) func dispositions(scheme: String) async throws {
         let none: Answer = (.useCredential, nil)

@@ -40,6 +40,9 @@ final class ProxiedConnect: PendingConnection {
     private let setChallenging: (Bool) -> Void
     private var handshake: AuthenticationHandshake?
     private var state = State.connecting(nil)
+    /// Whether the tunnel was requested again on the connection that carried the challenge, which the proxy may have
+    /// closed meanwhile.
+    private var isOnKeptConnection = false
     private(set) var number: UInt32 = 0
     private var timer: LoopTimer?
     private var completion: ((Result<ByteStream, any Error>) -> Void)?
@@ -83,6 +86,7 @@ final class ProxiedConnect: PendingConnection {
     }
 
     private func connect() {
+        isOnKeptConnection = false
         let attempt = connector.connect(
             to: proxy.endpoint, tls: security.proxy, over: route.use, timeout: timeout
         ) { [self] result in
@@ -178,12 +182,17 @@ final class ProxiedConnect: PendingConnection {
         case .cancel:
             end(.failure(LoadFailure(.cancelled, "the program cancelled the proxy's authentication challenge")))
         case .sendAgain where challenge.keepsConnection && driver.isUsable:
+            isOnKeptConnection = true
             authorize(driver)
         case .sendAgain:
             driver.cancel()
-            handshake?.connectionWillChange()
-            connect()
+            connectAnew()
         }
+    }
+
+    private func connectAnew() {
+        handshake?.connectionWillChange()
+        connect()
     }
 
     /// A proxy that refuses for another reason has accepted the credential.
@@ -192,7 +201,10 @@ final class ProxiedConnect: PendingConnection {
             _ = try? handshake?.serverDidAccept(HTTPFields(), status: status)
         }
         // A reset also ends the connection without a response.
-        if (error as? TransportError)?.category == .connectionLost { return fail(.closed) }
+        let isReset = (error as? TransportError)?.category == .connectionLost
+        let isClosed = isReset || (error as? ProxyError)?.cause == .closed
+        if isClosed, isOnKeptConnection { return connectAnew() }
+        if isReset { return fail(.closed) }
         end(.failure(error))
     }
 

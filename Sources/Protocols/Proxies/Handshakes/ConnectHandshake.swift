@@ -51,7 +51,9 @@ package struct ConnectHandshake: TunnelHandshake {
             case .end:
                 guard let answer else { break }
                 if answer.status == 407 {
-                    let isUsable = codec.canCarryAnotherRequest && position == bytes.count
+                    // Older proxies announce the end in a field of their own.
+                    let isKept = answer.fields[.proxyConnection]?.lowercased() != "close"
+                    let isUsable = isKept && codec.canCarryAnotherRequest && position == bytes.count
                     return challenged(answer, keepsConnection: isUsable)
                 }
                 guard position == bytes.count else { throw .malformed("bytes after its answer") }
