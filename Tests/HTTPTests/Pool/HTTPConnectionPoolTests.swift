@@ -264,7 +264,7 @@ private struct RandomRun {
 
     private mutating func fail(_ generator: inout SeededGenerator) throws {
         guard let id = model.attempts.keys.min() else { return }
-        let kinds: [Pool.AttemptFailure] = [.timedOut, .speaksNoneOffered, .other]
+        let kinds: [Pool.AttemptFailure] = [.timedOut, .speaksNoneOffered, .unreachable, .other]
         try model.fail(id, kinds.randomElement(using: &generator) ?? .other)
     }
 

@@ -13,6 +13,7 @@ extension PoolTable {
         open HTTP/2: - | undetermined, waiting 0, attempts 0
         adopt HTTP/1.1: keep 1 | http1 idle 1 active 0, waiting 0, attempts 0
         attempt failed: - | undetermined, waiting 0, attempts 0
+        attempt reached no server: - | undetermined, waiting 0, attempts 0
         attempt timed out: - | undetermined, waiting 0, attempts 0
         attempt speaks none offered: - | undetermined, waiting 0, attempts 0
         attempt challenges: - | undetermined, waiting 0, attempts 0
@@ -45,6 +46,7 @@ extension PoolTable {
         open HTTP/2: assign 1 to 3 stream, start #2 offering HTTP/2 | http2 open 1 of 1, waiting 1, attempts 1
         adopt HTTP/1.1: - | undetermined, waiting 2, attempts 1
         attempt failed: fail 1 attemptFailed, start #2 offering HTTP/2 | undetermined, waiting 1, attempts 1
+        attempt reached no server: fail 1 attemptFailed, fail 2 attemptFailed, release | undetermined, waiting 0, attempts 0
         attempt timed out: start #2 offering HTTP/2 | undetermined, waiting 2, attempts 1
         attempt speaks none offered: fail 1 attemptFailed, start #2 offering HTTP/2 | undetermined, waiting 1, attempts 1
         attempt challenges: 1 is queued, 2 is queued | undetermined, waiting 2, attempts 1 of which challenge 1
@@ -77,6 +79,7 @@ extension PoolTable {
         open HTTP/2: - | http1 idle 0 active 0, waiting 0, attempts 0
         adopt HTTP/1.1: keep 1 | http1 idle 1 active 0, waiting 0, attempts 0
         attempt failed: - | http1 idle 0 active 0, waiting 0, attempts 0
+        attempt reached no server: - | http1 idle 0 active 0, waiting 0, attempts 0
         attempt timed out: - | http1 idle 0 active 0, waiting 0, attempts 0
         attempt speaks none offered: - | http1 idle 0 active 0, waiting 0, attempts 0
         attempt challenges: - | http1 idle 0 active 0, waiting 0, attempts 0
@@ -109,6 +112,7 @@ extension PoolTable {
         open HTTP/2: assign 1 to 2 stream | http2 open 1 of 1, waiting 0, attempts 0
         adopt HTTP/1.1: - | http1 idle 0 active 0, waiting 1, attempts 1
         attempt failed: fail 1 attemptFailed, release | http1 idle 0 active 0, waiting 0, attempts 0
+        attempt reached no server: fail 1 attemptFailed, release | http1 idle 0 active 0, waiting 0, attempts 0
         attempt timed out: start #2 | http1 idle 0 active 0, waiting 1, attempts 1
         attempt speaks none offered: fail 1 attemptFailed, release | http1 idle 0 active 0, waiting 0, attempts 0
         attempt challenges: 1 is queued | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
@@ -141,6 +145,7 @@ extension PoolTable {
         open HTTP/2: assign 1 to 2 stream | http2 open 1 of 1, waiting 0, attempts 0
         adopt HTTP/1.1: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
         attempt failed: fail 1 attemptFailed, release | http1 idle 0 active 0, waiting 0, attempts 0
+        attempt reached no server: fail 1 attemptFailed, release | http1 idle 0 active 0, waiting 0, attempts 0
         attempt timed out: start #2, 1 is not queued | http1 idle 0 active 0, waiting 1, attempts 1
         attempt speaks none offered: fail 1 attemptFailed, release | http1 idle 0 active 0, waiting 0, attempts 0
         attempt challenges: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
@@ -173,6 +178,7 @@ extension PoolTable {
         open HTTP/2: - | http1 idle 0 active 1, waiting 0, attempts 0
         adopt HTTP/1.1: - | http1 idle 0 active 1, waiting 0, attempts 0
         attempt failed: - | http1 idle 0 active 1, waiting 0, attempts 0
+        attempt reached no server: - | http1 idle 0 active 1, waiting 0, attempts 0
         attempt timed out: - | http1 idle 0 active 1, waiting 0, attempts 0
         attempt speaks none offered: - | http1 idle 0 active 1, waiting 0, attempts 0
         attempt challenges: - | http1 idle 0 active 1, waiting 0, attempts 0
@@ -205,6 +211,7 @@ extension PoolTable {
         open HTTP/2: - | http1 idle 1 active 0, waiting 0, attempts 0
         adopt HTTP/1.1: - | http1 idle 1 active 0, waiting 0, attempts 0
         attempt failed: - | http1 idle 1 active 0, waiting 0, attempts 0
+        attempt reached no server: - | http1 idle 1 active 0, waiting 0, attempts 0
         attempt timed out: - | http1 idle 1 active 0, waiting 0, attempts 0
         attempt speaks none offered: - | http1 idle 1 active 0, waiting 0, attempts 0
         attempt challenges: - | http1 idle 1 active 0, waiting 0, attempts 0
@@ -237,6 +244,7 @@ extension PoolTable {
         open HTTP/2: - | http1 idle 0 active 2, waiting 2, attempts 0
         adopt HTTP/1.1: - | http1 idle 0 active 2, waiting 2, attempts 0
         attempt failed: - | http1 idle 0 active 2, waiting 2, attempts 0
+        attempt reached no server: - | http1 idle 0 active 2, waiting 2, attempts 0
         attempt timed out: - | http1 idle 0 active 2, waiting 2, attempts 0
         attempt speaks none offered: - | http1 idle 0 active 2, waiting 2, attempts 0
         attempt challenges: - | http1 idle 0 active 2, waiting 2, attempts 0
@@ -269,6 +277,7 @@ extension PoolTable {
         open HTTP/2: - | http2 no connection, waiting 0, attempts 0
         adopt HTTP/1.1: keep 1 | http1 idle 1 active 0, waiting 0, attempts 0
         attempt failed: - | http2 no connection, waiting 0, attempts 0
+        attempt reached no server: - | http2 no connection, waiting 0, attempts 0
         attempt timed out: - | http2 no connection, waiting 0, attempts 0
         attempt speaks none offered: - | http2 no connection, waiting 0, attempts 0
         attempt challenges: - | http2 no connection, waiting 0, attempts 0
@@ -301,6 +310,7 @@ extension PoolTable {
         open HTTP/2: - | http2 open 0 of 2, waiting 0, attempts 0
         adopt HTTP/1.1: - | http2 open 0 of 2, waiting 0, attempts 0
         attempt failed: - | http2 open 0 of 2, waiting 0, attempts 0
+        attempt reached no server: - | http2 open 0 of 2, waiting 0, attempts 0
         attempt timed out: - | http2 open 0 of 2, waiting 0, attempts 0
         attempt speaks none offered: - | http2 open 0 of 2, waiting 0, attempts 0
         attempt challenges: - | http2 open 0 of 2, waiting 0, attempts 0
@@ -333,6 +343,7 @@ extension PoolTable {
         open HTTP/2: assign 3 to 5 stream | http2 open 2 of 2 open 1 of 1, waiting 0, attempts 0
         adopt HTTP/1.1: - | http2 open 2 of 2, waiting 1, attempts 1
         attempt failed: fail 3 attemptFailed | http2 open 2 of 2, waiting 0, attempts 0
+        attempt reached no server: fail 3 attemptFailed | http2 open 2 of 2, waiting 0, attempts 0
         attempt timed out: start #3 offering HTTP/2 | http2 open 2 of 2, waiting 1, attempts 1
         attempt speaks none offered: fail 3 attemptFailed | http2 open 2 of 2, waiting 0, attempts 0
         attempt challenges: 3 is queued | http2 open 2 of 2, waiting 1, attempts 1 of which challenge 1
@@ -365,6 +376,7 @@ extension PoolTable {
         open HTTP/2: - | http2 open 0 of 0 awaits the server, waiting 1, attempts 0
         adopt HTTP/1.1: - | http2 open 0 of 0 awaits the server, waiting 1, attempts 0
         attempt failed: - | http2 open 0 of 0 awaits the server, waiting 1, attempts 0
+        attempt reached no server: - | http2 open 0 of 0 awaits the server, waiting 1, attempts 0
         attempt timed out: - | http2 open 0 of 0 awaits the server, waiting 1, attempts 0
         attempt speaks none offered: - | http2 open 0 of 0 awaits the server, waiting 1, attempts 0
         attempt challenges: - | http2 open 0 of 0 awaits the server, waiting 1, attempts 0
@@ -397,6 +409,7 @@ extension PoolTable {
         open HTTP/2: - | http2 no connection, waiting 1, attempts 0, pausing
         adopt HTTP/1.1: - | http2 no connection, waiting 1, attempts 0, pausing
         attempt failed: - | http2 no connection, waiting 1, attempts 0, pausing
+        attempt reached no server: - | http2 no connection, waiting 1, attempts 0, pausing
         attempt timed out: - | http2 no connection, waiting 1, attempts 0, pausing
         attempt speaks none offered: - | http2 no connection, waiting 1, attempts 0, pausing
         attempt challenges: - | http2 no connection, waiting 1, attempts 0, pausing
@@ -429,6 +442,7 @@ extension PoolTable {
         open HTTP/2: - | http2 open 0 of 2, waiting 1, attempts 0, pausing with streams
         adopt HTTP/1.1: - | http2 open 0 of 2, waiting 1, attempts 0, pausing with streams
         attempt failed: - | http2 open 0 of 2, waiting 1, attempts 0, pausing with streams
+        attempt reached no server: - | http2 open 0 of 2, waiting 1, attempts 0, pausing with streams
         attempt timed out: - | http2 open 0 of 2, waiting 1, attempts 0, pausing with streams
         attempt speaks none offered: - | http2 open 0 of 2, waiting 1, attempts 0, pausing with streams
         attempt challenges: - | http2 open 0 of 2, waiting 1, attempts 0, pausing with streams
@@ -461,6 +475,7 @@ extension PoolTable {
         open HTTP/2: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
         adopt HTTP/1.1: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
         attempt failed: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
+        attempt reached no server: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
         attempt timed out: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
         attempt speaks none offered: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
         attempt challenges: - | http1 idle 0 active 1, waiting 0, attempts 0, closing

@@ -144,6 +144,7 @@ enum PoolTable {
         Input(name: "open HTTP/2") { if let attempt = $0.attempts.keys.min() { try $0.open(attempt, capacity: 1) } },
         Input(name: "adopt HTTP/1.1") { if $0.pool.isUnused { try $0.open(nil, capacity: nil) } },
         Input(name: "attempt failed") { try $0.fail($0.attempts.keys.min() ?? -1, .other) },
+        Input(name: "attempt reached no server") { try $0.fail($0.attempts.keys.min() ?? -1, .unreachable) },
         Input(name: "attempt timed out") { try $0.fail($0.attempts.keys.min() ?? -1, .timedOut) },
         Input(name: "attempt speaks none offered") { try $0.fail($0.attempts.keys.min() ?? -1, .speaksNoneOffered) },
         Input(name: "attempt challenges") { if let attempt = $0.attempts.keys.min() { try $0.challenge(attempt) } },

@@ -530,13 +530,15 @@ extension HTTPConnectionPool.Configuration {
 
 extension HTTPConnectionPool.AttemptFailure {
     fileprivate init(_ error: any Error, hasAnotherRoute: Bool) {
-        let cause = (error as? TransportError)?.cause
+        let (cause, phase) = ((error as? TransportError)?.cause, (error as? TransportError)?.phase)
         if let error = error as? ProxyError, case .unanswered = error.cause {
             self = .timedOut
         } else if cause == .timedOut, !hasAnotherRoute {
             self = .timedOut
         } else if case .alert(let alert, _)? = cause, alert.isAboutProtocols {
             self = .speaksNoneOffered
+        } else if phase == .resolve || phase == .connect, cause != .timedOut {
+            self = .unreachable
         } else {
             self = .other
         }

@@ -35,6 +35,8 @@ extension HTTPConnectionPool {
         case timedOut
         /// The server supports none of the protocols that were offered.
         case speaksNoneOffered
+        /// The name has no address, or none of its addresses can be connected to.
+        case unreachable
         case other
     }
 
@@ -48,7 +50,10 @@ extension HTTPConnectionPool {
             break
         case .speaksNoneOffered where hasOfferedHTTP2 && !attempt.offersHTTP2:
             if let request = takeNext(for: attempt) { actions += .fail(request.id, .opensNoWebSocket) }
-        case .speaksNoneOffered, .other:
+        case .unreachable where !isHTTP1 && attempts.isEmpty && http1.isEmpty && http2.isEmpty:
+            // The attempt was for all requests. Another one for each of them would fail as slowly, one after the other.
+            for request in waiting.removeAll() { actions += .fail(request.id, .attemptFailed) }
+        case .speaksNoneOffered, .unreachable, .other:
             if let request = takeNext(for: attempt) { actions += .fail(request.id, .attemptFailed) }
         }
         attemptDidEnd(now, &actions)
