@@ -57,7 +57,7 @@ import Testing
         #expect(!answerer.seen.snapshot.contains("body"))
     }
 
-    /// The first message of NTLM goes without the body.
+    /// The first message of NTLM goes without the body, and does not wait for `100 Continue`.
     @Test func isSentWithTheLastMessageOfNTLM() async throws {
         func refusal(_ token: String) -> ScriptedPeer.Step {
             .send("HTTP/1.1 401 No\r\nWWW-Authenticate: NTLM\(token)\r\nContent-Length: 0\r\n\r\n")
@@ -73,10 +73,13 @@ import Testing
         defer { peer.stop() }
         let answerer = SessionChallengeAnswerer("D\\u", "p")
         try await Self.withSession(answerer) { session in
-            let (data, _) = try await session.upload(for: peer.request(method: "PUT"), from: Self.sequence())
+            var request = peer.request(method: "PUT")
+            request.setValue("100-continue", forHTTPHeaderField: "Expect")
+            let (data, _) = try await session.upload(for: request, from: Self.sequence())
             #expect(String(decoding: data, as: UTF8.self) == "taken")
         }
         #expect(peer.requestsWithBody.snapshot.map(\.bodyText) == ["some bytes"])
+        #expect(peer.requests.snapshot.map { $0[field: "Expect"] } == ["100-continue", nil, "100-continue"])
         #expect(!answerer.seen.snapshot.contains("body"))
     }
 }

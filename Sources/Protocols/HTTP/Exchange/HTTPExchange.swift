@@ -352,7 +352,7 @@ final class HTTPExchange: LoopHandler, QueuedLoad, @unchecked Sendable {  // con
         if isExpectationRefused { transaction.fields.remove(.expect) }
     }
 
-    /// Ends the transaction. The next one has the same fields.
+    /// Ends the transaction. The next one begins with the same fields.
     func endTransaction(after response: HTTPURLResponse? = nil) {
         if let response {
             transaction.timings.responseEnd = loop.now
@@ -362,7 +362,8 @@ final class HTTPExchange: LoopHandler, QueuedLoad, @unchecked Sendable {  // con
         let sent = transaction.timings.requestBodyBytesBeforeEncoding
         if sent > 0 { receiver?.bodyWillBeSentAgain(sent) }
         transaction = HTTPTransaction(
-            fields: transaction.fields, sendsStoredCookies: transaction.sendsStoredCookies, fetchStart: loop.now)
+            fields: transaction.fieldsToSendAgain, sendsStoredCookies: transaction.sendsStoredCookies,
+            fetchStart: loop.now)
     }
 
     func refuseExpectation() {

@@ -12,6 +12,8 @@ struct HTTPTransaction {
     var sendsStoredCookies = false
     /// Whether the body waits for the server's consent.
     private(set) var expectsContinue = false
+    /// Whether `Expect` is not the caller's own.
+    private var addsExpectation = false
     /// Whether the server's certificate was accepted although its validation failed. The response is not shared with
     /// tasks whose delegates might not accept it.
     private(set) var isServerUntrusted = false
@@ -39,16 +41,26 @@ struct HTTPTransaction {
 
     // MARK: The request
 
-    /// Decides whether the body waits for the server's consent. A caller's own `Expect: 100-continue` is kept. Over
-    /// HTTP/1.1 a long body gets this field. Over HTTP/2 a server that refuses a body resets its stream.
+    /// The fields with which the next transaction begins.
+    var fieldsToSendAgain: HTTPFields {
+        var fields = fields
+        if addsExpectation { fields.remove(.expect) }
+        return fields
+    }
+
+    /// Decides whether the body waits for the server's consent. A caller's own `Expect: 100-continue` is kept if there is
+    /// a body (RFC 9110 §10.1.1). Over HTTP/1.1 a long body gets this field. Over HTTP/2 a server that refuses a body
+    /// resets its stream.
     mutating func decideContinue(_ body: RequestBody, isRefused: Bool, asksForLongBodies: Bool) -> Bool {
         expectsContinue = false
         if isRefused { return false }
         if let expectation = fields[.expect] {
-            expectsContinue = expectation.lowercased() == "100-continue" && body.expectedCount != 0
+            let awaitsContinue = expectation.lowercased() == "100-continue"
+            expectsContinue = awaitsContinue && body.expectedCount != 0
+            if awaitsContinue, !expectsContinue { fields.remove(.expect) }
         } else if asksForLongBodies, body.waitsForContinue {
             fields.append(.expect, "100-continue")
-            expectsContinue = true
+            (expectsContinue, addsExpectation) = (true, true)
         }
         return expectsContinue
     }
