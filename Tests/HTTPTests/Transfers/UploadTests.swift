@@ -218,6 +218,35 @@ import Testing
         }
     }
 
+    /// The writer of a body that is replaced by another one for a challenge is freed at once.
+    @Test func aReplacedBodyFreesWhoeverWritesIt() async throws {
+        let stopped = Signal()
+        let peer = try ScriptedPeer(scripts: [
+            [
+                .expectHead, .send("HTTP/1.1 100 Continue\r\n\r\n"), .expectBytes(100_000),
+                .send("HTTP/1.1 401 No\r\nWWW-Authenticate: Basic realm=\"a\"\r\nContent-Length: 0\r\n\r\n"),
+                .readUntilClose,
+            ],
+            [
+                .expectHead, .send("HTTP/1.1 100 Continue\r\n\r\n"), .expectBody, .waitFor(stopped), .respond("in"),
+            ],
+        ])
+        defer { peer.stop() }
+        try await withTimeout {
+            let (first, second) = (BoundBody.endless { stopped.fire() }, BoundBody.sending(Data("again".utf8)))
+            let session = makeSession()
+            defer { session.invalidateAndCancel() }
+            var request = peer.request(method: "POST")
+            request.url = URL(string: peer.url().replacingOccurrences(of: "://", with: "://ada:secret@"))
+            let recorder = TransferRecorder(streams: [{ first.take() }, { second.take() }])
+            let task = session.uploadTask(withStreamedRequest: request)
+            task.delegate = recorder
+            task.resume()
+            #expect(await recorder.all().last == "complete ok")
+        }
+        #expect(peer.requestsWithBody.snapshot.map(\.bodyText) == ["again"])
+    }
+
     /// As Apple's guide has it: a bound pair, the delegate gives the input, and the output's delegate in a run loop writes
     /// when there is room.
     @Test(arguments: BothVersions.all) func aBoundPairIsSentAsItIsWritten(_ version: String) async throws {

@@ -120,13 +120,15 @@ extension HTTPExchange {
     /// Gets another stream from the program in place of one that was partly read.
     private func renewBodyStream(_ proceed: @escaping (HTTPExchange) -> Void) {
         receiver?.requestNewBodyStream { [weak self] stream in
-            guard let self, case .challenged = state else { return }
+            guard let self, case .challenged(var waiting) = state else { return }
             guard let stream else {
                 return fail(
                     LoadFailure(
                         .requestBodyStreamExhausted,
                         "the server asks for credentials, and the delegate gave no new body stream to send with them"))
             }
+            waiting.formerContent = content
+            state = .challenged(waiting)
             content = content.with(stream)
             proceed(self)
         }
@@ -146,6 +148,8 @@ extension HTTPExchange {
         guard case .challenged(let waiting) = state else { return }
         // The connection may have read of the stream during the preparation.
         if authentication.isLastStep, !content.isReplayable { return renewBodyStream { $0.restartPrepared() } }
+        // A stream that is closed looks complete to a connection that still reads it.
+        defer { waiting.formerContent?.abandon() }
         guard let stream = waiting.stream else { return restartElsewhere() }
         state = .restarting(stream)
         if authentication.bindsToConnection, !stream.isExclusive {
@@ -176,6 +180,8 @@ struct ChallengingResponse {
     let head: ResponseHead
     let response: HTTPURLResponse
     let hasBody: Bool
+    /// The content that is replaced when the request is sent again. The connection may be sending it until then.
+    var formerContent: RequestBody?
     /// Nil once the action has begun.
     private var next: Next?
 
