@@ -306,13 +306,20 @@ import Testing
         let server = try LoopbackServer(route: CurlServer.answer)
         defer { server.stop() }
         let folder = try TemporaryFolder()
-        for (there, path, status, expected) in [
-            ("012", "/digits", 0, CurlServer.digits), ("", "/digits", 0, CurlServer.digits),
-            (CurlServer.digits, "/digits", 0, CurlServer.digits), ("x", "/named", 33, "x"),
-        ] as [(String, String, Int32, String)] {
+        let digits = CurlServer.digits
+        for (there, options, path, status, expected) in [
+            ("012", "", "/digits", 0, digits), ("", "", "/digits", 0, digits), (digits, "", "/digits", 0, digits),
+            (digits, "-f", "/digits", 0, digits), (digits, "--fail-with-body", "/digits", 0, digits),
+            // What follows the file's bytes does not come: the file stays as it is.
+            ("x", "", "/named", 33, "x"), ("x", "", "/missing", 33, "x"), ("x", "", "/busy", 33, "x"),
+            ("x", "--retry 1 --retry-delay 0.01", "/busy", 33, "x"), ("x", "--fail-with-body", "/missing", 33, "x"),
+            ("x", "-f", "/missing", 22, "x"), (digits + "x", "", "/digits", 33, digits + "x"),
+            (digits + "x", "-f", "/digits", 22, digits + "x"),
+        ] as [(String, String, String, Int32, String)] {
             try folder.write(there, to: "f")
-            let run = try await ToolRun(["-C", "-", "-o", "f", server.url(path)], folder: folder)
-            #expect(run.status == status, "\(there) \(run.errors)")
+            let arguments = options.split(separator: " ").map(String.init)
+            let run = try await ToolRun(arguments + ["-C", "-", "-o", "f", server.url(path)], folder: folder)
+            #expect(run.status == status, "\(there) \(options) \(path) \(run.errors)")
             #expect(try String(contentsOf: folder.file("f"), encoding: .utf8) == expected)
         }
         let part = try await ToolRun(["-C", "8", server.url("/digits")])

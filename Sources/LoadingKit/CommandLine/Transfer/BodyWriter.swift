@@ -75,13 +75,10 @@
         /// Whether the response has the bytes that follow those of the file.
         private func continues(_ response: URLResponse) throws(ToolFailure) -> Bool {
             guard load.offset > 0, let response = response as? HTTPURLResponse else { return true }
+            if load.isComplete(response) { return false }
             let range = response.value(forHTTPHeaderField: "Content-Range") ?? ""
-            switch response.statusCode {
-            case 206 where range.hasPrefix("bytes \(load.offset)-"): return true
-            case 416 where range.hasSuffix("/\(load.offset)"): return false
-            case 400...: return true
-            case _: throw ToolFailure(.rangeError, "the server cannot continue at byte \(load.offset) (-C)")
-            }
+            if response.statusCode == 206, range.hasPrefix("bytes \(load.offset)-") { return true }
+            throw ToolFailure(.rangeError, "the server cannot continue at byte \(load.offset) (-C)")
         }
 
         mutating func write(_ data: Data, _ task: URLSessionTask) throws(ToolFailure) {

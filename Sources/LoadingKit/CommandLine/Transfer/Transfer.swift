@@ -218,7 +218,7 @@
 
         private func refusal(of response: URLResponse) -> ToolFailure? {
             guard plan.rules.errorStatus == .fails, let response = response as? HTTPURLResponse,
-                response.statusCode >= 400
+                response.statusCode >= 400, !load.isComplete(response)
             else { return nil }
             return ToolFailure(.httpError, answer(response))
         }
@@ -270,7 +270,7 @@
         private func finish(_ outcome: inout TransferOutcome, _ task: URLSessionTask) {
             do throws(ToolFailure) {
                 try writer.finish(succeeded: outcome.failure == nil, task)
-                if plan.rules.errorStatus == .failsWithBody, let response, (outcome.status ?? 0) >= 400 {
+                if plan.rules.errorStatus == .failsWithBody, !isComplete, let response, (outcome.status ?? 0) >= 400 {
                     outcome.failure = outcome.failure ?? ToolFailure(.httpError, answer(response))
                 }
             } catch {

@@ -188,6 +188,12 @@
             ["ws", "wss", "ws+unix", "wss+unix"].contains(request.url?.scheme?.lowercased() ?? "")
         }
 
+        /// Whether the response says that nothing follows the bytes that are there (RFC 9110 §14.4).
+        func isComplete(_ response: HTTPURLResponse) -> Bool {
+            offset > 0 && response.statusCode == 416
+                && response.value(forHTTPHeaderField: "Content-Range")?.hasSuffix("/\(offset)") == true
+        }
+
         /// The name for messages: without a password.
         var label: String { request.url?.withoutPassword ?? argument }
     }
