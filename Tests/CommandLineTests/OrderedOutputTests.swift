@@ -27,6 +27,22 @@ import Testing
         #expect(try String(contentsOf: folder.file("output"), encoding: .utf8) == "abcd\nfeg")
     }
 
+    /// The bytes of a load that has finished cannot be written: it is the turn of the load after it.
+    @Test func goesOnWithoutAReader() throws {
+        let full = try FileHandle(forWritingTo: URL(fileURLWithPath: "/dev/full"))
+        let output = OrderedOutput(full.fileDescriptor, [0, 1, 2, 3])
+        func write(to load: Int) throws -> Int { try output.write(Data("x".utf8), for: load) }
+        #expect(try write(to: 1) == 1 && write(to: 2) == 1)
+        try output.finish(1)
+        var turns: [Int] = []
+        output.whenTurnComes(for: 2) { turns.append(2) }
+        #expect(throws: ToolFailure.self) { try output.finish(0) }
+        #expect(turns == [2])
+        #expect(throws: ToolFailure.self) { try write(to: 2) }
+        try output.finish(2)
+        #expect(throws: ToolFailure.self) { try write(to: 3) }
+    }
+
     @Test func keepsItsFailure() throws {
         let full = try FileHandle(forWritingTo: URL(fileURLWithPath: "/dev/full"))
         let output = OrderedOutput(full.fileDescriptor, [0])

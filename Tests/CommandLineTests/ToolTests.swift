@@ -380,6 +380,11 @@ import Testing
         try pipe.fileHandleForReading.close()
         let run = try await ToolRun([server.url("/large")], standardOutput: pipe.fileHandleForWriting)
         #expect(run.status == 23 && run.errors.isEmpty)
+        // The second body is larger than the limit for waiting bytes, and the first load's text cannot be written.
+        let several = try await ToolRun(
+            ["-w", "%{http_code}", "-o", "/dev/null", server.url("/hello"), server.url("/large")],
+            standardOutput: pipe.fileHandleForWriting)
+        #expect(several.status == 23 && several.errors.isEmpty)
         let full = try FileHandle(forWritingTo: URL(fileURLWithPath: "/dev/full"))
         let other = try await ToolRun([server.url("/hello")], standardOutput: full)
         #expect(other.status == 23 && other.errors.contains("No space left on device"))

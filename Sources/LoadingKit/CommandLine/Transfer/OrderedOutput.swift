@@ -39,23 +39,24 @@ final class OrderedOutput: @unchecked Sendable {  // used only on the transfers'
         waiting[load, default: Waiting()].whenTurnComes = call
     }
 
-    /// The load writes no more; it is the next load's turn.
+    /// The load writes no more; it is the next load's turn, also where the waiting bytes cannot be written.
     func finish(_ load: Int) throws(ToolFailure) {
         guard load == order.first else {
             waiting[load, default: Waiting()].isFinished = true
             return
         }
+        var (turn, loss): (Waiting?, ToolFailure?)
         repeat {
             order.removeFirst()
-        } while try startTurn()
-    }
-
-    /// Writes the waiting bytes of the load whose turn begins. True where the load has already finished.
-    private func startTurn() throws(ToolFailure) -> Bool {
-        guard let load = order.first, let turn = waiting.removeValue(forKey: load) else { return false }
-        defer { turn.whenTurnComes?() }
-        for piece in turn.pieces { try send(piece) }
-        return turn.isFinished
+            turn = order.first.flatMap { waiting.removeValue(forKey: $0) }
+            do throws(ToolFailure) {
+                for piece in turn?.pieces ?? [] { try send(piece) }
+            } catch {
+                loss = error
+            }
+            turn?.whenTurnComes?()
+        } while turn?.isFinished == true
+        if let loss { throw loss }
     }
 
     private func send(_ data: Data) throws(ToolFailure) {

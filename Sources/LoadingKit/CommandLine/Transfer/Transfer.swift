@@ -267,6 +267,7 @@
             continuation = nil
         }
 
+        /// Each step is done also where the one before it fails: the next load waits for the last one.
         private func finish(_ outcome: inout TransferOutcome, _ task: URLSessionTask) {
             do throws(ToolFailure) {
                 try writer.finish(succeeded: outcome.failure == nil, task)
@@ -282,6 +283,10 @@
                     outlets.console.write(text.errors)
                     try writer.writeToOutput(Data(text.output.utf8), task)
                 }
+            } catch {
+                outcome.failure = outcome.failure ?? error
+            }
+            do throws(ToolFailure) {
                 try writer.finishOutput()
             } catch {
                 outcome.failure = outcome.failure ?? error
