@@ -136,6 +136,16 @@ import Testing
                 "http://127.0.0.1:1/",
             ],
             status: 7, output: "1"),
+        // Standard input was not read: it can be sent later.
+        Case(
+            arguments: [
+                "-s", "--retry", "1", "--retry-connrefused", "--retry-delay", "0.01", "-w", "%{num_retries}", "-T", "-",
+                "http://127.0.0.1:1/",
+            ],
+            input: "typed", status: 7, output: "1"),
+        Case(
+            arguments: ["-T", "-", "--retry", "1", "--retry-all-errors", "--retry-delay", "0.01", "/busy"],
+            input: "typed", status: 65, output: "", errors: "503 Service Unavailable; standard input was already sent"),
         Case(
             arguments: ["--retry", "9", "--retry-max-time", "0.5", "--retry-delay", "5", "/busy"],
             output: "busy\n"),

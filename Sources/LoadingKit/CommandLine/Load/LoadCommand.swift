@@ -50,8 +50,8 @@
         /// Runs the loads of requests that `--next` separates, one request after the other.
         static func run(_ requests: [LoadCommand]) async throws {
             let plans = try requests.map { try LoadPlan($0) }
-            guard plans.flatMap(\.loads).count(where: \.isConversation) <= 1 else {
-                throw ToolFailure(.usage, "there is more than one ws: URL, and standard input is for one")
+            guard plans.reduce(0, { $0 + $1.inputCount }) <= 1 else {
+                throw ToolFailure(.usage, "standard input is for one load: a ws: URL's, or that of -T -")
             }
             // Open until the end, so that all requests are recorded in one file.
             let recordings = try plans.compactMap(\.display.recordingFile).map(LoadRunner.openRecording)

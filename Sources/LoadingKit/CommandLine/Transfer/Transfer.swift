@@ -31,6 +31,7 @@
         /// Whether the task was ended because nothing more is needed.
         private var isComplete = false
         private var continuation: CheckedContinuation<TransferOutcome, Never>?
+        private let input = StandardInput()
 
         /// Bytes of a WebSocket message.
         private static let largestMessage: Int64 = 1 << 26
@@ -72,7 +73,7 @@
             switch plan.content {
             case .upload(let path?):
                 return session.uploadTask(with: request, fromFile: URL(fileURLWithPath: path))
-            case .upload(nil): request.httpBodyStream = InputStream(fileAtPath: "/dev/stdin")
+            case .upload(nil): request.httpBodyStream = input.makeStream()
             case .form(let form):
                 request.setValue(form.contentLength.map { String($0) }, forHTTPHeaderField: "Content-Length")
                 request.httpBodyStream = form.makeStream()
@@ -193,7 +194,7 @@
             isConnected = true
             if !hasHeads { showHead(ResponseHead(response), response, dataTask) }
             do throws(ToolFailure) {
-                repetition = delay(after: nil, (response as? HTTPURLResponse)?.statusCode)
+                repetition = try delay(after: nil, (response as? HTTPURLResponse)?.statusCode)
                 if repetition != nil { throw ToolFailure(.httpError, answer(response)) }
                 if let refusal = refusal(of: response) { throw refusal }
                 isComplete = try !writer.begin(response)
@@ -210,10 +211,17 @@
             "the server answered \((response as? HTTPURLResponse).map(\.statusText) ?? "")"
         }
 
-        private func delay(after failure: ToolFailure?, _ status: Int?) -> Double? {
+        /// Seconds until the next attempt; nil where there is none. Throws where the body for it is gone.
+        private func delay(after failure: ToolFailure?, _ status: Int?) throws(ToolFailure) -> Double? {
+            if failure?.status == .bodyCannotRewind { return nil }
             let seconds = Double(DispatchTime.now().uptimeNanoseconds - start.uptimeNanoseconds) / 1e9
-            return plan.rules.retry.delay(
+            let delay = plan.rules.retry.delay(
                 after: failure, status: status, retryAfter: retryAfter, attempt: attempt, elapsed: elapsed + seconds)
+            if delay != nil, plan.content.isInput, !input.withdraw() {
+                let reason = failure?.reason ?? response.map(answer) ?? ""
+                throw ToolFailure(.bodyCannotRewind, "\(reason); standard input was already sent")
+            }
+            return delay
         }
 
         private func refusal(of response: URLResponse) -> ToolFailure? {
@@ -258,10 +266,15 @@
             var outcome = TransferOutcome(
                 failure: isComplete ? nil : ownFailure ?? error.map { ToolFailure($0, hadResponse: response != nil) },
                 status: (response as? HTTPURLResponse)?.statusCode)
+            do throws(ToolFailure) {
+                outcome.delay = repetition
+                if outcome.delay == nil { outcome.delay = try delay(after: outcome.failure, nil) }
+            } catch {
+                outcome.failure = error
+            }
             if let metrics {
                 outlets.timing.add(index, metrics, load.request, outcome.failure?.status ?? .success)
             }
-            outcome.delay = repetition ?? delay(after: outcome.failure, nil)
             if outcome.delay == nil { finish(&outcome, task) } else { outcome.openPath = writer.openPath }
             continuation?.resume(returning: outcome)
             continuation = nil

@@ -107,6 +107,9 @@
             }
         }
 
+        /// The number of loads that read standard input while they run.
+        var inputCount: Int { loads.count { $0.isConversation || content.isInput } }
+
         /// The settings of the session that runs the loads.
         var configuration: URLSessionConfiguration {
             let configuration = session.configuration(maximumTime: rules.maximumTime, jobs: jobs)

@@ -128,6 +128,9 @@
             }
         }
 
+        /// Whether standard input is read while it is sent.
+        var isInput: Bool { if case .upload(nil) = self { true } else { false } }
+
         var uploadName: String? {
             if case .upload(let path?) = self { URL(fileURLWithPath: path).lastPathComponent } else { nil }
         }

@@ -1,0 +1,94 @@
+import Foundation
+import LoadingKitLoopbackServer
+import TestSupport
+import Testing
+
+@testable import loadkit
+
+/// Standard input as a body: `-T -`.
+@Suite(.timeLimit(.minutes(5))) struct StandardInputTests {
+    enum Kind: CaseIterable {
+        case file, pipe, socket
+
+        /// What gives `text`, and has had other bytes before it.
+        func handle(_ text: String, _ folder: TemporaryFolder) throws -> FileHandle {
+            let reader: FileHandle
+            switch self {
+            case .file: reader = try FileHandle(forReadingFrom: folder.write("before" + text, to: "input"))
+            case .pipe:
+                let pipe = Pipe()
+                try Self.write(text, to: pipe.fileHandleForWriting)
+                reader = pipe.fileHandleForReading
+            case .socket:
+                var ends: [Int32] = [-1, -1]
+                try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+                try Self.write(text, to: FileHandle(fileDescriptor: ends[1], closeOnDealloc: true))
+                reader = FileHandle(fileDescriptor: ends[0], closeOnDealloc: true)
+            }
+            _ = try reader.read(upToCount: "before".utf8.count)
+            return reader
+        }
+
+        private static func write(_ text: String, to handle: FileHandle) throws {
+            try handle.write(contentsOf: Data("before\(text)".utf8))
+            try handle.close()
+        }
+    }
+
+    @Test(arguments: Kind.allCases) func isSent(_ kind: Kind) async throws {
+        let server = try LoopbackServer(route: CurlServer.answer)
+        defer { server.stop() }
+        let folder = try TemporaryFolder()
+        let input = try kind.handle("typed", folder)
+        let run = try await ToolRun(["-T", "-", server.url("/echo")], folder: folder, standardInput: input)
+        #expect(run.status == 0 && run.text.hasSuffix("\n\ntyped\n"), "\(run.text) \(run.errors)")
+    }
+
+    /// Loads that would share standard input are not begun.
+    @Test(arguments: [
+        ["-T", "-", "URL", "URL"], ["-T", ".", "URL", "--next", "-T", "-", "URL"],
+        ["-T", "-", "URL", "--next", "ws://127.0.0.1:1/"],
+    ])
+    func isForOneLoad(_ arguments: [String]) async throws {
+        let server = try LoopbackServer(route: CurlServer.answer)
+        defer { server.stop() }
+        let run = try await ToolRun(arguments.map { $0 == "URL" ? server.url("/echo") : $0 }, input: "typed")
+        #expect(run.status == 2 && run.errors.contains("standard input is for one load"), "\(run.errors)")
+        #expect(server.requests.snapshot.isEmpty)
+    }
+
+    private static func all(_ stream: InputStream) -> (text: String, status: Stream.Status) {
+        stream.open()
+        var (bytes, buffer): ([UInt8], [UInt8]) = ([], [0, 0, 0])
+        while true {
+            let count = stream.read(&buffer, maxLength: buffer.count)
+            if count <= 0 { return (String(decoding: bytes, as: UTF8.self), stream.streamStatus) }
+            bytes += buffer[..<count]
+        }
+    }
+
+    /// Bytes that come later are waited for, also where the descriptor does not block.
+    @Test(arguments: [0, O_NONBLOCK]) func isAwaited(_ flags: Int32) async throws {
+        let pipe = Pipe()
+        let descriptor = pipe.fileHandleForReading.fileDescriptor
+        try #require(fcntl(descriptor, F_SETFL, flags) == 0)
+        async let read = onThread { Self.all(StandardInput(descriptor).makeStream()) }
+        try pipe.fileHandleForWriting.write(contentsOf: Data("typed".utf8))
+        try pipe.fileHandleForWriting.close()
+        #expect(try await read == ("typed", .atEnd))
+        withExtendedLifetime(pipe) {}
+    }
+
+    @Test func isReadOnce() throws {
+        let folder = try TemporaryFolder()
+        let file = try FileHandle(forReadingFrom: folder.write("typed", to: "input"))
+        let unread = StandardInput(file.fileDescriptor)
+        let stream = unread.makeStream()
+        #expect(unread.withdraw() && unread.withdraw())
+        #expect(Self.all(stream) == ("", .error))
+        let input = StandardInput(file.fileDescriptor)
+        #expect(Self.all(input.makeStream()) == ("typed", .atEnd) && !input.withdraw())
+        // It is not open.
+        #expect(Self.all(StandardInput(-1).makeStream()) == ("", .error))
+    }
+}
