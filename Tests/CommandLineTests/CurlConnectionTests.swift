@@ -326,6 +326,42 @@ import Testing
         #expect(part.text == "89")
     }
 
+    /// What is loaded from a byte on is appended to the file, however long it is.
+    @Test(arguments: [("abc", "abc89"), ("0123456789", "012345678989"), (nil, "89")] as [(String?, String)])
+    func continuedAtByte(_ there: String?, _ expected: String) async throws {
+        let server = try LoopbackServer(route: CurlServer.answer)
+        defer { server.stop() }
+        let folder = try TemporaryFolder()
+        if let there { try folder.write(there, to: "f") }
+        let run = try await ToolRun(["-C", "8", "-o", "f", server.url("/digits")], folder: folder)
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(try String(contentsOf: folder.file("f"), encoding: .utf8) == expected)
+    }
+
+    /// A repetition begins where the first attempt did, and what that has written is gone.
+    @Test(arguments: [("8", "abc", "abc89"), ("-", "01234567", "0123456789")])
+    func continuedAgain(_ offset: String, _ there: String, _ expected: String) async throws {
+        let server = try LoopbackServer { request in
+            guard request.connection == 0 else { return try CurlServer.answer(request) }
+            var response = ServerResponse.stream(.length(100)) { writer in
+                try writer.write("much that is longer")
+                try request.exchange.closeAbruptly()
+            }
+            response.status = 206
+            return response.adding("Content-Range", "bytes 8-107/108")
+        }
+        defer { server.stop() }
+        let folder = try TemporaryFolder()
+        try folder.write(there, to: "f")
+        let run = try await ToolRun(
+            [
+                "-C", offset, "-o", "f", "--retry", "1", "--retry-all-errors", "--retry-delay", "0.01",
+                server.url("/digits"),
+            ], folder: folder)
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(try String(contentsOf: folder.file("f"), encoding: .utf8) == expected)
+    }
+
     @Test func uploads() async throws {
         let server = try LoopbackServer(route: CurlServer.answer)
         defer { server.stop() }

@@ -67,7 +67,7 @@
 
         private mutating func openFile(_ response: URLResponse?) throws(ToolFailure) {
             guard file == nil, let path = try load.destination.path(response) else { return }
-            var opening = OutputFile.Opening(offset: load.offset, makesFolders: plan.files.makesFolders)
+            var opening = OutputFile.Opening(kept: load.kept, makesFolders: plan.files.makesFolders)
             if case .named = load.destination { opening.mustBeNew = !created.contains(path) }
             file = OutputFile(path, opening)
         }

@@ -4,8 +4,8 @@ import Foundation
 final class OutputFile {
     /// The way in which the file is opened.
     struct Opening {
-        /// The number of bytes that stay; 0 where the file is written anew.
-        var offset: Int64 = 0
+        /// The number of bytes that stay; 0 where the file is written anew. What an earlier attempt has added does not.
+        var kept: Int64 = 0
         /// Whether missing folders are made.
         var makesFolders = false
         /// Whether a file that is there is not overwritten.
@@ -39,13 +39,15 @@ final class OutputFile {
     private func openDescriptor() throws(ToolFailure) -> Int32 {
         if let descriptor { return descriptor }
         if opening.makesFolders { try makeFolders() }
-        let how = opening.mustBeNew ? O_EXCL : opening.offset > 0 ? 0 : O_TRUNC
+        let how = opening.mustBeNew ? O_EXCL : opening.kept > 0 ? 0 : O_TRUNC
         // Without the bits of the umask.
         let mode: mode_t = opening.isPrivate ? 0o600 : 0o644
         let opened = Foundation.open(path, O_WRONLY | O_CREAT | how | O_CLOEXEC, mode)
         guard opened >= 0 else { throw .writing(path, errno) }
         descriptor = opened
-        if opening.offset > 0, lseek(opened, off_t(opening.offset), SEEK_SET) < 0 { throw .writing(path, errno) }
+        guard opening.kept > 0 else { return opened }
+        let end = off_t(opening.kept)
+        guard ftruncate(opened, end) == 0, lseek(opened, end, SEEK_SET) >= 0 else { throw .writing(path, errno) }
         return opened
     }
 

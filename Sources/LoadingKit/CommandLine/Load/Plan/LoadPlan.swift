@@ -165,8 +165,10 @@
         let argument: String
         private(set) var request: URLRequest
         let destination: Destination
-        /// The number of bytes that the file already has; 0 where it is written anew.
+        /// The body's byte at which the load begins.
         let offset: Int64
+        /// The number of the file's bytes that precede the load's; 0 where the file is written anew.
+        let kept: Int64
         /// The credential for the server of the URL.
         let login: Login?
 
@@ -176,7 +178,7 @@
         ) throws {
             self.argument = argument
             self.destination = destination
-            offset = files.offset(of: destination)
+            (offset, kept) = files.start(of: destination)
             let url = try URLArgument(argument)
             login = plan.login(for: url.url)
             request = try template.request(for: url, from: offset, login: plan.isBasicAtOnce ? login : nil)

@@ -112,15 +112,22 @@
             (makesFolders, keepsTime) = (options.createDirs, options.remoteTime)
         }
 
-        func offset(of destination: Destination) -> Int64 {
+        /// The byte at which a load begins, and the number of bytes that its file keeps.
+        func start(of destination: Destination) -> (offset: Int64, kept: Int64) {
             switch start {
-            case .beginning: return 0
-            case .byte(let byte): return byte
+            case .beginning, .byte(0): return (0, 0)
+            case .byte(let byte): return (byte, Self.size(of: destination))
             case .endOfFile:
-                guard case .file(let path) = destination else { return 0 }
-                let size = (try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? NSNumber
-                return size?.int64Value ?? 0
+                let size = Self.size(of: destination)
+                return (size, size)
             }
+        }
+
+        /// 0 where there is no file, or where its name is in the response.
+        private static func size(of destination: Destination) -> Int64 {
+            guard case .file(let path) = destination else { return 0 }
+            let size = (try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? NSNumber
+            return size?.int64Value ?? 0
         }
     }
 #endif
