@@ -151,6 +151,8 @@ import Testing
             output: "busy\n"),
         Case(arguments: ["--connect-timeout", "30", "/digits"], output: CurlServer.digits),
         Case(arguments: ["--max-time", "0.2", "/silent"], status: 28, output: "", errors: "(28)"),
+        // The rate is not reached before ten seconds have passed.
+        Case(arguments: ["-m", "0.5", "--limit-rate", "1", "/digits"], status: 28, errors: "(28)"),
         // Several URLs.
         Case(arguments: ["-Z", "--parallel-max", "2", "/{digits,set}"], output: "0123456789set\n"),
         Case(arguments: ["/digits", "--next", "-d", "x", "/echo"], parts: ["0123456789POST /echo\n"]),

@@ -57,7 +57,7 @@
                 session.delegateQueue.addOperation { [self] in
                     if !load.isConversation { outlets.progress.begin(index, load.label) }
                     if load.request.url?.speaksHTTP == false { show(MessageText.request(load.request)) }
-                    limitConnecting(task)
+                    limitTime(task)
                     task.resume()
                 }
             }
@@ -83,11 +83,25 @@
             return session.dataTask(with: request)
         }
 
-        private func limitConnecting(_ task: URLSessionTask) {
-            guard let limit = plan.rules.connectTimeout else { return }
-            outlets.queue.asyncAfter(deadline: .now() + limit) { [weak self] in
-                guard let self, !isConnected else { return }
-                end(task, with: ToolFailure(.timedOut, "there was no connection within \(TimeScale.duration(limit))"))
+        private func limitTime(_ task: URLSessionTask) {
+            if let limit = plan.rules.connectTimeout {
+                let reason = "there was no connection within \(TimeScale.duration(limit))"
+                end(task, after: limit, reason) { !$0.isConnected }
+            }
+            // The session's timeout does not count the time in which the task is suspended. It comes first, as its error has
+            // the steps of the load.
+            if let limit = plan.rules.maximumTime {
+                end(task, after: limit + 0.05, "the load took more than \(limit) seconds (--max-time)") { _ in true }
+            }
+        }
+
+        private func end(
+            _ task: URLSessionTask, after limit: Double, _ reason: String,
+            where applies: @escaping @Sendable (Transfer) -> Bool
+        ) {
+            outlets.queue.asyncAfter(deadline: .now() + limit) { [weak self, weak task] in
+                guard let self, let task, continuation != nil, applies(self) else { return }
+                end(task, with: ToolFailure(.timedOut, reason))
             }
         }
 
