@@ -3,7 +3,7 @@
     enum ConfigurationFile {
         static func arguments(in text: String, of path: String) throws -> [String] {
             var arguments: [String] = []
-            for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            for (number, line) in text.lines.enumerated() {
                 let line = line.trimmingCharacters(in: .whitespaces)
                 if line.isEmpty || line.hasPrefix("#") { continue }
                 let end = line.firstIndex { $0 == "=" || $0 == ":" || $0 == " " || $0 == "\t" } ?? line.endIndex
@@ -21,7 +21,7 @@
 
         /// Up to white space, or between quotation marks, with escapes as in C; nil where the second mark lacks.
         private static func value(_ text: Substring) -> String? {
-            guard text.hasPrefix("\"") else { return String(text.prefix { $0 != " " && $0 != "\t" && $0 != "\r" }) }
+            guard text.hasPrefix("\"") else { return String(text.prefix { $0 != " " && $0 != "\t" }) }
             var value = ""
             var rest = text.dropFirst()
             while let character = rest.popFirst() {

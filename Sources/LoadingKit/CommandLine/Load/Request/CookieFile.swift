@@ -7,8 +7,8 @@
         private static let httpOnlyPrefix = "#HttpOnly_"
 
         static func cookies(in text: String, withoutSession: Bool = false) -> [HTTPCookie] {
-            text.split(separator: "\n").compactMap { line in
-                let cookie = cookie(String(line.hasSuffix("\r") ? line.dropLast() : line))
+            text.lines.compactMap { line in
+                let cookie = cookie(String(line))
                 return withoutSession && cookie?.isSessionOnly == true ? nil : cookie
             }
         }

@@ -26,7 +26,7 @@
             guard let content = try? readFile(path) else {
                 throw ToolFailure(.readError, "the fields of \(path) cannot be read")
             }
-            let lines = String(decoding: content, as: UTF8.self).split { $0.isNewline }.map { String($0) }
+            let lines = String(decoding: content, as: UTF8.self).lines.map { String($0) }
             return try lines.filter { !$0.hasPrefix("#") && !$0.allSatisfy(\.isWhitespace) }.map(FieldArgument.init)
         }
 

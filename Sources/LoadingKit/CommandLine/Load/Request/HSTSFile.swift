@@ -11,7 +11,7 @@ final class HSTSFile: HSTSPersistence {
     init(_ path: String) {
         self.path = path
         let text = (try? Data(contentsOf: URL(fileURLWithPath: path))).map { String(decoding: $0, as: UTF8.self) } ?? ""
-        policies = Guarded(Dictionary(text.split(separator: "\n").compactMap(Self.entry)) { $1 })
+        policies = Guarded(Dictionary(text.lines.compactMap(Self.entry)) { $1 })
     }
 
     func load() -> [String: HSTSPolicy] { policies.withLock { $0 } }
@@ -42,7 +42,7 @@ final class HSTSFile: HSTSPersistence {
     private static func entry(_ line: Substring) -> (String, HSTSPolicy)? {
         let parts = line.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, !line.hasPrefix("#") else { return nil }
-        let time = parts[1].trimmingCharacters(in: CharacterSet(charactersIn: "\" \r"))
+        let time = parts[1].trimmingCharacters(in: CharacterSet(charactersIn: "\" "))
         guard let end = time == "unlimited" ? .distantFuture : formatter.date(from: time) else { return nil }
         return (
             parts[0].drop { $0 == "." }.lowercased(), HSTSPolicy(end: end, includesSubdomains: parts[0].hasPrefix("."))

@@ -95,7 +95,7 @@
         }
 
         private mutating func parse(_ text: String) {
-            let lines = text.split(separator: "\n").filter { !$0.drop { $0 == " " || $0 == "\t" }.hasPrefix("#") }
+            let lines = text.lines.filter { !$0.drop { $0 == " " || $0 == "\t" }.hasPrefix("#") }
             var words = lines.joined(separator: " ").split { $0.isWhitespace }.map(String.init)[...]
             while let word = words.popFirst() {
                 switch word {

@@ -1,0 +1,37 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import loadkit
+
+/// Files that a user has written on another system.
+@Suite struct TextLinesTests {
+    static let texts: [(String, [String])] = [
+        ("", [""]), ("a", ["a"]), ("a\n", ["a", ""]), ("a\nb\r\nc", ["a", "b", "c"]), ("\r\n\n", ["", "", ""]),
+        ("a\r", ["a"]), ("a\rb\n\u{301}", ["a\rb", "\u{301}"]), ("a\u{2028}\u{85}b", ["a\u{2028}\u{85}b"]),
+    ]
+
+    @Test(arguments: texts) func lines(_ text: String, _ expected: [String]) {
+        #expect(text.lines.map { String($0) } == expected)
+    }
+
+    /// Each kind of file says the same with each kind of line ends.
+    @Test(arguments: ["\n", "\r\n"]) func files(_ end: String) throws {
+        func text(_ lines: String...) -> String { lines.map { $0 + end }.joined() }
+        let options = text("# options", "", "user-agent = \"me\"", "-s")
+        #expect(try ConfigurationFile.arguments(in: options, of: "f") == ["--user-agent", "me", "-s"])
+        let cookies = text("# cookies", "h\tFALSE\t/\tFALSE\t0\tone\t1", "", "h\tFALSE\t/\tFALSE\t0\ttwo\t2")
+        #expect(CookieFile.cookies(in: cookies).map { "\($0.name)=\($0.value)" } == ["one=1", "two=2"])
+        let fields = text("# fields", "X-A: 1", "", "X-B: 2")
+        let read = try FieldArgument.all("@f") { _ in Data(fields.utf8) }
+        #expect(read.map(\.name) == ["X-A", "X-B"] && read.map(\.value) == ["1", "2"])
+        let folder = try TemporaryFolder()
+        let hosts = text("# hosts", "one.example \"20991231 00:00:00\"", ".two.example unlimited")
+        let policies = HSTSFile(try folder.write(hosts, to: "hosts").path).load()
+        #expect(policies.keys.sorted() == ["one.example", "two.example"])
+        let logins = text("# machine h login no password no", "machine h login ann", "password p1")
+        let command = try LoadCommand.parse(["--netrc-file", "f", "h"])
+        let netrc = try NetrcFile(command.login) { _ in Data(logins.utf8) }
+        #expect(netrc?.login(for: try URLArgument("h").url) == Login(user: "ann", password: "p1"))
+    }
+}
