@@ -73,12 +73,13 @@
         }
 
         /// An option, with the value that is in the same argument.
-        private struct Option {
+        struct Option {
             var name: String
             var value: String?
         }
 
-        private static func split(_ argument: String) -> [Option] {
+        /// The options of an argument that begins with a dash.
+        static func split(_ argument: String) -> [Option] {
             guard !argument.hasPrefix("--") else {
                 guard let equals = argument.firstIndex(of: "=") else { return [Option(name: argument)] }
                 let name = String(argument[..<equals])

@@ -2,21 +2,40 @@
     /// A file of options in curl's form (`-K`): one on each line, such as `user = "name:password"` or `--silent`.
     enum ConfigurationFile {
         static func arguments(in text: String, of path: String) throws -> [String] {
-            var arguments: [String] = []
-            for (number, line) in text.lines.enumerated() {
-                let line = line.trimmingCharacters(in: .whitespaces)
-                if line.isEmpty || line.hasPrefix("#") { continue }
-                let end = line.firstIndex { $0 == "=" || $0 == ":" || $0 == " " || $0 == "\t" } ?? line.endIndex
-                let name = String(line[..<end])
-                arguments.append(name.hasPrefix("-") ? name : "--\(name)")
-                let rest = line[end...].drop { " \t=:".contains($0) }
-                guard !rest.isEmpty else { continue }
-                guard let value = value(rest) else {
-                    throw ToolFailure(.usage, "\(path), line \(number + 1): a quotation mark is not closed")
+            try text.lines.enumerated().flatMap { number, line in
+                do throws(ToolFailure) {
+                    return try Self.arguments(of: line.trimmingCharacters(in: .whitespaces))
+                } catch {
+                    throw ToolFailure(error.status, "\(path), line \(number + 1): \(error.reason ?? "")")
                 }
-                if OptionNames.all.hasValue(arguments.last ?? "") { arguments.append(value) }
             }
-            return arguments
+        }
+
+        private static func arguments(of line: String) throws(ToolFailure) -> [String] {
+            if line.isEmpty || line.hasPrefix("#") { return [] }
+            let (name, rest) = parts(line)
+            let option = Arguments.split(name).last
+            let takesValue = option.map { $0.value == nil && OptionNames.all.hasValue($0.name) } ?? false
+            guard takesValue else {
+                guard rest.isEmpty || rest.hasPrefix("#") else {
+                    throw ToolFailure(.usage, "\(name) is no option with a value behind it")
+                }
+                return [name]
+            }
+            guard !rest.isEmpty else { throw ToolFailure(.usage, "\(name) has no value") }
+            guard let value = value(rest) else { throw ToolFailure(.usage, "a quotation mark is not closed") }
+            return [name, value]
+        }
+
+        /// The option with its dashes, and what follows. `=` and `:` are separators as in curl: not behind a letter with a
+        /// dash, whose value may begin at once (`-dname=value`).
+        private static func parts(_ line: String) -> (name: String, rest: Substring) {
+            let isLetter = line.hasPrefix("-") && !line.hasPrefix("--")
+            let name = line.prefix { !" \t".contains($0) && (isLetter || !"=:".contains($0)) }
+            let rest = line[name.endIndex...]
+            guard line.hasPrefix("-") else { return ("--\(name)", rest.drop { " \t=:".contains($0) }) }
+            let hasSeparator = rest.first.map { "=:".contains($0) } ?? false
+            return (String(name), rest.dropFirst(hasSeparator ? 1 : 0).drop { " \t".contains($0) })
         }
 
         /// Up to white space, or between quotation marks, with escapes as in C; nil where the second mark lacks.
