@@ -120,21 +120,59 @@ import Testing
         #expect(try String(contentsOf: folder.file("opened"), encoding: .utf8) == path)
     }
 
+    /// A program in the place of `xdg-open`, which tells its argument, and the mode and content of that file.
+    private static let openerScript = "#!/bin/sh\n{ echo \"$1\"; stat -c %a \"$1\"; cat \"$1\"; } >opened\n"
+
+    /// The page of the tool's own transfers is opened by a file, too, which is removed in the end.
+    @Test func ownTransfers() async throws {
+        let folder = try TemporaryFolder()
+        try folder.writeProgram(Self.openerScript, to: "bin/xdg-open")
+        try #require(mkfifo(folder.file("opened").path, 0o600) == 0)
+        let environment = ["PATH": "\(folder.path)/bin:/usr/bin:/bin", "TMPDIR": folder.path, "DISPLAY": ":0"]
+        let pipe = Pipe()
+        let process = try ChildProcess(
+            try ProgramRun.executable("loadkit"), ["--inspect", "data:,x"], folder: folder.path,
+            environment: environment, streams: .init(errors: pipe.fileHandleForWriting.fileDescriptor))
+        try pipe.fileHandleForWriting.close()
+        let (opened, reader) = (folder.file("opened"), pipe.fileHandleForReading)
+        let told = try await onThread { try FileHandle(forReadingFrom: opened).readToEnd() ?? Data() }
+        let errors = try await onThread {
+            var text = ""
+            while !text.contains("Ctrl-C"), case let data = reader.availableData, !data.isEmpty {
+                text += String(decoding: data, as: UTF8.self)
+            }
+            return text
+        }
+        process.interrupt()
+        #expect(try await onThread { process.waitForExit() } == 0)
+        let lines = String(decoding: told, as: UTF8.self).split(separator: "\n").map(String.init)
+        #expect(lines.count > 2 && lines[0].hasPrefix("\(folder.path)/loadkit-") && lines[1] == "600", "\(lines)")
+        let address = errors.split { " \n".contains($0) }.first { $0.hasPrefix("http://127.0.0.1:") }
+        #expect(lines.contains("<a href=\"\(address ?? "-")\">The inspector</a>"), "\(errors)")
+        #expect(!(try folder.contents()).contains { $0.hasPrefix("loadkit-") })
+    }
+
     /// A program is run with this one's input, output and status, and what it shows is printed and opened.
     @Test func program() async throws {
         let folder = try TemporaryFolder()
-        try folder.writeProgram("#!/bin/sh\necho \"$1\" >opened\n", to: "bin/xdg-open")
+        try folder.writeProgram(Self.openerScript, to: "bin/xdg-open")
         try #require(mkfifo(folder.file("opened").path, 0o600) == 0)
         let script = """
             read -r line; echo "$line $1 $LOADKIT_INSPECT_CHANGES"
-            echo http://page >>"$LOADKIT_INSPECT"; read -r line <opened; echo "$line"; exit 7
+            echo 'http://page/?a&token="T' >>"$LOADKIT_INSPECT"; cat opened; exit 7
             """
         let environment = ["PATH": "\(folder.path)/bin:/usr/bin:/bin", "TMPDIR": folder.path, "DISPLAY": ":0"]
         let run = try await ToolRun(
             ["inspect", "--allow-changes", "--", "sh", "-c", script, "sh", "-a"], input: "input\n", folder: folder,
             environment: environment)
-        #expect(run.status == 7 && run.text == "input -a 1\nhttp://page\n", "\(run.status) \(run.text)")
-        #expect(run.errors == "loadkit: the traffic is shown at http://page\n")
+        let lines = run.text.split(separator: "\n").map(String.init)
+        #expect(run.status == 7 && lines.first == "input -a 1", "\(run.status) \(run.text)")
+        // No other user can see the address: neither in the arguments nor in the file.
+        #expect(lines.count > 3 && lines[1].hasPrefix("\(folder.path)/loadkit-") && lines[2] == "600", "\(lines)")
+        #expect(
+            lines.contains(#"<meta http-equiv="refresh" content="0; url=http://page/?a&amp;token=&quot;T">"#),
+            "\(lines)")
+        #expect(run.errors == "loadkit: the traffic is shown at http://page/?a&token=\"T\n")
         // The pipe's folder is gone.
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
         #expect(!names.contains { $0.hasPrefix("loadkit-") })

@@ -9,6 +9,7 @@ import Testing
 /// Who gets something from the inspector's server.
 @Suite(.timeLimit(.minutes(5))) struct InspectorAccessTests {
     static let action = ["Content-Type: application/json", "X-Inspector: 1"]
+    static let navigation = ["Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document"]
 
     /// A request, and the resource or the status that it gets.
     static let requests: [(method: String, target: String, fields: [String], result: String)] = [
@@ -33,6 +34,16 @@ import Testing
         ("GET", "/events?token=T", ["Host: 127.0.0.1:80", "Origin: http://127.0.0.1:8080"], "403"),
         ("GET", "/?token=T", ["Host: 127.0.0.1:80", "Sec-Fetch-Site: cross-site"], "403"),
         ("GET", "/?token=T", ["Host: 127.0.0.1:80", "Sec-Fetch-Site: same-site"], "403"),
+        // A document from elsewhere leads the user to the page.
+        ("GET", "/?token=T", ["Host: 127.0.0.1:80"] + navigation, "page"),
+        ("GET", "/", ["Host: 127.0.0.1:80"] + navigation, "403"),
+        ("GET", "/?token=t", ["Host: 127.0.0.1:80"] + navigation, "403"),
+        ("POST", "/?token=T", ["Host: 127.0.0.1:80"] + navigation, "405"),
+        ("POST", "/?token=T", ["Host: 127.0.0.1:80", "Origin: null"] + navigation, "403"),
+        ("GET", "/events?token=T", ["Host: 127.0.0.1:80"] + navigation, "403"),
+        ("POST", "/actions?token=T", ["Host: 127.0.0.1:80"] + navigation + action, "403"),
+        ("GET", "/?token=T", ["Host: 127.0.0.1:80"] + navigation.dropLast() + ["Sec-Fetch-Dest: iframe"], "403"),
+        ("GET", "/?token=T", ["Host: 127.0.0.1:80"] + navigation.dropLast(), "403"),
         // What only a form or a link can make.
         ("POST", "/actions?token=T", ["Host: 127.0.0.1:80", "Content-Type: text/plain", "X-Inspector: 1"], "415"),
         ("POST", "/actions?token=T", ["Host: 127.0.0.1:80", "Content-Type: application/json"], "415"),

@@ -19,6 +19,32 @@ struct DesktopOpener {
         try? process.run()
     }
 
+    /// Opens an address that has a secret in it, by a file that leads a browser there and that its user alone can read. The
+    /// arguments of a process can be read by all users (proc(5)).
+    ///
+    /// - Returns: the file; nil where nothing is opened.
+    func open(secret address: String, in folder: String = NSTemporaryDirectory()) -> PageFile? {
+        guard program != nil, let file = try? PageFile.temporary(in: folder) else { return nil }
+        do {
+            try file.write(Self.page(leadingTo: address))
+        } catch {
+            file.remove()
+            return nil
+        }
+        open(URL(fileURLWithPath: file.path).standardizedFileURL.path)
+        return file
+    }
+
+    private static func page(leadingTo address: String) -> [UInt8] {
+        let escapes: [Unicode.Scalar: String] = ["&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;"]
+        let place = address.unicodeScalars.map { escapes[$0] ?? String($0) }.joined()
+        let lines = [
+            "<!DOCTYPE html>", "<meta charset=\"utf-8\">", "<title>loadkit</title>",
+            "<meta http-equiv=\"refresh\" content=\"0; url=\(place)\">", "<a href=\"\(place)\">The inspector</a>",
+        ]
+        return Array(lines.map { $0 + "\n" }.joined().utf8)
+    }
+
     /// The path of `xdg-open`; nil without it, or without a display.
     var program: String? {
         let displays = ["DISPLAY", "WAYLAND_DISPLAY"].compactMap { environment[$0] }

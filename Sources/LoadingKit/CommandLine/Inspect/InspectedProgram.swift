@@ -30,7 +30,7 @@ struct InspectedProgram {
                     let address = String(text[..<end])
                     text.removeSubrange(...end)
                     Console.standardError.write("loadkit: the traffic is shown at \(PlainText.line(address))\n")
-                    opener.open(address)
+                    _ = opener.open(secret: address, in: folder)
                 }
             }
         }

@@ -21,10 +21,9 @@ struct PageFile {
         self.descriptor = descriptor
     }
 
-    /// Makes a new file in the folder for temporary files, which has mode 0600 (mkstemp(3)).
-    static func temporary() throws(ToolFailure) -> PageFile {
+    /// Makes a new file, which has mode 0600 (mkstemp(3)).
+    static func temporary(in folder: String = NSTemporaryDirectory()) throws(ToolFailure) -> PageFile {
         let suffix = ".html"
-        let folder = NSTemporaryDirectory()
         let place = folder.hasSuffix("/") ? folder : "\(folder)/"
         var template = Array("\(place)loadkit-XXXXXX\(suffix)".utf8CString)
         let descriptor = mkstemps(&template, Int32(suffix.utf8.count))
@@ -32,6 +31,8 @@ struct PageFile {
         let path = String(decoding: template.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
         return PageFile(temporary: path, descriptor)
     }
+
+    func remove() { unlink(path) }
 
     func write(_ bytes: [UInt8]) throws(ToolFailure) {
         let opened = descriptor ?? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)

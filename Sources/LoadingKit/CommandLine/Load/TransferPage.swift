@@ -5,6 +5,8 @@
     /// The page that shows the tool's own transfers: `--inspect`.
     struct TransferPage {
         private let inspector: URLSessionInspector
+        /// The file by which the page was opened.
+        private let file: PageFile?
 
         init() throws {
             do {
@@ -14,7 +16,7 @@
             }
             let address = inspector.page.absoluteString
             Console.standardError.write("loadkit: the transfers are shown at \(address)\n")
-            DesktopOpener().open(address)
+            file = DesktopOpener().open(secret: address)
         }
 
         /// Serves the page until Ctrl-C is pressed, or another signal ends the tool.
@@ -25,6 +27,7 @@
             for await _ in interruptions {}
             source.cancel()
             inspector.stop()
+            file?.remove()
         }
     }
 #endif

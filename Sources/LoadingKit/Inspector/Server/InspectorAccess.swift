@@ -40,8 +40,19 @@ struct InspectorAccess {
         guard query.contains(where: { isToken($0) }) else { throw .forbidden }
         // A request that another page has caused. The browser tells, where the page itself could not.
         if let origin = head.fields[.origin], !origins.contains(origin.lowercased()) { throw .forbidden }
-        if let site = head.fields[named: "Sec-Fetch-Site"], site != "same-origin", site != "none" { throw .forbidden }
-        return try resource(String(parts.first ?? ""), head)
+        let path = String(parts.first ?? "")
+        guard isOfUser(head, path) else { throw .forbidden }
+        return try resource(path, head)
+    }
+
+    /// Whether the request is the page's own or the user's. Another document may lead the user to the page, as the tool's
+    /// file does, but have it neither in a frame nor as a resource (Fetch Metadata Request Headers, W3C).
+    private func isOfUser(_ head: RequestHead, _ path: String) -> Bool {
+        guard let site = head.fields[named: "Sec-Fetch-Site"], site != "same-origin", site != "none" else {
+            return true
+        }
+        return path == "/" && head.fields[named: "Sec-Fetch-Mode"] == "navigate"
+            && head.fields[named: "Sec-Fetch-Dest"] == "document"
     }
 
     private func resource(_ path: String, _ head: RequestHead) throws(Refusal) -> Resource {
