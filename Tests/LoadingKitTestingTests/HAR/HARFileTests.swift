@@ -52,6 +52,14 @@ import Testing
         #expect(try paths() == ["/0", "/2"])
     }
 
+    /// What is no file stays as it is.
+    @Test(arguments: [true, false]) func aPipe(_ replaces: Bool) throws {
+        try #require(mkfifo(path.path, 0o644) == 0 && chmod(path.path, 0o644) == 0)
+        let error = #expect(throws: HARError.self) { try HARFile.at(path, replacing: replaces) }
+        #expect(error?.description.contains("no regular file") == true)
+        #expect(try FileManager.default.attributesOfItem(atPath: path.path)[.posixPermissions] as? Int == 0o644)
+    }
+
     @Test func aFileCannotBeOpened() throws {
         try FaultPlan(.open, .nth(1), .fail(EACCES)).run {
             #expect(throws: HARError.self) { try HARFile.at(path, replacing: true) }

@@ -46,10 +46,11 @@ package final class HARFile: Sendable {
         self.work = work
         self.path = path
         descriptor = Int32(truncatingIfNeeded: try Self.check(SystemCalls.open(path, O_RDWR | O_CREAT), path))
+        try requireFile()
         try locked { () throws(HARError) in
             if replacing {
                 // The content before may have been for others, too.
-                try check(SystemCalls.changeMode(path, 0o600))
+                try check(SystemCalls.changeMode(descriptor, 0o600))
                 try check(SystemCalls.truncate(descriptor, to: 0))
             }
             if try size() == 0 { try write(Self.head + Self.tail, at: 0) } else { try requireRecording() }
@@ -98,10 +99,19 @@ package final class HARFile: Sendable {
         try body()
     }
 
-    private func size() throws(HARError) -> Int {
+    private func status() throws(HARError) -> stat {
         var status = stat()
         try check(SystemCalls.fstat(descriptor, &status))
-        return Int(status.st_size)
+        return status
+    }
+
+    private func size() throws(HARError) -> Int { Int(try status().st_size) }
+
+    /// Throws where the path is a device's or a pipe's, such as `/dev/null`, which is for others, too.
+    private func requireFile() throws(HARError) {
+        guard try status().st_mode & S_IFMT == S_IFREG else {
+            throw HARError("\(path): the recording cannot be written: this is no regular file")
+        }
     }
 
     /// The offset of the end of the entries. Throws where the file is not a recording of this library.

@@ -55,4 +55,8 @@ extension SystemCalls {
     package static func changeMode(_ path: String, _ mode: UInt32) -> Int {
         call(.chmod) { Int(Glibc.chmod(path, mode)) }
     }
+
+    package static func changeMode(_ descriptor: Int32, _ mode: UInt32) -> Int {
+        call(.chmod) { Int(Glibc.fchmod(descriptor, mode)) }
+    }
 }
