@@ -85,6 +85,19 @@ import Testing
         #expect(entries[1].response.bodySize == 5)
     }
 
+    /// A program may name the field whose whole value is a secret.
+    @Test func aSecretLocation() async throws {
+        let server = try LoopbackServer { $0.path == "/a" ? .redirect(to: "/b/s3cret", status: 302) : .text("there") }
+        defer { server.stop() }
+        var options = HARRecorder.Options()
+        options.redaction = .standard.adding(headerFields: "location")
+        let recorder = HARRecorder(options: options)
+        _ = try await session(recorder).data(from: url(server.url("/a")))
+        let response = try #require(recorder.log.entries.first).response
+        #expect(response.redirectURL == "(redacted)")
+        #expect(response.headers.first { $0.name == "Location" }?.value == "(redacted)")
+    }
+
     @Test(arguments: [(302, "GET"), (303, "POST"), (307, "PUT"), (308, "PUT")])
     func redirectsAreRecordedAsTheyAre(_ status: Int, _ method: String) async throws {
         let server = try LoopbackServer { request in

@@ -123,6 +123,10 @@ import Testing
         let redaction = HARRedaction.standard.adding(names: "pin").adding(headerFields: "X-Me").keeping(names: "TOKEN")
         #expect(redaction.redact(url: "/?pin=1&token=2") == "/?pin=(redacted)&token=2")
         #expect(redaction.redact(field: "x-me", value: "1") == "(redacted)")
+        for name in ["Location", "Content-Location", "Referer"] {
+            let redaction = HARRedaction.standard.adding(headerFields: name.uppercased())
+            #expect(redaction.redact(field: name, value: "/s3") == "(redacted)")
+        }
         #expect(HARRedaction.none.redact(url: "http://u:p@a.test/?token=1") == "http://(redacted)@a.test/?token=1")
         #expect(HARRedaction.none.redact(field: "Authorization", value: "Basic x") == "Basic x")
         var open = HARRedaction.standard

@@ -178,7 +178,7 @@ package struct EntryMaker {
                 fields.append(HARNameValue(name: name, value: value))
             }
         }
-        let location = head?.value(forHTTPHeaderField: "Location").map(redactor.url)
+        let location = head?.value(forHTTPHeaderField: "Location").map { redactor.field("location", $0) }
         var made = HARResponse(
             status: status, statusText: HTTPURLResponse.localizedString(forStatusCode: status),
             headers: fields, content: content, redirectURL: isRedirect ? location ?? "" : "")

@@ -13,7 +13,8 @@ public struct HARRedaction: Sendable, Hashable {
     public static let marker = "(redacted)"
 
     /// Names of header fields. In `Cookie` and `Set-Cookie` only the cookies' values are redacted, in `Authorization`
-    /// and `Proxy-Authorization` the text after the scheme.
+    /// and `Proxy-Authorization` the text after the scheme. `Location`, `Content-Location` and `Referer` are redacted as
+    /// URLs where they are not named here.
     public var headerFields: Set<String>
     /// Names of query items, of fields of forms, and of members of JSON objects.
     public var names: Set<String>

@@ -59,8 +59,9 @@ package struct Redactor: Sendable {
 
     package func field(_ name: String, _ value: String) -> String {
         let name = name.lowercased()
-        if Self.references.contains(name) { return url(value) }
-        guard fields.contains(name) else { return Self.withoutUsers(value) }
+        guard fields.contains(name) else {
+            return Self.references.contains(name) ? url(value) : Self.withoutUsers(value)
+        }
         switch name {
         case "cookie":
             return value.split(separator: ";").map { pair in
