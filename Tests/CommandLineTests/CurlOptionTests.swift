@@ -11,6 +11,7 @@ import Testing
     struct Case: Sendable {
         var arguments: [String]
         var input = ""
+        var environment: [String: String] = [:]
         var status: Int32 = 0
         /// The whole output; nil for any.
         var output: String?
@@ -177,6 +178,9 @@ import Testing
         Case(
             arguments: ["-x", "http://127.0.0.1:PORT", "-U", "a:b c", "http://name.example/echo"],
             parts: ["\nProxy-Authorization: Basic YTpiIGM=\n"]),
+        Case(
+            arguments: ["-U", "a:b c", "http://name.example/echo"], environment: ["http_proxy": "127.0.0.1:PORT"],
+            parts: ["\nProxy-Authorization: Basic YTpiIGM=\n"]),
         Case(arguments: ["-x", "127.0.0.1:1", "--noproxy", "127.0.0.1", "/digits"], output: CurlServer.digits),
         Case(arguments: ["-x", "127.0.0.1:1", "/digits"], status: 7, output: "", errors: "(7)"),
     ]
@@ -201,7 +205,8 @@ import Testing
                 : argument.replacingOccurrences(of: "PORT", with: port).replacingOccurrences(
                     of: "FOLDER", with: folder.path)
         }
-        let run = try await ToolRun(arguments, input: expected.input, folder: folder)
+        let environment = expected.environment.mapValues { $0.replacingOccurrences(of: "PORT", with: port) }
+        let run = try await ToolRun(arguments, input: expected.input, folder: folder, environment: environment)
         #expect(run.status == expected.status, "\(run.errors)")
         if let output = expected.output { #expect(run.text == output) }
         for part in expected.parts { #expect(run.text.contains(part), "\(part): \(run.text)") }

@@ -344,6 +344,30 @@ import Testing
         #expect(try Self.plan(["--http2-prior-knowledge", "a"]).configuration.assumesCleartextHTTP2)
     }
 
+    /// Options for proxies, the environment, and the variables that apply.
+    static let proxies: [(options: [String], environment: [String: String], expected: [String: String])] = [
+        ([], ["http_proxy": "p:1", "NO_PROXY": "a"], ["http_proxy": "p:1", "NO_PROXY": "a"]),
+        (
+            ["-x", "q", "-U", "a:b"], ["http_proxy": "p:1", "ALL_PROXY": "p", "NO_PROXY": "a"],
+            ["all_proxy": "http://a:b@q"]
+        ),
+        // The user is also for the environment's proxies.
+        (
+            ["-U", "a:b c"], ["http_proxy": "p:1", "HTTPS_PROXY": "socks5://q", "no_proxy": "x"],
+            ["http_proxy": "http://a:b%20c@p:1", "HTTPS_PROXY": "socks5://a:b%20c@q", "no_proxy": "x"]
+        ),
+        (
+            ["-U", "a:b"], ["ftp_proxy": "", "all_proxy": "http://c:d@p", "FTP_PROXY": "p"],
+            ["ftp_proxy": "", "all_proxy": "http://c:d@p", "FTP_PROXY": "http://a:b@p"]
+        ),
+    ]
+
+    @Test(arguments: proxies)
+    func proxy(_ options: [String], _ environment: [String: String], _ expected: [String: String]) throws {
+        let command = try LoadCommand.parse(options + ["h"])
+        #expect(try ProxyPlan(command.connection, environment: environment).variables == expected)
+    }
+
     /// Options of curl's that change nothing are accepted.
     @Test(arguments: AcceptedOption.allCases) func accepted(_ option: AcceptedOption) throws {
         let name = option == .http09 ? "http0.9" : option.rawValue

@@ -7,9 +7,13 @@
     /// The proxies of a run, in the form of the environment's variables.
     struct ProxyPlan: Sendable {
         private let isOff: Bool
-        private let variables: [String: String]
+        let variables: [String: String]
 
-        init(_ options: ConnectionOptions) throws {
+        private static let names = ["http_proxy", "https_proxy", "ftp_proxy", "all_proxy"]
+
+        init(
+            _ options: ConnectionOptions, environment: [String: String] = ProcessInfo.processInfo.environment
+        ) throws {
             let socks = [
                 ("socks5", options.socks5), ("socks5h", options.socks5Hostname), ("socks4", options.socks4),
                 ("socks4a", options.socks4a),
@@ -17,15 +21,16 @@
             let named = [options.proxy].compactMap { $0 } + socks
             guard named.count <= 1 else { throw ToolFailure(.usage, "more than one proxy is given") }
             isOff = named.first == "" || options.noproxy == "*"
-            var variables = ProcessInfo.processInfo.environment
+            var variables = environment
             if let proxy = named.first {
-                for name in ["http_proxy", "https_proxy", "ftp_proxy"] {
-                    variables[name] = nil
-                    variables[name.uppercased()] = nil
-                }
+                for name in Self.names { (variables[name], variables[name.uppercased()]) = (nil, nil) }
                 variables["all_proxy"] = Self.with(options.proxyUser, proxy)
                 // The environment's list is for the environment's proxies.
                 (variables["no_proxy"], variables["NO_PROXY"]) = (nil, nil)
+            } else if let user = options.proxyUser {
+                for name in Self.names + Self.names.map({ $0.uppercased() }) {
+                    variables[name] = variables[name].map { $0.isEmpty ? "" : Self.with(user, $0) }
+                }
             }
             if let hosts = options.noproxy { variables["no_proxy"] = hosts }
             self.variables = variables
