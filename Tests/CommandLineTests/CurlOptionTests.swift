@@ -86,6 +86,10 @@ import Testing
         Case(arguments: ["-f", "/basic"], status: 22, output: "", errors: "401"),
         // Cookies.
         Case(arguments: ["-b", "a=1; b=2", "/echo"], parts: ["\nCookie: a=1; b=2\n"]),
+        // Names that a server without TLS could not set are sent as they are given.
+        Case(
+            arguments: ["-b", "__Host-sid=1; a=2; __Secure-x=3;", "/echo"],
+            parts: ["\nCookie: a=2; __Host-sid=1; __Secure-x=3\n"]),
         Case(arguments: ["-b", "jar", "/echo"], parts: ["\nCookie: kept=yes; short=x\n"]),
         Case(arguments: ["-b", "jar", "--junk-session-cookies", "/echo"], parts: ["\nCookie: kept=yes\n"]),
         Case(arguments: ["-b", "mine=1", "/old"], parts: ["\nCookie: ", "mine=1", "old=1"]),

@@ -273,6 +273,8 @@ import Testing
         (["--netrc-file", "missing", "a"], .readError),
         (["-w", "@missing", "a"], .readError),
         (["-C", "x", "a"], .usage),
+        (["-b", "=x", "a"], .usage),
+        (["-b", "a=\u{1}", "a"], .usage),
         (["--max-filesize", "1x", "a"], .usage),
         (["--connect-timeout", "-1", "a"], .usage),
         (["--resolve", "h:1", "a"], .usage),
@@ -366,6 +368,23 @@ import Testing
     func proxy(_ options: [String], _ environment: [String: String], _ expected: [String: String]) throws {
         let command = try LoadCommand.parse(options + ["h"])
         #expect(try ProxyPlan(command.connection, environment: environment).variables == expected)
+    }
+
+    /// URLs, and the cookies of `-b` that the first one gets from the storage. Others are sent as they are given.
+    static let cookieRows: [(urls: [String], names: [String])] = [
+        (["https://h/"], ["a", "__Host-b", "__SECURE-c"]), (["wss://h/"], ["a", "__Host-b", "__SECURE-c"]),
+        (["https://h/", "http://other/"], ["a", "__Host-b", "__SECURE-c"]), (["http://h/"], ["a"]),
+        (["https://h/", "http://h/"], ["a"]),
+    ]
+
+    @Test(arguments: cookieRows) func cookies(_ urls: [String], _ names: [String]) throws {
+        let pairs = "a=1; __Host-b=2; __SECURE-c=3"
+        let configuration = try Self.plan(["-b", pairs] + urls).configuration
+        let storage = try #require(configuration.httpCookieStorage)
+        let url = try #require(URL(string: urls[0]))
+        #expect(storage.cookies(for: url)?.map(\.name) == names)
+        // A part of them would not be sent otherwise.
+        #expect((type(of: storage) == HTTPCookieStorage.self) == (urls.allSatisfy { !$0.hasPrefix("http:") }))
     }
 
     /// Options of curl's that change nothing are accepted.

@@ -118,7 +118,7 @@
                 if login.usesTicket { installNegotiate(in: configuration) }
             #endif
             if let hsts { configuration.settings.hsts = HSTSStore(persistence: hsts) }
-            cookies.fill(configuration.httpCookieStorage, for: loads.compactMap(\.request.url))
+            cookies.apply(to: configuration, for: loads.compactMap(\.request.url))
             if display.showsTrace {
                 configuration.logger = Logger(label: "loadkit", factory: { _ in ConsoleLog(.standardError) })
             }

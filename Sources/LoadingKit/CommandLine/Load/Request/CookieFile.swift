@@ -45,41 +45,4 @@
                 ].joined(separator: "\t")
         }
     }
-
-    /// The cookies of `-b`, and the file of `-c`.
-    struct CookiePlan: Sendable {
-        private var stored: [HTTPCookie] = []
-        /// Names and values, for the servers of the URLs.
-        private var given: [(name: String, value: String)] = []
-        let jar: String?
-
-        init(_ options: LoginOptions, readFile: (String) throws -> Data) throws {
-            jar = options.cookieJar
-            for argument in options.cookie {
-                if argument.contains("=") {
-                    given += argument.split(separator: ";").map { piece in
-                        let parts = piece.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-                            .map { $0.trimmingCharacters(in: .whitespaces) }
-                        return (parts[0], parts.count > 1 ? parts[1] : "")
-                    }
-                } else if let content = try? readFile(argument) {
-                    // A file that lacks is one without cookies, as in curl.
-                    stored += CookieFile.cookies(
-                        in: String(decoding: content, as: UTF8.self), withoutSession: options.junkSessionCookies)
-                }
-            }
-        }
-
-        func fill(_ storage: HTTPCookieStorage?, for urls: [URL]) {
-            for cookie in stored { storage?.setCookie(cookie) }
-            for host in Set(urls.compactMap { $0.host(percentEncoded: false) }) {
-                for (name, value) in given {
-                    let properties: [HTTPCookiePropertyKey: Any] = [
-                        .domain: host, .path: "/", .name: name, .value: value,
-                    ]
-                    if let cookie = HTTPCookie(properties: properties) { storage?.setCookie(cookie) }
-                }
-            }
-        }
-    }
 #endif

@@ -1,0 +1,97 @@
+#if CommandLineTool
+    import Foundation
+    import LoadingKit
+
+    /// The cookies of `-b`, and the file of `-c`.
+    struct CookiePlan: Sendable {
+        private var stored: [HTTPCookie] = []
+        /// Names and values, for the servers of the URLs.
+        private var given: [CookiePair] = []
+        let jar: String?
+
+        init(_ options: LoginOptions, readFile: (String) throws -> Data) throws {
+            jar = options.cookieJar
+            for argument in options.cookie {
+                if argument.contains("=") {
+                    given += try argument.split(separator: ";").filter { !$0.allSatisfy(\.isWhitespace) }
+                        .map { try CookiePair(String($0)) }
+                } else if let content = try? readFile(argument) {
+                    // A file that lacks is one without cookies, as in curl.
+                    stored += CookieFile.cookies(
+                        in: String(decoding: content, as: UTF8.self), withoutSession: options.junkSessionCookies)
+                }
+            }
+        }
+
+        func apply(to configuration: URLSessionConfiguration, for urls: [URL]) {
+            let given = Dictionary(grouping: urls, by: \.cookieHost).map { host, urls in
+                (host, self.given.compactMap { $0.cookie(of: host, isSecure: urls.allSatisfy(\.isSecureForCookies)) })
+            }
+            let refused = Dictionary(uniqueKeysWithValues: given).mapValues { $0.filter(\.isRefused) }
+            if refused.values.contains(where: { !$0.isEmpty }) {
+                configuration.httpCookieStorage = GivenCookies(refused)
+            }
+            for cookie in stored + given.flatMap(\.1) { configuration.httpCookieStorage?.setCookie(cookie) }
+        }
+    }
+
+    /// A name and a value of `-b`.
+    private struct CookiePair {
+        private let name: String
+        private let value: String
+
+        init(_ text: String) throws {
+            let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                .map { $0.trimmingCharacters(in: .whitespaces) }
+            (name, value) = (parts[0], parts.count > 1 ? parts[1] : "")
+            if cookie(of: "host", isSecure: false) == nil {
+                throw ToolFailure(.usage, "-b needs NAME=VALUE, without control characters, not '\(text)'")
+            }
+        }
+
+        /// Nil where the host has none.
+        ///
+        /// - Parameter isSecure: whether the host gets it over TLS alone.
+        func cookie(of host: String, isSecure: Bool) -> HTTPCookie? {
+            var properties: [HTTPCookiePropertyKey: Any] = [.domain: host, .path: "/", .name: name, .value: value]
+            // These names require it (RFC 6265bis §4.1.3).
+            let needsTLS = ["__secure-", "__host-"].contains { name.lowercased().hasPrefix($0) }
+            if isSecure, needsTLS { properties[.secure] = "TRUE" }
+            return HTTPCookie(properties: properties)
+        }
+    }
+
+    /// A storage that sends given cookies, too, which no storage stores, such as one with `__Host-` for a server without TLS.
+    private final class GivenCookies: HTTPCookieStorage, @unchecked Sendable {  // only a `let`
+        private let given: [String: [HTTPCookie]]
+
+        /// - Parameter given: by their hosts.
+        init(_ given: [String: [HTTPCookie]]) {
+            self.given = given
+            super.init()
+        }
+
+        override func getCookiesFor(
+            _ task: URLSessionTask, completionHandler: @escaping @Sendable ([HTTPCookie]?) -> Void
+        ) {
+            guard let url = task.currentRequest?.url else { return completionHandler(nil) }
+            let stored = cookies(for: url) ?? []
+            let names = Set(stored.map(\.name))
+            completionHandler(stored + (given[url.cookieHost] ?? []).filter { !names.contains($0.name) })
+        }
+    }
+
+    extension HTTPCookie {
+        fileprivate var isRefused: Bool {
+            let storage = HTTPCookieStorage()
+            storage.setCookie(self)
+            return storage.cookies?.isEmpty != false
+        }
+    }
+
+    extension URL {
+        fileprivate var cookieHost: String { host(percentEncoded: false)?.lowercased() ?? "" }
+
+        fileprivate var isSecureForCookies: Bool { ["https", "wss"].contains(scheme?.lowercased() ?? "") }
+    }
+#endif
