@@ -267,7 +267,12 @@ import Testing
     }
 
     @Test func shellWords() {
-        let rows = [("/a-b_c.d", "/a-b_c.d"), ("", "''"), ("a b", "'a b'"), ("it's $x", "'it'\\''s $x'")]
+        let rows = [
+            ("/a-b_c.d", "/a-b_c.d"), ("", "''"), ("a b", "'a b'"), ("it's $x", "'it'\\''s $x'"),
+            // For Swift this is another character than an apostrophe.
+            ("'\u{301}$(x)'\u{200D}", "''\\''\u{301}$(x)'\\''\u{200D}'"),
+        ]
         for (word, text) in rows { #expect(ShellWord(word).text == text) }
+        #expect(ShellWord.quoted("a") == "'a'" && ShellWord.fish("'\u{301}\\\u{301}") == "''\\''\u{301}\\\\\u{301}'")
     }
 }

@@ -75,7 +75,7 @@
             let subcommands = command.displayedSubcommands
             if !subcommands.isEmpty {
                 text += "    local -a commands=(\n"
-                text += subcommands.map { "        \(ShellText.quoted("\($0.commandName):\($0.abstract ?? "")"))\n" }
+                text += subcommands.map { "        \(ShellWord.quoted("\($0.commandName):\($0.abstract ?? "")"))\n" }
                     .joined()
                 text += "    )\n    if ((CURRENT > 2)); then\n        case ${words[2]} in\n"
                 for subcommand in subcommands {
@@ -97,7 +97,7 @@
             let help = escaped(option.abstract ?? "", "[]:")
             let value = option.kind == .flag ? "" : ":\(option.valueName ?? ""):\(action(option.completion))"
             return option.texts.map { name in
-                ShellText.quoted(
+                ShellWord.quoted(
                     "*\(escaped(name, ":"))\(option.kind == .flag || !name.hasPrefix("--") ? "" : "=")[\(help)]\(value)"
                 )
             }
@@ -105,7 +105,7 @@
 
         private static func positional(_ argument: ToolTable.Argument) -> String {
             let value = ":\(argument.valueName ?? ""):\(action(argument.completion))"
-            return ShellText.quoted((argument.isRepeating ? "*" : argument.isOptional ? ":" : "") + value)
+            return ShellWord.quoted((argument.isRepeating ? "*" : argument.isOptional ? ":" : "") + value)
         }
 
         private static func action(_ completion: ValueCompletion) -> String {
@@ -118,7 +118,9 @@
         }
 
         private static func escaped(_ text: String, _ characters: String) -> String {
-            text.map { characters.contains($0) || $0 == "\\" ? "\\\($0)" : String($0) }.joined()
+            text.unicodeScalars.map { scalar in
+                characters.unicodeScalars.contains(scalar) || scalar == "\\" ? "\\\(scalar)" : String(scalar)
+            }.joined()
         }
     }
 
@@ -127,7 +129,7 @@
         let text: String
 
         init(_ table: ToolTable) {
-            let paths = table.commands.dropFirst().map { ShellText.fish($0.path.joined(separator: " ")) }
+            let paths = table.commands.dropFirst().map { ShellWord.fish($0.path.joined(separator: " ")) }
             text =
                 Resource(PackageResources.completions_fish_txt, ["paths": paths.joined(separator: " ")]).text
                 + table.commands.map(Self.lines).joined()
@@ -137,15 +139,15 @@
             let start = "complete -c loadkit -n '__loadkit_is \(path.joined(separator: " "))'"
             let first = "complete -c loadkit -n '__loadkit_starts \(path.joined(separator: " "))'"
             let subcommands = command.displayedSubcommands.map {
-                "\(first) -a \($0.commandName) -d \(ShellText.fish($0.abstract ?? ""))"
+                "\(first) -a \($0.commandName) -d \(ShellWord.fish($0.abstract ?? ""))"
             }
             let positionals = command.positionals.compactMap { argument in
                 value(argument.completion).map { "\(start)\($0)" }
             }
             let options = command.options.map { option in
-                let names = (option.names ?? []).map { " -\($0.kind == .long ? "l" : "s") \(ShellText.fish($0.name))" }
+                let names = (option.names ?? []).map { " -\($0.kind == .long ? "l" : "s") \(ShellWord.fish($0.name))" }
                 let value = option.kind == .flag ? "" : value(option.completion) ?? " -x"
-                return start + names.joined() + value + " -d " + ShellText.fish(option.abstract ?? "")
+                return start + names.joined() + value + " -d " + ShellWord.fish(option.abstract ?? "")
             }
             return (subcommands + positionals + options).map { $0 + "\n" }.joined()
         }
@@ -154,17 +156,9 @@
             switch completion {
             case .files: " -r -F"
             case .folders: " -x -a '(__fish_complete_directories)'"
-            case .words(let words): " -x -a \(ShellText.fish(words.joined(separator: " ")))"
+            case .words(let words): " -x -a \(ShellWord.fish(words.joined(separator: " ")))"
             case .none: nil
             }
         }
-    }
-
-    private enum ShellText {
-        /// A word in single quotes.
-        static func quoted(_ text: String) -> String { "'\(text.replacing("'", with: "'\\''"))'" }
-
-        /// A word in single quotes for fish, where a backslash escapes in them.
-        static func fish(_ text: String) -> String { quoted(text.replacing("\\", with: "\\\\")) }
     }
 #endif

@@ -1,5 +1,4 @@
 import Foundation
-import LoadingKitPrimitives
 
 /// The folder for a new package. Existing files are not changed.
 struct PackageFolder {
@@ -56,15 +55,5 @@ struct PackageFolder {
         guard lstat(path, &status) == 0 else { return false }
         guard let contents = try? FileManager.default.contentsOfDirectory(atPath: path) else { return true }
         return !contents.isEmpty
-    }
-}
-
-/// A word of a command line, quoted where a shell requires it.
-struct ShellWord {
-    let text: String
-
-    init(_ word: String) {
-        let plain = word.utf8.allSatisfy { ASCII.isLetterOrDigit($0) || "/._-+,:@".utf8.contains($0) }
-        text = plain && !word.isEmpty ? word : "'\(word.replacing("'", with: "'\\''"))'"
     }
 }
