@@ -272,6 +272,8 @@ import Testing
             let read = Recorder<Data?>()
             if isWritten { task.write(Data("y".utf8), timeout: 0) { _ in } }
             task.readData(ofMinLength: 5, maxLength: 100, timeout: 0) { data, _, _ in read.append(data) }
+            // The session's loop has both operations.
+            _ = await session.allTasks
             task.resume()
             #expect(await read.element(at: 0) == Data("hello".utf8))
             #expect(await recorder.all().last == "complete \(URLError.networkConnectionLost.rawValue)")

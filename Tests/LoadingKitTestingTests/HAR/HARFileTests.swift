@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test func aFileCannotBeOpened() throws {
-        try FaultPlan(.open, .nth(1), .fail(EACCES)).run {
+        _ = FaultPlan(.open, .nth(1), .fail(EACCES)).run {
             #expect(throws: HARError.self) { try HARFile.at(path, replacing: true) }
         }
         #expect(throws: HARError.self) { try HARFile.at(url("http://h/"), replacing: true) }
