@@ -95,7 +95,7 @@ package final class NetworkMonitor: EventSource {
         if socket.watch(by: self) == nil { self.socket = socket }
     }
 
-    /// What has happened until then is reported as a change.
+    /// Tries again after a pause. If the socket opens, changes may have been missed, so a change is reported.
     private func openLater() {
         reopenTimer = loop.schedule(at: loop.now.advanced(bySeconds: Self.reopenDelay)) { [weak self] in
             guard let self, !observers.isEmpty else { return }

@@ -13,7 +13,7 @@ public enum EventStreamState: Sendable, Hashable {
     case closed
 }
 
-/// What the iterators of one sequence report to the program. Used from any thread.
+/// The state of a sequence, which its iterators report to the program. Used from any thread.
 final class EventStreamMonitor: Sendable {
     private struct Shared {
         var state = EventStreamState.closed
