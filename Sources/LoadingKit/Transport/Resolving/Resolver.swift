@@ -5,8 +5,8 @@ import Synchronization
 /// Finds the addresses of names.
 ///
 /// Each family has a separate lookup, so that the first answer can be used (RFC 8305 §3). Answers are kept for a short
-/// time. A request for a name whose lookup is running shares this lookup, so each name has at most one thread for each
-/// family.
+/// time. A request for a name whose lookup is running shares this lookup, unless the networks have changed since then: each
+/// name has one thread for each family, and a few more after changes.
 ///
 /// Name servers that do not answer block only the threads that wait for them. At the limit of threads, lookups wait in
 /// order, while a request waits for them.
@@ -74,6 +74,9 @@ package final class Resolver: Sendable {
         /// How often the networks have changed, or all answers were forgotten. A request shares no lookup of an earlier
         /// generation, whose name server may never answer.
         var generation = 0
+        /// The generation in which all answers were last forgotten. Addresses found by earlier lookups are not kept.
+        var forgottenIn = 0
+        var reports = NetworkReports()
     }
 
     /// The time for which an answer is used, in nanoseconds: the system does not return the record's time to live.
@@ -196,11 +199,16 @@ package final class Resolver: Sendable {
         names.withLock { names in
             names.known = [:]
             names.generation &+= 1
+            names.forgottenIn = names.generation
         }
     }
 
-    /// Forgets the failures: the name servers may be reached now. Addresses stay known.
-    package func networksDidChange() { names.withLock { $0.generation &+= 1 } }
+    /// Forgets the failures: the name servers may be reached now. Addresses stay known. Of many changes a few count, which
+    /// bounds the lookups of a name that run at the same time.
+    package func networksDidChange() {
+        let now = time.now
+        names.withLock { names in if names.reports.take(now) { names.generation &+= 1 } }
+    }
 
     private func look(up question: Question) -> Answer {
         (question.mustBeValid ? validatedLookup : lookup)(question.name, question.family)
@@ -236,7 +244,7 @@ package final class Resolver: Sendable {
     private func answerWaiters(_ key: Key, _ answer: Answer, _ known: Known?) {
         let pending = names.withLock { names in
             let pending = names.pending.removeValue(forKey: key)
-            if let known, key.generation == names.generation {
+            if let known, key.generation >= max(names.forgottenIn, names.known[key.question]?.generation ?? 0) {
                 names.known[key.question] = known
                 Self.trim(&names.known)
             }

@@ -65,7 +65,9 @@ package final class NetworkMonitor: EventSource {
 
     private func remove(_ observer: Observer) {
         observers.removeAll { $0.observer == nil || $0.observer === observer }
-        if observers.isEmpty { (socket, reopenTimer) = (nil, nil) }
+        guard observers.isEmpty else { return }
+        reopenTimer?.cancel()
+        (socket, reopenTimer) = (nil, nil)
     }
 
     func handle(events: UInt32) {
@@ -97,8 +99,11 @@ package final class NetworkMonitor: EventSource {
 
     /// Tries again after a pause. If the socket opens, changes may have been missed, so a change is reported.
     private func openLater() {
+        guard reopenTimer == nil else { return }
         reopenTimer = loop.schedule(at: loop.now.advanced(bySeconds: Self.reopenDelay)) { [weak self] in
-            guard let self, !observers.isEmpty else { return }
+            guard let self else { return }
+            reopenTimer = nil
+            guard socket == nil, !observers.isEmpty else { return }
             open()
             if socket != nil { report() }
         }

@@ -46,5 +46,15 @@ package struct NetworkReports {
         return times.count < Self.limit.count ? soon : max(soon, times[0].advanced(bySeconds: Self.limit.time))
     }
 
+    /// Whether a change that has happened now counts. Several loops report the same change.
+    mutating func take(_ now: MonotonicTime) -> Bool {
+        let isSame = times.last.map { now.seconds(since: $0) < Self.settlingTime } ?? false
+        let isBeyondLimit =
+            times.count == Self.limit.count && now.seconds(since: times[0]) < Self.limit.time
+        guard !isSame, !isBeyondLimit else { return false }
+        note(now)
+        return true
+    }
+
     package mutating func note(_ report: MonotonicTime) { times = (times + [report]).suffix(Self.limit.count) }
 }

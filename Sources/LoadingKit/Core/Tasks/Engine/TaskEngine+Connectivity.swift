@@ -14,12 +14,16 @@ extension TaskEngine {
         return task.currentRequest
     }
 
-    /// A lookup that fails may have been answered by the network that was there when it began.
+    /// A lookup that fails may have begun in a network that is no longer there. It is repeated once: in some systems the
+    /// networks change all the time.
     private func isForWantOfNetwork(_ code: URLError.Code) -> Bool {
         switch code {
-        case .notConnectedToInternet: true
-        case .cannotFindHost, .dnsLookupFailed: networksHaveChanged
-        case _: false
+        case .notConnectedToInternet: return true
+        case .cannotFindHost, .dnsLookupFailed:
+            guard networksHaveChanged, !hasRepeatedLookup else { return false }
+            hasRepeatedLookup = true
+            return true
+        case _: return false
         }
     }
 }

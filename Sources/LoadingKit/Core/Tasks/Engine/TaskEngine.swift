@@ -33,6 +33,8 @@ final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // conf
     @exclusivity(unchecked) private var networkWait: NetworkWait?
     /// The number of changes of the networks before the current load, where the task would wait for a network.
     @exclusivity(unchecked) private var networkChanges = 0
+    /// Whether a lookup that failed while the networks changed was repeated.
+    @exclusivity(unchecked) var hasRepeatedLookup = false
 
     init(_ task: URLSessionTask, _ session: URLSession, _ delegates: TaskDelegates?, _ sink: any TaskSink) {
         self.task = task
