@@ -32,6 +32,7 @@ extension PoolTable {
         HTTP/1.1 required: - | http1 idle 0 active 0, waiting 0, attempts 0
         streams cannot upgrade: release | http1 idle 0 active 0, waiting 0, attempts 0
         a minute passed: release | undetermined, waiting 0, attempts 0
+        last request first: - | undetermined, waiting 0, attempts 0
         retire all: release | undetermined, waiting 0, attempts 0
         networks changed: release | undetermined, waiting 0, attempts 0
         networks and routes changed: release | undetermined, waiting 0, attempts 0
@@ -62,9 +63,10 @@ extension PoolTable {
         stream refused: pause 0.05 s | undetermined, waiting 2, attempts 1, pausing with streams
         pause ended: - | undetermined, waiting 2, attempts 1
         answered: - | undetermined, waiting 2, attempts 1
-        HTTP/1.1 required: start #2 | http1 idle 0 active 0, waiting 2, attempts 2
+        HTTP/1.1 required: cancel #1, start #2, start #3 | http1 idle 0 active 0, waiting 2, attempts 2
         streams cannot upgrade: start #2 | http1 idle 0 active 0, waiting 2, attempts 2
         a minute passed: - | undetermined, waiting 2, attempts 1
+        last request first: - | undetermined, waiting 2, attempts 1
         retire all: cancel #1, start #2 offering HTTP/2 | undetermined, waiting 2, attempts 1
         networks changed: - | undetermined, waiting 2, attempts 1
         networks and routes changed: - | undetermined, waiting 2, attempts 1
@@ -98,6 +100,7 @@ extension PoolTable {
         HTTP/1.1 required: - | http1 idle 0 active 0, waiting 0, attempts 0
         streams cannot upgrade: release | http1 idle 0 active 0, waiting 0, attempts 0
         a minute passed: release | http1 idle 0 active 0, waiting 0, attempts 0
+        last request first: - | http1 idle 0 active 0, waiting 0, attempts 0
         retire all: release | http1 idle 0 active 0, waiting 0, attempts 0
         networks changed: release | http1 idle 0 active 0, waiting 0, attempts 0
         networks and routes changed: release | http1 idle 0 active 0, waiting 0, attempts 0
@@ -131,11 +134,46 @@ extension PoolTable {
         HTTP/1.1 required: - | http1 idle 0 active 0, waiting 1, attempts 1
         streams cannot upgrade: - | http1 idle 0 active 0, waiting 1, attempts 1
         a minute passed: - | http1 idle 0 active 0, waiting 1, attempts 1
+        last request first: - | http1 idle 0 active 0, waiting 1, attempts 1
         retire all: cancel #1, start #2 | http1 idle 0 active 0, waiting 1, attempts 1
         networks changed: - | http1 idle 0 active 0, waiting 1, attempts 1
         networks and routes changed: - | http1 idle 0 active 0, waiting 1, attempts 1
         session ended: - | http1 idle 0 active 0, waiting 1, attempts 1, closing
         send ahead: - | http1 idle 0 active 0, waiting 1, attempts 1
+        ## http1, two attempts and three requests
+        submit: 4 is queued, serve the queue later | http1 idle 0 active 0, waiting 4, attempts 2
+        submit, to a fresh connection: 4 is queued, serve the queue later | http1 idle 0 active 0, waiting 4, attempts 2
+        withdraw: 3 is not queued | http1 idle 0 active 0, waiting 2, attempts 2
+        serve the queue: - | http1 idle 0 active 0, waiting 3, attempts 2
+        open HTTP/1.1: assign 1 to 4 fresh | http1 idle 0 active 1, waiting 2, attempts 1
+        open HTTP/2: assign 1 to 4 stream, 3 is not queued | http2 open 1 of 1, waiting 2, attempts 1
+        adopt HTTP/1.1: - | http1 idle 0 active 0, waiting 3, attempts 2
+        attempt failed: fail 1 attemptFailed, start #3, 3 is not queued | http1 idle 0 active 0, waiting 2, attempts 2
+        attempt reached no server: fail 1 attemptFailed, start #3, 3 is not queued | http1 idle 0 active 0, waiting 2, attempts 2
+        attempt timed out: start #3 | http1 idle 0 active 0, waiting 3, attempts 2
+        attempt speaks none offered: fail 1 attemptFailed, start #3, 3 is not queued | http1 idle 0 active 0, waiting 2, attempts 2
+        attempt challenges: 2 is queued | http1 idle 0 active 0, waiting 3, attempts 2 of which challenge 1
+        challenge ended: - | http1 idle 0 active 0, waiting 3, attempts 2
+        connection became idle: - | http1 idle 0 active 0, waiting 3, attempts 2
+        connection became idle, spent: - | http1 idle 0 active 0, waiting 3, attempts 2
+        connection became idle after an hour: - | http1 idle 0 active 0, waiting 3, attempts 2
+        connection closed: - | http1 idle 0 active 0, waiting 3, attempts 2
+        stream ended: - | http1 idle 0 active 0, waiting 3, attempts 2
+        server allows no streams: - | http1 idle 0 active 0, waiting 3, attempts 2
+        GOAWAY: - | http1 idle 0 active 0, waiting 3, attempts 2
+        refused: pause 0.05 s | http1 idle 0 active 0, waiting 3, attempts 2, pausing
+        stream refused: pause 0.05 s | http1 idle 0 active 0, waiting 3, attempts 2, pausing with streams
+        pause ended: - | http1 idle 0 active 0, waiting 3, attempts 2
+        answered: - | http1 idle 0 active 0, waiting 3, attempts 2
+        HTTP/1.1 required: - | http1 idle 0 active 0, waiting 3, attempts 2
+        streams cannot upgrade: - | http1 idle 0 active 0, waiting 3, attempts 2
+        a minute passed: - | http1 idle 0 active 0, waiting 3, attempts 2
+        last request first: 2 is queued, 3 is not queued | http1 idle 0 active 0, waiting 3, attempts 2
+        retire all: cancel #2, cancel #1, start #3, start #4 | http1 idle 0 active 0, waiting 3, attempts 2
+        networks changed: - | http1 idle 0 active 0, waiting 3, attempts 2
+        networks and routes changed: - | http1 idle 0 active 0, waiting 3, attempts 2
+        session ended: - | http1 idle 0 active 0, waiting 3, attempts 2, closing
+        send ahead: - | http1 idle 0 active 0, waiting 3, attempts 2
         ## http1, an attempt that challenges
         submit: 2 is queued, serve the queue later | http1 idle 0 active 0, waiting 2, attempts 1 of which challenge 1
         submit, to a fresh connection: 2 is queued, serve the queue later | http1 idle 0 active 0, waiting 2, attempts 1 of which challenge 1
@@ -164,6 +202,7 @@ extension PoolTable {
         HTTP/1.1 required: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
         streams cannot upgrade: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
         a minute passed: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
+        last request first: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
         retire all: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
         networks changed: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
         networks and routes changed: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
@@ -197,6 +236,7 @@ extension PoolTable {
         HTTP/1.1 required: - | http1 idle 0 active 1, waiting 0, attempts 0
         streams cannot upgrade: - | http1 idle 0 active 1, waiting 0, attempts 0
         a minute passed: - | http1 idle 0 active 1, waiting 0, attempts 0
+        last request first: - | http1 idle 0 active 1, waiting 0, attempts 0
         retire all: - | http1 idle 0 active 1, waiting 0, attempts 0
         networks changed: - | http1 idle 0 active 1, waiting 0, attempts 0
         networks and routes changed: - | http1 idle 0 active 1, waiting 0, attempts 0
@@ -230,6 +270,7 @@ extension PoolTable {
         HTTP/1.1 required: - | http1 idle 1 active 0, waiting 0, attempts 0
         streams cannot upgrade: - | http1 idle 1 active 0, waiting 0, attempts 0
         a minute passed: close 2, release | http1 idle 0 active 0, waiting 0, attempts 0
+        last request first: - | http1 idle 1 active 0, waiting 0, attempts 0
         retire all: close 2, release | http1 idle 0 active 0, waiting 0, attempts 0
         networks changed: - | http1 idle 1 active 0, waiting 0, attempts 0
         networks and routes changed: close 2, release | http1 idle 0 active 0, waiting 0, attempts 0
@@ -263,6 +304,7 @@ extension PoolTable {
         HTTP/1.1 required: - | http1 idle 0 active 2, waiting 2, attempts 0
         streams cannot upgrade: - | http1 idle 0 active 2, waiting 2, attempts 0
         a minute passed: - | http1 idle 0 active 2, waiting 2, attempts 0
+        last request first: - | http1 idle 0 active 2, waiting 2, attempts 0
         retire all: - | http1 idle 0 active 2, waiting 2, attempts 0
         networks changed: - | http1 idle 0 active 2, waiting 2, attempts 0
         networks and routes changed: - | http1 idle 0 active 2, waiting 2, attempts 0
@@ -296,6 +338,7 @@ extension PoolTable {
         HTTP/1.1 required: - | http1 idle 0 active 0, waiting 0, attempts 0
         streams cannot upgrade: release | http1 idle 0 active 0, waiting 0, attempts 0
         a minute passed: release | http2 no connection, waiting 0, attempts 0
+        last request first: - | http2 no connection, waiting 0, attempts 0
         retire all: release | http2 no connection, waiting 0, attempts 0
         networks changed: release | http2 no connection, waiting 0, attempts 0
         networks and routes changed: release | http2 no connection, waiting 0, attempts 0
@@ -329,6 +372,7 @@ extension PoolTable {
         HTTP/1.1 required: retire 2 | http1 idle 0 active 0, waiting 0, attempts 0
         streams cannot upgrade: retire 2, release | http1 idle 0 active 0, waiting 0, attempts 0
         a minute passed: close 2, release | http2 no connection, waiting 0, attempts 0
+        last request first: - | http2 open 0 of 2, waiting 0, attempts 0
         retire all: close 2, release | http2 no connection, waiting 0, attempts 0
         networks changed: check 2 | http2 open 0 of 2 awaits the server, waiting 0, attempts 0
         networks and routes changed: close 2, release | http2 no connection, waiting 0, attempts 0
@@ -359,9 +403,10 @@ extension PoolTable {
         stream refused: pause 0.05 s | http2 open 2 of 2, waiting 1, attempts 1, pausing with streams
         pause ended: - | http2 open 2 of 2, waiting 1, attempts 1
         answered: - | http2 open 2 of 2, waiting 1, attempts 1
-        HTTP/1.1 required: retire 4 | http1 idle 0 active 0, waiting 1, attempts 1
+        HTTP/1.1 required: retire 4, cancel #2, start #3 | http1 idle 0 active 0, waiting 1, attempts 1
         streams cannot upgrade: retire 4 | http1 idle 0 active 0, waiting 1, attempts 1
         a minute passed: - | http2 open 2 of 2, waiting 1, attempts 1
+        last request first: - | http2 open 2 of 2, waiting 1, attempts 1
         retire all: cancel #2, retire 4, start #3 offering HTTP/2 | http2 no connection, waiting 1, attempts 1
         networks changed: check 4 | http2 open 2 of 2 awaits the server, waiting 1, attempts 1
         networks and routes changed: retire 4 | http2 no connection, waiting 1, attempts 1
@@ -395,6 +440,7 @@ extension PoolTable {
         HTTP/1.1 required: retire 2, start #3 | http1 idle 0 active 0, waiting 1, attempts 1
         streams cannot upgrade: retire 2, fail 1 opensNoWebSocket, release | http1 idle 0 active 0, waiting 0, attempts 0
         a minute passed: - | http2 open 0 of 0 awaits the server, waiting 1, attempts 0
+        last request first: - | http2 open 0 of 0 awaits the server, waiting 1, attempts 0
         retire all: close 2, start #3 offering HTTP/2 | http2 no connection, waiting 1, attempts 1
         networks changed: check 2 | http2 open 0 of 0 awaits the server, waiting 1, attempts 0
         networks and routes changed: close 2, start #3 offering HTTP/2 | http2 no connection, waiting 1, attempts 1
@@ -428,6 +474,7 @@ extension PoolTable {
         HTTP/1.1 required: - | http1 idle 0 active 0, waiting 1, attempts 0, pausing
         streams cannot upgrade: - | http1 idle 0 active 0, waiting 1, attempts 0, pausing
         a minute passed: - | http2 no connection, waiting 1, attempts 0, pausing
+        last request first: - | http2 no connection, waiting 1, attempts 0, pausing
         retire all: - | http2 no connection, waiting 1, attempts 0, pausing
         networks changed: - | http2 no connection, waiting 1, attempts 0, pausing
         networks and routes changed: - | http2 no connection, waiting 1, attempts 0, pausing
@@ -461,6 +508,7 @@ extension PoolTable {
         HTTP/1.1 required: retire 2 | http1 idle 0 active 0, waiting 1, attempts 0, pausing with streams
         streams cannot upgrade: retire 2 | http1 idle 0 active 0, waiting 1, attempts 0, pausing with streams
         a minute passed: close 2 | http2 no connection, waiting 1, attempts 0, pausing with streams
+        last request first: - | http2 open 0 of 2, waiting 1, attempts 0, pausing with streams
         retire all: close 2 | http2 no connection, waiting 1, attempts 0, pausing with streams
         networks changed: check 2, 3 is not queued | http2 open 0 of 2 awaits the server, waiting 1, attempts 0, pausing with streams
         networks and routes changed: close 2 | http2 no connection, waiting 1, attempts 0, pausing with streams
@@ -494,6 +542,7 @@ extension PoolTable {
         HTTP/1.1 required: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
         streams cannot upgrade: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
         a minute passed: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
+        last request first: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
         retire all: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
         networks changed: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
         networks and routes changed: - | http1 idle 0 active 1, waiting 0, attempts 0, closing

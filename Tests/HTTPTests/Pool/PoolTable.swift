@@ -56,6 +56,7 @@ enum PoolTable {
         State(name: "undetermined, an attempt and two requests") { try model { try submit(&$0, 2) } },
         State(name: "http1, empty") { try model(isSecure: false) },
         State(name: "http1, an attempt") { try model(isSecure: false) { try submit(&$0) } },
+        State(name: "http1, two attempts and three requests") { try model(isSecure: false) { try submit(&$0, 3) } },
         State(name: "http1, an attempt that challenges") {
             try model(isSecure: false) {
                 try submit(&$0)
@@ -181,6 +182,10 @@ enum PoolTable {
         Input(name: "a minute passed") {
             $0.now = $0.now.advanced(bySeconds: 60)
             try $0.run { $0.closeExpired(now: $1) }
+        },
+        Input(name: "last request first") { model in
+            let last = model.waiting.values.max { $0.number < $1.number }
+            if let last { try model.changePriority(of: last.id, to: 1) }
         },
         Input(name: "retire all") { try $0.retireAll() },
         Input(name: "networks changed") { try $0.changeNetworks(stale: []) },

@@ -14,16 +14,17 @@ extension HTTPConnectionPool {
         guard let index = attempts.firstIndex(where: { $0.id == attempt }) else { return Actions() }
         attempts[index].isChallenging = true
         attempts[index].challenged = request
-        return challengesDidChange()
+        return servedRequestsDidChange()
     }
 
     mutating func attemptChallengeDidEnd(_ attempt: AttemptID) -> Actions {
         guard let index = attempts.firstIndex(where: { $0.id == attempt }) else { return Actions() }
         attempts[index].isChallenging = false
-        return challengesDidChange()
+        return servedRequestsDidChange()
     }
 
-    mutating func challengesDidChange() -> Actions {
+    /// Connections are being opened for other requests than before, whose timeouts run now.
+    mutating func servedRequestsDidChange() -> Actions {
         var actions = Actions()
         for request in waiting.serveNoMore(than: servedCount) { actions += .reportQueued(request, true) }
         reportServed(&actions)

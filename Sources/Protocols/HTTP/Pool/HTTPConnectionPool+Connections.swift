@@ -157,9 +157,13 @@ extension HTTPConnectionPool {
         requestsPerConnection = unprocessed > 0 && 1...100 ~= count ? count : nil
     }
 
+    /// Requests are sent over HTTP/1.1 from now on: an attempt that offers HTTP/2 would bring it back.
     mutating func requireHTTP1(now: MonotonicTime) -> Actions {
         var actions = Actions()
         becomeHTTP1(&actions)
+        for index in attempts.indices.reversed() where attempts[index].offersHTTP2 {
+            cancelAttempt(at: index, &actions)
+        }
         serveWaiting(now, &actions)
         return actions
     }

@@ -243,9 +243,8 @@ struct HTTPConnectionPool: Sendable, CustomStringConvertible {
     }
 
     mutating func changePriority(of request: RequestID, to priority: Float) -> Actions {
-        var actions = Actions()
         waiting.change(request, priority: priority)
-        reportServed(&actions)
+        var actions = servedRequestsDidChange()
         sendAheadIfRoom(&actions)
         return actions
     }
