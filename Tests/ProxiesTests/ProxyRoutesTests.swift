@@ -17,8 +17,11 @@ import Testing
 
     /// The text, the code of the load's error, and whether another route may succeed.
     @Test func causes() {
+        let refusal = TransportError(.connect, "a:1", .refused)
+        let offline = TransportError(.resolve, "a:1", .resolverFailed("?"), isOffline: true)
         let cases: [(ProxyError.Cause, String, URLError.Code, Bool)] = [
-            (.unreachable("no route"), "no route", .cannotConnectToHost, true),
+            (.unreachable(refusal), refusal.description, .cannotConnectToHost, true),
+            (.unreachable(offline), offline.description, .notConnectedToInternet, true),
             (.silent, "it does not answer", .cannotConnectToHost, true),
             (.unanswered("its reply"), "timed out; its reply was waited for", .timedOut, false),
             (.status(403, "No"), "it answered 403 No", .cannotConnectToHost, false),
@@ -55,10 +58,10 @@ import Testing
 
     @Test func failuresAreSentences() {
         var routes = ProxyRoutes([Self.proxy("a"), nil])
-        let isTaken = routes.takeNext(after: Self.error(.unreachable("no route.")))
+        let isTaken = routes.takeNext(after: Self.error(.malformed("no route.")))
         #expect(isTaken)
         let text = String(describing: routes.failure(Self.error(.closed, "b")))
-        #expect(text.contains("no route. The proxy http://b:1") && !text.contains(".."))
+        #expect(text.contains("(no route.). The proxy http://b:1") && !text.contains(".."))
     }
 
     @Test func routesAreTriedInTurn() {

@@ -1,11 +1,12 @@
 import Foundation
 import LoadingKitCore
+import LoadingKitTransport
 
 /// The failure of a connection through a proxy. It names the proxy, as the destination is not the cause.
 package struct ProxyError: Error, Hashable, CustomStringConvertible {
     package enum Cause: Error, Hashable {
         /// The proxy cannot be reached, for the given reason.
-        case unreachable(String)
+        case unreachable(TransportError)
         /// The proxy did not answer in the time allowed while there is another route.
         case silent
         /// The message that the proxy has not completely sent in time.
@@ -46,6 +47,7 @@ extension LoadFailure {
             switch error.cause {
             case .authentication: .userAuthenticationRequired
             case .unanswered: .timedOut
+            case .unreachable(let error) where error.isOffline: .notConnectedToInternet
             case .unreachable, .silent, .status, .refused, .malformed, .closed, .unusableName: .cannotConnectToHost
             }
         self.init(code, error.description)
@@ -55,7 +57,7 @@ extension LoadFailure {
 extension ProxyError.Cause {
     fileprivate var text: String {
         switch self {
-        case .unreachable(let reason): reason
+        case .unreachable(let error): error.description
         case .silent: "it does not answer"
         case .unanswered(let awaited): "timed out; \(awaited) was waited for"
         case .status(let status, let reason): "it answered \(status)\(reason.isEmpty ? "" : " \(reason)")"

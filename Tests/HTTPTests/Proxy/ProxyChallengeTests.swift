@@ -124,6 +124,20 @@ import Testing
         #expect(answerer.seen.snapshot == ["task's task: HTTPBasic r 0 -"])
     }
 
+    /// A proxy that closes its connection after each password gets no more of them than one connection explains.
+    @Test func aProxyThatClosesAfterEachPasswordIsAskedTwice() async throws {
+        let closing: [ScriptedPeer.Step] = [.expectRequest, Self.refusal(), .expectRequest, .close]
+        let peer = try ScriptedPeer(scripts: Array(repeating: closing, count: 5))
+        defer { peer.stop() }
+        let answerer = ChallengeAnswerer { _ in Self.accepted }
+        try await withTimeout {
+            let session = Self.session(peer, delegate: answerer, authority: try CertificateAuthority())
+            let outcome = await session.outcome(try Self.request("https://localhost/a"))
+            #expect(outcome == .failed(.cannotConnectToHost))
+        }
+        #expect(peer.requests.snapshot.map(\.connection) == [0, 0, 1, 1])
+    }
+
     /// Wrong passwords, each disposition, and credentials in the proxy's settings, for both ways through a proxy.
     @Test(arguments: ["http", "https"]) func dispositions(scheme: String) async throws {
         let none: Answer = (.useCredential, nil)

@@ -533,6 +533,8 @@ extension HTTPConnectionPool.AttemptFailure {
         let (cause, phase) = ((error as? TransportError)?.cause, (error as? TransportError)?.phase)
         if let error = error as? ProxyError, case .unanswered = error.cause {
             self = .timedOut
+        } else if let error = error as? ProxyError, case .unreachable(let failure) = error.cause {
+            self = failure.cause == .timedOut ? .other : .unreachable
         } else if cause == .timedOut, !hasAnotherRoute {
             self = .timedOut
         } else if case .alert(let alert, _)? = cause, alert.isAboutProtocols {

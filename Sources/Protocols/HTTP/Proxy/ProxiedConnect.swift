@@ -43,6 +43,9 @@ final class ProxiedConnect: PendingConnection {
     /// Whether the tunnel was requested again on the connection that carried the challenge, which the proxy may have
     /// closed meanwhile.
     private var isOnKeptConnection = false
+    /// Whether a kept connection was lost. It is replaced once: a proxy that closes after each wrong password would lock the
+    /// account.
+    private var hasConnectedAnew = false
     private(set) var number: UInt32 = 0
     private var timer: LoopTimer?
     private var completion: ((Result<ByteStream, any Error>) -> Void)?
@@ -95,7 +98,7 @@ final class ProxiedConnect: PendingConnection {
             case .failure(let error) where error.cause == .timedOut && !time.hasAnotherRoute: end(.failure(error))
             case .failure(let error) where error.concernsCertificates:
                 end(.failure(TransportError(error.phase, "the proxy \(proxy.description)", error.cause)))
-            case .failure(let error): fail(.unreachable(error.description))
+            case .failure(let error): fail(.unreachable(error))
             }
         }
         number = attempt.number
@@ -203,7 +206,10 @@ final class ProxiedConnect: PendingConnection {
         // A reset also ends the connection without a response.
         let isReset = (error as? TransportError)?.category == .connectionLost
         let isClosed = isReset || (error as? ProxyError)?.cause == .closed
-        if isClosed, isOnKeptConnection { return connectAnew() }
+        if isClosed, isOnKeptConnection, !hasConnectedAnew {
+            hasConnectedAnew = true
+            return connectAnew()
+        }
         if isReset { return fail(.closed) }
         end(.failure(error))
     }
