@@ -152,8 +152,10 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         }
     }
 
+    /// Sends a body that waited for 100. A response in its place does not want the body.
     func continueSending(_ number: HTTP2StreamID) {
-        find(number)?.body?.awaitsContinue = false
+        guard let stream = find(number), !stream.hasResponse else { return }
+        stream.body?.awaitsContinue = false
         flushLater()
     }
 
