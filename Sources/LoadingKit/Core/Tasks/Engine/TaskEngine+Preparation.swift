@@ -42,7 +42,7 @@ extension TaskEngine {
         }
     }
 
-    func runOnPool<Value: Sendable>(
+    private func runOnPool<Value: Sendable>(
         _ work: @escaping @Sendable () throws -> Value, _ next: @escaping (Value) -> Void
     ) {
         let next = LoopTransfer(next)

@@ -28,6 +28,10 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
     private var resuming: Resuming?
     /// Whether it is still to be reported to the delegate that no bytes of an earlier download are used.
     private var beginsAnew = false
+    /// Whether the file of a resumed download is being opened.
+    private var isOpening = false
+    /// Reports the end of a download whose file is still being opened.
+    private var reportWhenOpened: (() -> Void)?
     /// The location of the file, once it is complete.
     private var location: URL?
 
@@ -48,20 +52,41 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
             open(DownloadFile(), for: engine)
             return engine.load(prepared: request)
         }
-        engine.runOnPool(
-            {
+        isOpening = true
+        BlockingPool.shared.run { [loop = engine.loop] in
+            let opened = Result {
                 let data = try resumption.get()
                 return (data, try DownloadFile(resuming: data.fileName, count: data.count))
-            },
-            { [self] (data: ResumeData, file: DownloadFile) in
-                open(file, for: engine)
-                guard file.count > 0 else {
-                    beginsAnew = true
-                    return engine.load(prepared: request)
+            }
+            loop.perform { [self] in
+                isOpening = false
+                if let report = reportWhenOpened.take() { return Self.leave(try? opened.get().1, loop, report) }
+                guard !engine.isOver else { return }
+                switch opened {
+                case .success((let data, let file)): resume(data, in: file, request, for: engine)
+                case .failure(let error): engine.end(with: error)
                 }
-                resuming = Resuming(data: data, offset: file.count, whole: request)
-                engine.load(changed: data.rest(of: request, from: file.count))
-            })
+            }
+        }
+    }
+
+    private func resume(_ data: ResumeData, in file: DownloadFile, _ request: URLRequest, for engine: any SinkEngine) {
+        open(file, for: engine)
+        guard file.count > 0 else {
+            beginsAnew = true
+            return engine.load(prepared: request)
+        }
+        resuming = Resuming(data: data, offset: file.count, whole: request)
+        engine.load(changed: data.rest(of: request, from: file.count))
+    }
+
+    /// Closes the file of a download that ended before it began.
+    private static func leave(_ file: DownloadFile?, _ loop: EventLoop, _ report: @escaping () -> Void) {
+        let report = LoopTransfer(report)
+        BlockingPool.shared.run {
+            file?.leave()
+            loop.perform { report.value() }
+        }
     }
 
     func open(_ file: DownloadFile, for engine: any SinkEngine) {
@@ -185,7 +210,12 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
     /// The load has failed, and the error gets the resume data; or a program has cancelled it with a request for resume
     /// data. Without resume data the file is deleted.
     func settle(_ error: any Error, for engine: any SinkEngine, _ report: @escaping (any Error) -> Void) {
-        guard let spool else { return report(withEarlierData(error)) }
+        guard let spool else {
+            let settled = withEarlierData(error)
+            guard isOpening, settled.hasData else { return report(settled.error) }
+            // Not earlier: the recipient may resume the download at once, and one download at a time has the file.
+            return reportWhenOpened = { report(settled.error) }
+        }
         // The decoded content of a resumed download is in another file than the spool's.
         if coding != nil, let decoded = location.take() { Self.remove(decoded) }
         guard let coded = codedSpool.take() else {
@@ -197,10 +227,10 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
     }
 
     /// The file of a resumed download is not open yet: the download can be resumed from the earlier resume data.
-    private func withEarlierData(_ error: any Error) -> any Error {
+    private func withEarlierData(_ error: any Error) -> (error: any Error, hasData: Bool) {
         guard let failure = error as? URLError, needsResumeData(failure), let data = try? resumption?.get().encoded
-        else { return error }
-        return failure.adding(data, NSURLSessionDownloadTaskResumeData)
+        else { return (error, false) }
+        return (failure.adding(data, NSURLSessionDownloadTaskResumeData), true)
     }
 
     /// Not where the program has cancelled the download without a request for the data.

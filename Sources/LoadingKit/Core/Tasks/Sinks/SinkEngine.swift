@@ -16,8 +16,6 @@ protocol SinkEngine: TaskRunner, Sendable {
     func load(prepared request: URLRequest)
     /// Loads a request other than the task's first one.
     func load(changed request: URLRequest)
-    /// Runs `work`, which may block, on the pool, and then `next` on the loop, unless the task has ended.
-    func runOnPool<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value, _ next: @escaping (Value) -> Void)
     /// Makes a response, or one of its parts with its own head, the task's response.
     func note(_ response: URLResponse)
     func release(_ reason: TaskStage.Hold)
