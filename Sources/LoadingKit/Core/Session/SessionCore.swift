@@ -125,10 +125,10 @@ package final class SessionCore: LiveSession, @unchecked Sendable {  // confined
     /// A task was created and is not resumed yet. Where it is resumed on the loop, its load may end before this is noted.
     func remember(_ task: URLSessionTask) {
         loop.perform {
-            guard !task.hasEnded, task.state != .completed else { return }
-            if case .open = self.phase, self.entries[task.taskIdentifier] == nil {
-                self.entries[task.taskIdentifier] = task
-            }
+            guard !task.hasEnded, case .open = self.phase, self.entries[task.taskIdentifier] == nil,
+                task.state != .completed
+            else { return }
+            self.entries[task.taskIdentifier] = task
         }
     }
 
