@@ -11,7 +11,7 @@ import Testing
     /// Which errors of a completion may come from its own success before, and what the object must then share.
     @Test func evidence() {
         typealias Evidence = UploadCompletion.Evidence
-        let cases: [(kind: S3Error.Kind, isContinuedWhole: Bool, first: Evidence?, second: Evidence?)] = [
+        let cases: [(kind: S3Error.Kind, isContinuedWhole: Bool, first: Evidence?, later: Evidence?)] = [
             (.noSuchUpload, false, .content, .size), (.noSuchUpload, true, .content, .content),
             (.preconditionFailed, false, nil, .content), (.preconditionFailed, true, .content, .content),
             (.other, true, nil, nil), (.serverFailure, true, nil, nil), (.noSuchKey, true, nil, nil),
@@ -19,8 +19,32 @@ import Testing
         ]
         for sample in cases {
             let completion = UploadCompletion(size: 0, parts: [], isContinuedWhole: sample.isContinuedWhole)
-            #expect(completion.evidence(after: sample.kind, attempt: 1) == sample.first, "\(sample.kind)")
-            #expect(completion.evidence(after: sample.kind, attempt: 2) == sample.second, "\(sample.kind)")
+            #expect(completion.evidence(after: sample.kind, mayBeStored: false) == sample.first, "\(sample.kind)")
+            #expect(completion.evidence(after: sample.kind, mayBeStored: true) == sample.later, "\(sample.kind)")
+        }
+    }
+
+    /// An attempt that the server has refused has stored nothing: an older object of the same size is no evidence.
+    @Test(arguments: [("SlowDown", 503, false), ("InternalError", 500, true), ("InternalError", 200, true)])
+    func anAttemptThatWasAnswered(_ code: String, _ status: Int, isSuccess: Bool) async throws {
+        let address = try S3Address(bucket: "bucket", key: "k")
+        func error(_ code: String, _ status: Int) -> S3Error {
+            let body = Data("<Error><Code>\(code)</Code></Error>".utf8)
+            return S3Error(S3Answer(status: status, fields: [:], body: body), address)
+        }
+        let parts = [S3Upload.Part(number: 1, eTag: "a", size: 2)]
+        let completion = UploadCompletion(size: 2, parts: parts, isContinuedWhole: false)
+        var failures = [error(code, status), error("NoSuchUpload", 404)]
+        let head = S3Answer(status: 200, fields: ["ETag": "x-1", "Content-Length": "2"], body: Data())
+        do {
+            let stored = try await completion.run(attempts: 3, clock: S3Clock(date: { Date() }, sleep: { _ in })) {
+                throw failures.removeFirst()
+            } head: {
+                head
+            }
+            #expect(isSuccess && stored.object.eTag == "x-1")
+        } catch let error as S3Error {
+            #expect(!isSuccess && error.kind == .noSuchUpload)
         }
     }
 

@@ -31,33 +31,43 @@ struct UploadCompletion: Sendable {
     func run(
         attempts: Int, clock: S3Clock, request: () async throws -> S3Answer, head: () async throws -> S3Answer
     ) async throws -> (answer: S3Answer, object: S3StoredObject) {
-        var sent = 0
+        var mayBeStored = false
         do {
             let answer = try await PartRetry.repeating(attempts, clock) {
-                sent += 1
-                return try await request()
+                do { return try await request() } catch {
+                    mayBeStored = mayBeStored || Self.mayHaveStored(error)
+                    throw error
+                }
             }
             return (answer, try MultipartMessages.storedObject(answer))
         } catch let error as S3Error {
-            guard let evidence = evidence(after: error.kind, attempt: sent),
+            guard let evidence = evidence(after: error.kind, mayBeStored: mayBeStored),
                 let answer = try? await PartRetry.repeating(attempts, clock, head), isStored(answer, evidence)
             else { throw error }
             return (answer, S3StoredObject(eTag: answer.field("ETag"), versionID: answer.field("x-amz-version-id")))
         }
     }
 
+    /// Whether an attempt that ended with this error may have stored the object: it had no answer, or the server failed
+    /// while it performed the request.
+    static func mayHaveStored(_ error: any Error) -> Bool {
+        guard let error = error as? S3Error else { return true }
+        return error.kind == .serverFailure || error.code == "InternalError"
+    }
+
     /// The evidence that shows that the object is stored all the same; nil where the error is not the result of an
     /// earlier success.
     ///
-    /// - Parameter attempt: the number of the attempt that failed, from 1. The session may have sent the first one twice.
-    func evidence(after kind: S3Error.Kind, attempt: Int) -> Evidence? {
+    /// - Parameter mayBeStored: whether an earlier attempt may have stored the object. Also where there was none, the
+    ///   session may have sent the request twice.
+    func evidence(after kind: S3Error.Kind, mayBeStored: Bool) -> Evidence? {
         switch kind {
-        // The server has just accepted a part of the upload, and then an attempt had no answer.
-        case .noSuchUpload where attempt > 1 && !isContinuedWhole: .size
+        // The server has just accepted a part of the upload, and then an attempt may have been successful.
+        case .noSuchUpload where mayBeStored && !isContinuedWhole: .size
         // An older object may have the same size: one that was there before the upload was aborted, or that the
         // condition protects.
         case .noSuchUpload: .content
-        case .preconditionFailed: attempt > 1 || isContinuedWhole ? .content : nil
+        case .preconditionFailed: mayBeStored || isContinuedWhole ? .content : nil
         default: nil
         }
     }
