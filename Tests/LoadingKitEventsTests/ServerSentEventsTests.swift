@@ -111,16 +111,19 @@ import Testing
         }
     }
 
-    /// Connections that end before the TLS handshake is complete are failures of the network, too.
-    @Test func aBreakInTheHandshakeIsNotTheEnd() async throws {
+    /// Connections that end before the TLS handshake is complete are failures of the network, too, where the server has
+    /// answered before. A server without usable TLS would fail for ever.
+    @Test(arguments: [true, false]) func aBreakInTheHandshake(comesLater: Bool) async throws {
         let authority = try CertificateAuthority()
         let tls = TLSServerOptions(try authority.issue())
         let stream = ScriptedPeer.Step.respond(
             "data: a\n\n", fields: ["Content-Type: \(Self.type)", "Connection: close"])
-        let peer = try ScriptedPeer(scripts: [
-            [.expectAnything, .close], [.expectAnything, .reset], [.startTLS(tls), .expectRequest, stream],
-            [.startTLS(tls), .expectRequest, .send("HTTP/1.1 204 No Content\r\n\r\n")],
-        ])
+        let first: [[ScriptedPeer.Step]] = comesLater ? [[.startTLS(tls), .expectRequest, stream]] : []
+        let peer = try ScriptedPeer(
+            scripts: first + [
+                [.expectAnything, .close], [.expectAnything, .reset],
+                [.startTLS(tls), .expectRequest, .send("HTTP/1.1 204 No Content\r\n\r\n")],
+            ])
         defer { peer.stop() }
         let configuration = URLSessionConfiguration.ephemeral
         configuration.tlsTrustRoots = .pem(authority.certificatePEM)
@@ -129,8 +132,13 @@ import Testing
         let url = try #require(URL(string: peer.url().replacing("http:", with: "https:")))
         let pauses = Recorder<Double>()
         let events = session.events(from: url, options: Self.options(pauses))
-        #expect(try await Self.all(events) == [":message:a"])
-        #expect(pauses.snapshot == [3, 6, 3])
+        if comesLater {
+            #expect(try await Self.all(events) == [":message:a"])
+            #expect(pauses.snapshot == [3, 3, 6])
+        } else {
+            let error = await #expect(throws: URLError.self) { try await Self.all(events) }
+            #expect(error?.code == .secureConnectionFailed && pauses.count == 0)
+        }
     }
 
     @Test(arguments: [

@@ -62,9 +62,12 @@ struct EventStreamConnector: Sendable {
 
 extension URLError {
     /// Whether a retry may succeed: the request may be valid, and the network or the server was not ready.
-    /// `secureConnectionFailed` is also the code of a connection that has ended within the TLS handshake.
-    var mayPass: Bool {
+    ///
+    /// `secureConnectionFailed` is the code of a server that has no TLS, or none that this client can use, and also of a
+    /// connection that broke within the TLS handshake. A server that has answered before has usable TLS.
+    func mayPass(hasAnswered: Bool) -> Bool {
         switch code {
+        case .secureConnectionFailed: hasAnswered
         case .cancelled, .badURL, .unsupportedURL, .userAuthenticationRequired, .userCancelledAuthentication,
             .httpTooManyRedirects, .redirectToNonExistentLocation, .appTransportSecurityRequiresSecureConnection,
             .serverCertificateHasBadDate, .serverCertificateUntrusted, .serverCertificateHasUnknownRoot,

@@ -19,6 +19,8 @@ final class EventStreamReader {
     private var lastEventID: String
     private var connection = Connection.none
     private var attempt = 0
+    /// Whether the server has answered a request.
+    private var hasAnswered = false
     /// Seconds to wait before the next connection.
     private var pause: Double?
     /// The received events, in order; those before `given` were delivered.
@@ -84,7 +86,7 @@ final class EventStreamReader {
             attempt += 1
             monitor.change(to: .connecting(attempt: attempt))
             take(try await connector.connect(lastEventID: lastEventID))
-        } catch let error as URLError where error.mayPass && !Task.isCancelled {
+        } catch let error as URLError where error.mayPass(hasAnswered: hasAnswered) && !Task.isCancelled {
             settle(.attemptFailed(retryAfter: nil), error)
         } catch {
             end(error)
@@ -92,6 +94,7 @@ final class EventStreamReader {
     }
 
     private func take(_ response: EventStreamConnector.Response) {
+        hasAnswered = true
         switch response {
         case .stream(let bytes):
             policy.connectionDidOpen()
@@ -115,7 +118,7 @@ final class EventStreamReader {
             defer { learn(from: parser) }
             try parser.receive(piece, into: &events)
             connection = .open(body, parser)
-        } catch let error as URLError where error.mayPass && !Task.isCancelled {
+        } catch let error as URLError where error.mayPass(hasAnswered: hasAnswered) && !Task.isCancelled {
             settle(.connectionLost, error)
         } catch {
             end(error)
