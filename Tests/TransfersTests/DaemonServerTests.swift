@@ -168,7 +168,8 @@ import Testing
         }
     }
 
-    @Test func itsEndEndsTheSessions() async throws {
+    /// The next daemon waits for the programs that were attached.
+    @Test func itsEndLeavesTheSessionsAttached() async throws {
         try await withTimeout {
             let server = try ServerInProcess()
             await server.untilItServes()
@@ -178,8 +179,8 @@ import Testing
             await server.performer.attached.wait(for: 1)
             server.server.stop("the test ends it")
             await server.ended.wait(for: 1)
-            await server.performer.detached.wait(for: 1)
             _ = program.readAll()
+            #expect(server.performer.detached.count == 0)
         }
     }
 }

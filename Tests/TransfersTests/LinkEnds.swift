@@ -100,6 +100,8 @@ final class Signals: Sendable {
 
     private let state = Guarded(State())
 
+    var count: Int { state.withLock { $0.count } }
+
     func fire() {
         let due = state.withLock { state in
             state.count += 1

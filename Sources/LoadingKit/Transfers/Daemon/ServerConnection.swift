@@ -35,16 +35,12 @@ final class ServerConnection: SocketLinkOwner, @unchecked Sendable {  // confine
         link.start()
     }
 
-    /// Closes the connection because the daemon ends.
+    /// Closes the connection because the daemon ends. A session stays attached: the next daemon waits for its program.
     func end() { if leave() { link.close() } }
 
     /// False where the connection has ended before.
     private func leave() -> Bool {
-        switch state {
-        case .greeting, .open: break
-        case .attached(_, let channel): channel.detach()
-        case .ended: return false
-        }
+        if case .ended = state { return false }
         state = .ended
         timer?.cancel()
         return true
@@ -56,7 +52,10 @@ final class ServerConnection: SocketLinkOwner, @unchecked Sendable {  // confine
         didClose()
     }
 
-    private func didClose() { if leave() { server.connectionDidEnd(self) } }
+    private func didClose() {
+        if case .attached(_, let channel) = state { channel.detach() }
+        if leave() { server.connectionDidEnd(self) }
+    }
 
     private func setTimer(_ seconds: Double) {
         timer?.cancel()
