@@ -57,6 +57,30 @@
             #expect(storage(folder).allCredentials.isEmpty)
         }
 
+        @Test("what another process changes is there after a reload, and the session's credentials are kept")
+        func changesOfOthers() async throws {
+            let folder = try TemporaryFolder()
+            let own = storage(folder)
+            let session = URLCredential(user: "s", password: "q", persistence: .forSession)
+            own.set(session, for: Self.space)
+            own.set(permanent("a"), for: Self.space)
+            own.set(permanent("b"), for: Self.proxy)
+            own.reload()
+            await flush(own)
+            own.reload()
+            #expect(
+                own.allCredentials == [
+                    Self.space: ["s": session, "a": permanent("a")], Self.proxy: ["b": permanent("b")],
+                ])
+            let other = storage(folder)
+            other.remove(permanent("b"), for: Self.proxy)
+            other.set(permanent("a", "new"), for: Self.space)
+            await flush(other)
+            own.reload()
+            #expect(own.allCredentials == [Self.space: ["s": session, "a": permanent("a", "new")]])
+            #expect(own.defaultCredential(for: Self.space) == session)
+        }
+
         @Test("nothing of them can be read in the files, which are their user's alone")
         func secrecy() async throws {
             let folder = try TemporaryFolder()

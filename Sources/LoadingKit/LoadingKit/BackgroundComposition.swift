@@ -53,23 +53,20 @@
         }
 
         /// The configuration for a session's transfers, without the session's settings.
-        private static func configuration(
-            _ session: SessionDescription
-        ) -> (URLSessionConfiguration, haveStoresChanged: @Sendable () -> Bool) {
+        private static func configuration(_ session: SessionDescription) -> URLSessionConfiguration {
             let configuration = URLSessionConfiguration.ephemeral
             configuration.urlCache = nil
             // The daemon performs the transfers of several programs.
             configuration.settings.recorders = []
-            guard let folder = session.storeFolder else { return (configuration, { false }) }
-            let stores = StoreLocation.stores(in: folder)
-            if let cookies = stores.cookies {
+            let stores = session.storeFolder.map { StoreLocation.stores(in: $0) }
+            if let cookies = stores?.cookies {
                 configuration.httpCookieStorage = HTTPCookieStorage(persistence: cookies)
             }
-            if let credentials = stores.credentials {
+            if let credentials = stores?.credentials {
                 configuration.urlCredentialStorage = URLCredentialStorage(credentials)
             }
-            if let hsts = stores.hsts { configuration.settings.hsts = HSTSStore(persistence: hsts) }
-            return (configuration, stores.haveChanged)
+            if let hsts = stores?.hsts { configuration.settings.hsts = HSTSStore(persistence: hsts) }
+            return configuration
         }
     }
 #else

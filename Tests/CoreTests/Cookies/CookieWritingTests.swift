@@ -14,7 +14,11 @@ struct CookieWritingTests {
 
         init(kept: [CookieRecord] = []) { self.kept = kept }
 
+        let stored = Box<String?>(nil)
+
         func load() throws -> [CookieRecord] { kept }
+
+        func version() throws -> String? { stored.value }
 
         func write(_ edits: [CookieEdit], completion: @escaping @Sendable ((any Error)?) -> Void) {
             batches.value.append(edits)
@@ -88,6 +92,24 @@ struct CookieWritingTests {
         #expect(done.value == ["nothing", "a", "b"])
         HTTPCookieStorage().flush { _ in done.value.append("memory") }
         #expect(done.value.last == "memory")
+    }
+
+    @Test("a reload keeps what is not written")
+    func reload() throws {
+        let slow = Slow()
+        defer { slow.stop() }
+        let storage = HTTPCookieStorage(persistence: slow)
+        for name in ["a", "b"] { storage.setCookie(try cookie(name)) }
+        slow.stored.value = "1"
+        storage.reload()
+        #expect(storage.cookies?.map(\.name) == ["a", "b"])
+        slow.finish()
+        slow.finish()
+        storage.reload()
+        #expect(storage.cookies?.map(\.name) == ["a", "b"], "nothing was written since")
+        slow.stored.value = "2"
+        storage.reload()
+        #expect(storage.cookies?.isEmpty == true)
     }
 
     @Test("what failed is written with the next change or flush")

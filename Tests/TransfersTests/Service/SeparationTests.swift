@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKitLoopbackServer
+import LoadingKitPersistence
 import TestSupport
 import Testing
 
@@ -52,22 +53,48 @@ import Testing
             }
         }
 
-        @Test("what begins after the program has changed its stores is loaded with those")
+        @Test(
+            "what begins after the program has changed its stores is loaded with those, and with the session's cookies")
         func changedStores() async throws {
             try await withTimeout {
                 let harness = try ServiceHarness()
-                let server = try LoopbackServer { _ in .text("hello") }
+                let server = try LoopbackServer { request in
+                    .text(request.fields[name: "Cookie"] ?? "-").adding("Set-Cookie", "session=1")
+                        .adding("Set-Cookie", "kept=1; Max-Age=1000")
+                }
                 defer { server.stop() }
+                let file = harness.folder.file("Cookies.sqlite")
+                let storages = Recorder<HTTPCookieStorage>()
+                harness.makeConfiguration.value = {
+                    let configuration = URLSessionConfiguration.ephemeral
+                    let storage = HTTPCookieStorage(persistence: CookieDatabase(url: file))
+                    storages.append(storage)
+                    configuration.httpCookieStorage = storage
+                    return configuration
+                }
                 let service = try harness.start()
                 defer { service.stop() }
                 let program = TestProgram(service, try harness.description())
+                var received: [Set<String>] = []
                 for identifier in 1...3 {
-                    harness.storesHaveChanged.value = identifier == 3
                     try await program.download(identifier, server.url())
-                    #expect(try await program.end(of: identifier).error == nil)
+                    let end = try await program.end(of: identifier)
+                    let text = try String(contentsOfFile: try #require(end.file), encoding: .utf8)
+                    received.append(Set(text.components(separatedBy: "; ")))
+                    try await storages.snapshot.last?.flush()
+                    guard identifier == 2 else { continue }
+                    let others = HTTPCookieStorage(persistence: CookieDatabase(url: file))
+                    let host = try #require(URL(string: server.url())?.host)
+                    others.setCookie(
+                        try #require(
+                            HTTPCookie(properties: [
+                                .name: "others", .value: "1", .domain: host, .path: "/", .version: "1",
+                                .maximumAge: "1000",
+                            ])))
+                    try await others.flush()
                 }
-                let connections = server.requests.snapshot.map(\.connection)
-                #expect(connections.count == 3 && !connections.prefix(2).contains(connections[2]))
+                #expect(received == [["-"], ["session=1", "kept=1"], ["session=1", "kept=1", "others=1"]])
+                #expect(storages.snapshot.count == 1)
             }
         }
     }

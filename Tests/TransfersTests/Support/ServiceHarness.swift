@@ -21,7 +21,7 @@ final class ServiceHarness: Sendable {
     let conditionsAreGood = Box(true)
     let conditionLooks = Recorder<Bool>()
     let boot = Box("boot")
-    let storesHaveChanged = Box(false)
+    let makeConfiguration = Box<@Sendable () -> URLSessionConfiguration>({ .ephemeral })
     /// Of files to upload; below 0: none are made.
     let largestCopy = Box(UploadFile.largestCopy)
 
@@ -32,9 +32,7 @@ final class ServiceHarness: Sendable {
     }
 
     func start(_ journal: (any TransferJournal)? = nil) throws -> TransferService {
-        var environment = TransferService.Environment { [storesHaveChanged] _ in
-            (URLSessionConfiguration.ephemeral, haveStoresChanged: { storesHaveChanged.value })
-        }
+        var environment = TransferService.Environment { [makeConfiguration] _ in makeConfiguration.value() }
         environment.wallClock = WallClock { [wall] in wall.value }
         environment.time = .manual(time)
         environment.random = { [randomness, pauses] in

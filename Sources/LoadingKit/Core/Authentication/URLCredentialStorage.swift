@@ -18,9 +18,27 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
         var defaultUsers: [URLProtectionSpace: String] = [:]
         /// The store of permanent credentials; nil for a storage in memory.
         var store: (any CredentialStore)?
+        /// The version of the store that was loaded last by ``reload()``.
+        var version: String?
+        /// The number of changes that were saved in the store.
+        var saves: UInt64 = 0
 
         func defaultCredential(for space: URLProtectionSpace) -> URLCredential? {
             defaultUsers[space].flatMap { credentials[space]?[$0] }
+        }
+
+        /// Adds credentials of the store, except where there is already one for the same space and user.
+        mutating func add(_ kept: [StoredCredential]) {
+            for stored in kept {
+                guard let user = stored.credential.user, credentials[stored.space]?[user] == nil else { continue }
+                credentials[stored.space, default: [:]][user] = stored.credential
+                if stored.isDefault, defaultUsers[stored.space] == nil { defaultUsers[stored.space] = user }
+            }
+        }
+
+        mutating func removePermanent() {
+            credentials = credentials.mapValues { $0.filter { !$0.value.isPermanent } }.filter { !$0.value.isEmpty }
+            defaultUsers = defaultUsers.filter { credentials[$0.key]?[$0.value] != nil }
         }
     }
 
@@ -44,15 +62,29 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
     /// Keeps permanent credentials in `store` from now on. The credentials of `store` are added to the storage, except
     /// where the storage already has one for the same space and user.
     package func attach(_ store: any CredentialStore) {
-        let kept = store.load()
+        let kept = (try? store.load()) ?? []
         state.withLock { state in
-            for stored in kept {
-                guard let user = stored.credential.user, state.credentials[stored.space]?[user] == nil else { continue }
-                state.credentials[stored.space, default: [:]][user] = stored.credential
-                if stored.isDefault, state.defaultUsers[stored.space] == nil { state.defaultUsers[stored.space] = user }
-            }
+            state.add(kept)
             state.store = store
         }
+    }
+
+    /// Takes over what other processes have changed in the store. Credentials that are not permanent are kept. May block.
+    package func reload() {
+        let (store, last, saves) = state.withLock { ($0.store, $0.version, $0.saves) }
+        guard let store, let version = try? store.version(), version != last, let kept = try? store.load() else {
+            return
+        }
+        let hasChanged = state.withLock { state in
+            // A change that was made meanwhile may be missing from what was loaded. The next call loads again.
+            guard state.saves == saves else { return false }
+            let former = state.credentials
+            state.removePermanent()
+            state.add(kept)
+            state.version = version
+            return state.credentials != former
+        }
+        if hasChanged { postChanged() }
     }
 
     // MARK: Reading
@@ -124,7 +156,7 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
 
     package func removeAll() {
         change { state in
-            defer { state = State(store: state.store) }
+            defer { (state.credentials, state.defaultUsers) = ([:], [:]) }
             // The store may have credentials of another process, which are removed, too.
             return state.credentials.isEmpty && state.store == nil ? [] : [.forgetAll]
         }
@@ -159,11 +191,17 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
             let effects = body(&state)
             // Called while the lock is held, so that changes are saved in their order.
             let changes = effects.compactMap { $0 }
-            if !changes.isEmpty { state.store?.save(changes) }
+            if !changes.isEmpty {
+                state.store?.save(changes)
+                state.saves += 1
+            }
             return effects
         }
-        guard !effects.isEmpty else { return }
-        // Not on the event loop: an observer may block, or wait for the main thread.
+        if !effects.isEmpty { postChanged() }
+    }
+
+    /// Not on the event loop: an observer may block, or wait for the main thread.
+    private func postChanged() {
         BlockingPool.userCode.runOffLoop {
             NotificationCenter.default.post(name: .NSURLCredentialStorageChanged, object: self)
         }
@@ -192,14 +230,22 @@ public let NSURLCredentialStorageRemoveSynchronizableCredentials: String =
 
 /// The store for the credentials of a credential storage that outlive the process. Thread-safe.
 package protocol CredentialStore: Sendable {
-    /// Returns the credentials that were saved last. May block.
-    func load() -> [StoredCredential]
+    /// Returns the credentials that were saved last. Throws where they cannot be read. May block.
+    func load() throws -> [StoredCredential]
+
+    /// A value that is another one after another process has changed the stored credentials; nil where there is none. May
+    /// block.
+    func version() throws -> String?
 
     /// Saves changes, in the order of the calls. Must not block, and must not call the storage, which holds a lock.
     func save(_ changes: [CredentialChange])
 
     /// Calls `completion`, on any thread, when all changes are on disk or could not be written.
     func flush(_ completion: @escaping @Sendable () -> Void)
+}
+
+extension CredentialStore {
+    package func version() throws -> String? { nil }
 }
 
 /// One change of the stored credentials. Credentials of other processes are not affected.

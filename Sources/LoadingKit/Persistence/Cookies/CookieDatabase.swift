@@ -39,7 +39,7 @@
             }
         }
 
-        func version() throws -> String? { try database.version() }
+        package func version() throws -> String? { try database.version() }
 
         package func write(_ edits: [CookieEdit], completion: @escaping @Sendable ((any Error)?) -> Void) {
             BlockingPool.shared.run { [database] in

@@ -41,7 +41,7 @@
 
         // MARK: Reading
 
-        package func load() -> [StoredCredential] {
+        package func load() throws -> [StoredCredential] {
             do {
                 guard database.exists else { return [] }
                 let key = try StoreKey.read(keyFile)
@@ -58,11 +58,15 @@
                 return credentials
             } catch {
                 database.report(error, "credentials cannot be read")
-                return []
+                throw error
             }
         }
 
-        func version() throws -> String? { try database.version() }
+        package func version() throws -> String? {
+            // As long as saved changes are not on disk, the credentials there are not those of the storage.
+            writes.drain()
+            return writes.isEmpty ? try database.version() : nil
+        }
 
         private static func credential(_ row: SQLiteRow, _ key: StoreKey) -> StoredCredential? {
             guard let identity = row.value(0, Data.self), let isDefault = row.value(1, Bool.self),

@@ -21,6 +21,9 @@ final class WriteBehind<Change: Sendable>: Sendable {
     /// The failed changes that are retried. Their number is limited, as the disk may be broken for long.
     static func kept(_ changes: [Change]) -> [Change] { Array(changes.suffix(10_000)) }
 
+    /// Whether no changes wait.
+    var isEmpty: Bool { state.withLock { $0.waiting.isEmpty } }
+
     func add(_ changes: [Change]) { schedule { $0.waiting += changes } }
 
     /// Calls back after all earlier changes were written, or writing them was attempted.

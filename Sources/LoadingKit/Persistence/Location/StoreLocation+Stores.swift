@@ -7,8 +7,6 @@ extension StoreLocation {
         package let cookies: (any CookiePersistence)?
         package let credentials: (any CredentialStore)?
         package let hsts: (any HSTSPersistence)?
-        /// Whether another process has changed the cookies or the credentials since the stores were made. May block.
-        package let haveChanged: @Sendable () -> Bool
     }
 
     /// The identity of this program: its bundle identifier, or its name and location.
@@ -30,20 +28,12 @@ extension StoreLocation {
     package static func stores(in folder: String) -> Stores {
         #if Persistence
             let folder = URL(fileURLWithPath: folder, isDirectory: true)
-            let cookies = CookieDatabase(url: folder.appendingPathComponent("Cookies.sqlite"))
-            let credentials = CredentialDatabase(folder: folder)
-            let versions: @Sendable () throws -> [String?] = { [try cookies.version(), try credentials.version()] }
-            let first = try? versions()
             return Stores(
-                cookies: cookies, credentials: credentials,
-                hsts: HSTSDatabase(url: folder.appendingPathComponent(hstsName), former: nil)
-            ) {
-                // Where they cannot be read now, nothing newer could be loaded.
-                guard let now = try? versions() else { return false }
-                return now != first
-            }
+                cookies: CookieDatabase(url: folder.appendingPathComponent("Cookies.sqlite")),
+                credentials: CredentialDatabase(folder: folder),
+                hsts: HSTSDatabase(url: folder.appendingPathComponent(hstsName), former: nil))
         #else
-            return Stores(cookies: nil, credentials: nil, hsts: nil) { false }
+            return Stores(cookies: nil, credentials: nil, hsts: nil)
         #endif
     }
 

@@ -15,8 +15,6 @@ final class ServiceSession: @unchecked Sendable {  // confined, as said above
     var untold: Set<Int> = []
     /// Made when there is something to load.
     var urlSession: URLSession?
-    /// Whether the program has changed its stores since ``urlSession`` was made.
-    var haveStoresChanged: @Sendable () -> Bool = { false }
     private(set) var folder: PartFolder
     var transfers: [Int: ServiceTransfer] = [:]
     /// The transfers that have ended, and whose ends the program has not taken.
@@ -52,7 +50,7 @@ final class ServiceSession: @unchecked Sendable {  // confined, as said above
         record.description = description
     }
 
-    /// The next attempt makes another session. Current loads continue with the settings and stores with which they began.
+    /// The next attempt makes another session. Current loads continue with the settings with which they were begun.
     func retireURLSession() {
         urlSession?.finishTasksAndInvalidate()
         urlSession = nil

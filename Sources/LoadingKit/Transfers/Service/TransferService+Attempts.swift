@@ -14,16 +14,20 @@ extension TransferService {
     private static let reportInterval = 0.1
 
     func urlSession(of session: ServiceSession) throws -> URLSession {
-        if let made = session.urlSession, !session.haveStoresChanged() { return made }
-        session.retireURLSession()
-        let (configuration, haveStoresChanged) = environment.makeConfiguration(session.description)
+        if let made = session.urlSession {
+            // The program may have changed its stores on disk.
+            made.core.settings.httpCookieStorage?.reload()
+            made.core.settings.credentialStorage?.reload()
+            return made
+        }
+        let configuration = environment.makeConfiguration(session.description)
         try session.description.apply(to: &configuration.settings)
         // The service's own clock limits the time of a transfer, over all attempts.
         configuration.timeoutIntervalForResource = 0
         configuration.urlCache = nil
         if session.settings.isDiscretionary { configuration.allowsExpensiveNetworkAccess = false }
         let made = URLSession(configuration: configuration)
-        (session.urlSession, session.haveStoresChanged) = (made, haveStoresChanged)
+        session.urlSession = made
         return made
     }
 

@@ -9,12 +9,8 @@ import LoadingKitTransport
 /// transfer is a value, ``TransferState``. The service performs the actions that the state returns.
 package final class TransferService: TransferPerformer, @unchecked Sendable {  // confined to `loop`
     package struct Environment: Sendable {
-        package typealias MakeConfiguration =
-            @Sendable (SessionDescription) -> (URLSessionConfiguration, haveStoresChanged: @Sendable () -> Bool)
-
-        /// The program's handlers and stores for a session, and whether the program has changed the stores since. The
-        /// session's settings are applied to the configuration.
-        package var makeConfiguration: MakeConfiguration
+        /// The program's handlers and stores for a session. The session's settings are applied to them.
+        package var makeConfiguration: @Sendable (SessionDescription) -> URLSessionConfiguration
         package var wallClock = WallClock.system
         package var time = TimeSource.system
         package var areConditionsGood: @Sendable () -> Bool = { MachineConditions().areGoodForDiscretionaryWork }
@@ -28,7 +24,9 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
         /// The greatest size of an upload's file that is copied byte by byte.
         var largestCopy = UploadFile.largestCopy
 
-        package init(makeConfiguration: @escaping MakeConfiguration) { self.makeConfiguration = makeConfiguration }
+        package init(makeConfiguration: @escaping @Sendable (SessionDescription) -> URLSessionConfiguration) {
+            self.makeConfiguration = makeConfiguration
+        }
     }
 
     package let loop: EventLoop

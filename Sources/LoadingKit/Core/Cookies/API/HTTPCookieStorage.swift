@@ -13,6 +13,8 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {  // all state is i
         var jar: CookieJar
         var policy = HTTPCookie.AcceptPolicy.always
         var writes = CookieWriteQueue()
+        /// The version of the persistent store that was loaded last by ``reload()``.
+        var version: String?
     }
 
     let state: Guarded<State>
@@ -205,6 +207,30 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {  // all state is i
         }
         // Not while the lock is held.
         for (cookie, refusal) in zip(cookies, refusals) { note(cookie.name, refusal) }
+    }
+
+    /// Takes over what other processes have changed in the persistent store. Cookies of the session, and changes that may
+    /// not have been written when the store was read, are kept. May block. One call at a time.
+    package func reload() {
+        guard let persistence, let version = try? persistence.version() else { return }
+        let isNew = state.withLock { state in
+            let isNew = state.version != version
+            if isNew { state.writes.beginReading() }
+            return isNew
+        }
+        guard isNew else { return }
+        let (kept, now) = (try? persistence.load(), now())
+        let hasChanged = state.withLock { state in
+            let own = state.writes.endReading()
+            guard let kept else { return false }
+            state.version = version
+            let others = kept.filter { !own.contains($0.identity) }.sorted { $0.creation < $1.creation }
+            let left = own.union(others.map(\.identity))
+            var changes = state.jar.removeAll { !$0.isSessionOnly && !left.contains($0.identity) }
+            for record in others { changes += state.jar.store(record, at: now) }
+            return !changes.isEmpty
+        }
+        if hasChanged { postCookiesChanged() }
     }
 
     private func change(_ body: (inout State, Date) -> [CookieChange]) {

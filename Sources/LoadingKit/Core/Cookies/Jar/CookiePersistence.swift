@@ -10,6 +10,10 @@ package protocol CookiePersistence: Sendable {
     /// Returns the stored cookies, in any order. May block.
     func load() throws -> [CookieRecord]
 
+    /// A value that is another one after another process has changed the stored cookies; nil where there is none. May
+    /// block.
+    func version() throws -> String?
+
     /// Stores changes, in order: all of them or none. Calls `completion` once, on any thread, when they are stored, or
     /// with an error. Does not block.
     func write(_ edits: [CookieEdit], completion: @escaping @Sendable ((any Error)?) -> Void)
@@ -17,6 +21,8 @@ package protocol CookiePersistence: Sendable {
 
 extension CookiePersistence {
     package var identity: String? { nil }
+
+    package func version() throws -> String? { nil }
 }
 
 /// One change of the stored cookies.
@@ -69,11 +75,25 @@ struct CookieWriteQueue: Sendable {
     private var state = State.idle
     private var edits: [CookieEdit] = []
     private var waiters: [Waiter] = []
+    /// The cookies whose changes may be missing from the stored cookies that are being read; nil while none are read.
+    private var unread: Set<CookieRecord.Identity>?
 
     mutating func add(_ changes: [CookieChange], at now: Date) {
-        edits += changes.compactMap { CookieEdit($0, at: now) }
+        let new = changes.compactMap { CookieEdit($0, at: now) }
+        edits += new
+        unread?.formUnion(new.map(\.identity))
         if edits.count > 2 * Self.mostEdits { compact() }
     }
+
+    /// The stored cookies are about to be read.
+    mutating func beginReading() {
+        var pending = edits
+        if case .writing(let batch, _) = state { pending += batch }
+        unread = Set(pending.map(\.identity))
+    }
+
+    /// The stored cookies were read. Returns the cookies whose changes may be missing from them.
+    mutating func endReading() -> Set<CookieRecord.Identity> { unread.take() ?? [] }
 
     /// Keeps the last change of each cookie.
     private mutating func compact() {
