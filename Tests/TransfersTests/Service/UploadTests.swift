@@ -271,6 +271,30 @@ import Testing
             }
         }
 
+        @Test("an upload that the server has answered is not sent again because the connection breaks")
+        func brokenAnswer() async throws {
+            try await withTimeout {
+                let (harness, wasAnswered) = (try ServiceHarness(), Box(false))
+                let server = try LoopbackServer { _ in
+                    guard !wasAnswered.value else { return .text("a second answer") }
+                    wasAnswered.value = true
+                    return .stream(.length(1000), type: "text/plain") { body in
+                        try body.write(Array("an answer ".utf8))
+                        throw CancellationError()
+                    }
+                }
+                defer { server.stop() }
+                let file = try harness.folder.write(Data(count: 1000), to: "file")
+                let service = try harness.start()
+                defer { service.stop() }
+                let program = TestProgram(service, try harness.description())
+                try await program.upload(1, file.path, to: server.url())
+                let end = try await program.end(of: 1)
+                #expect(end.error?.code == URLError.networkConnectionLost.rawValue)
+                #expect(end.response?.head?.statusCode == 200 && server.requests.count == 1)
+            }
+        }
+
         @Test("a body that is too long to be kept is refused")
         func longBody() async throws {
             try await withTimeout {

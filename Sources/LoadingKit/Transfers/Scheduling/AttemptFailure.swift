@@ -18,12 +18,15 @@ enum AttemptFailure: Equatable, Sendable {
     }
 
     /// Classifies an error: failures of the network, and of a server that has not answered, are temporary.
-    init(_ error: TransferError) {
+    ///
+    /// - Parameter isAnswered: Whether the server has answered an upload, which it would get twice by another attempt.
+    init(_ error: TransferError, isAnswered: Bool = false) {
         let code = error.domain == NSURLErrorDomain ? URLError.Code(rawValue: error.code) : nil
-        self = code.map(Self.passing.contains) ?? false ? .broken(error) : .final(error)
+        let isPassing = code.map(Self.passing.contains) ?? false
+        self = isPassing && !isAnswered ? .broken(error) : .final(error)
     }
 
-    /// - Parameter isAnswered: Whether the server has answered an upload, which it would get twice by another attempt.
+    /// - Parameter isAnswered: As above.
     init(of error: any Error, _ url: URL?, isAnswered: Bool = false) {
         let isLackOfRoom = (error as? PartFailure)?.isLackOfRoom ?? false
         let error = TransferError(ofFile: error, url: url)

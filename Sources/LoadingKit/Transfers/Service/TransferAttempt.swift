@@ -63,6 +63,9 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
         isUpload = transfer.record?.kind == .upload
     }
 
+    /// Whether this is an upload, and the server has answered it.
+    var isAnsweredUpload: Bool { isUpload && task?.response != nil }
+
     var progress: TransferProgress { counts.withLock { $0.progress } }
 
     /// Takes the progress to report. The loop is notified again of later progress.
@@ -266,11 +269,17 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
         if !isComplete, let error = error as? URLError, error.code != .cancelled, error.uploadTaskResumeData == nil {
             uploadIsAt(nil)
         }
-        let reason = isComplete ? nil : failure.withLock { $0 } ?? error.map { AttemptFailure(TransferError($0)) }
+        let isAnswered = isUpload && task.response != nil
+        let reason =
+            isComplete
+            ? nil
+            : failure.withLock { $0 } ?? error.map { AttemptFailure(TransferError($0), isAnswered: isAnswered) }
         onLoop { [self] service, transfer in
             var failure = reason
             // The server no longer has the upload's resource, so the upload is sent again from its beginning.
-            if wentOn, transfer.record?.status.uploadResource == nil, case .final? = failure { failure = .startOver }
+            if wentOn, !isAnswered, transfer.record?.status.uploadResource == nil, case .final? = failure {
+                failure = .startOver
+            }
             if let response = task.response as? HTTPURLResponse, response.trailers != nil {
                 transfer.record?.status.response = TransferResponse(response)
             }

@@ -78,8 +78,7 @@ extension TransferService {
         loop.offload(to: pool, body) { [self] result in
             guard transfer.attemptNumber == number else { return }
             do { try next(result.get()) } catch {
-                // The work for an upload that is under way is for the server's answer.
-                let isAnswered = transfer.attempt?.isUpload ?? false
+                let isAnswered = transfer.attempt?.isAnsweredUpload ?? false
                 attemptDidEnd(AttemptFailure(of: error, transfer.url, isAnswered: isAnswered), transfer)
             }
         }
