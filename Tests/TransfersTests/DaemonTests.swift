@@ -200,7 +200,11 @@ import Testing
         try await withTimeout {
             let fixture = try DaemonFixture()
             let own = fixture.folder.path + "/state/loadkit"
-            let first = isIdle ? nil : AttachedSession(fixture.access(stateFolder: own), fixture.session("a"))
+            // Another name of the same folder.
+            let link = fixture.folder.file("link")
+            try FileManager.default.createSymbolicLink(at: link, withDestinationURL: fixture.folder.file("state"))
+            let same = fixture.access(stateFolder: link.path + "/loadkit")
+            let first = isIdle ? nil : AttachedSession(same, fixture.session("a"))
             if let first { #expect(await first.state(1) != nil) }
             // The tool accesses any daemon.
             #expect(try await fixture.access(stateFolder: "/other").overview().isEmpty)
@@ -292,7 +296,8 @@ import Testing
             let listener = try ListeningSocket(fixture.place.socket)
             let process = try Self.activated(listener, fixture)
             listener.close()
-            var access = fixture.access()
+            // Another daemon of systemd would have the same folder, and not this one.
+            var access = fixture.access(stateFolder: "/other")
             access.start = { throw DaemonError("it is not to be started") }
             let session = AttachedSession(access, fixture.session("a"))
             #expect(await session.state(1) != nil)

@@ -215,6 +215,9 @@ final class DaemonChannel: TransferChannel, SocketLinkOwner, @unchecked Sendable
         guard session != nil, let own = access.hello.stateFolder, let other = hello.stateFolder, own != other else {
             return nil
         }
+        // They may be names of the same folder.
+        let paths = [own, other].map { URL(fileURLWithPath: $0).resolvingSymlinksInPath().path }
+        guard paths[0] != paths[1] else { return nil }
         return
             "the daemon that runs has its journal in \(other), and this program's would be in \(own). XDG_STATE_HOME and "
             + "HOME have to be the same for both"

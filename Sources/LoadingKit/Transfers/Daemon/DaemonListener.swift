@@ -8,6 +8,7 @@ package final class DaemonListener: Sendable {
     private let lock: ProcessLock
     /// The socket that systemd has made; nil where the daemon makes its own.
     private let activated: Int32?
+    var isActivated: Bool { activated != nil }
     /// Closed when the daemon listens. The program that started the daemon waits for this.
     private let readiness: Int32?
 

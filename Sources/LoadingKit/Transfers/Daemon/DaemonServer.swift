@@ -1,4 +1,5 @@
 import Foundation
+import LoadingKitPersistence
 import LoadingKitTransport
 
 /// The server of `loadkitd`, for all programs of a user. Confined to its event loop.
@@ -110,6 +111,10 @@ package final class DaemonServer: @unchecked Sendable {  // confined to the loop
             other.link.read()
         }
     }
+
+    /// The folder of the journal, for programs of another environment, which replace the daemon; nil where systemd has made
+    /// the socket, as it would start the next daemon in the environment of this one.
+    var stateFolder: String? { serving?.place.isActivated ?? false ? nil : StoreLocation.stateFolder.path }
 
     // MARK: Performing
 

@@ -1,6 +1,5 @@
 import Foundation
 import LoadingKitCore
-import LoadingKitPersistence
 import LoadingKitTransport
 
 /// A program's connection, on the daemon's side. Confined to the server's event loop.
@@ -79,7 +78,7 @@ final class ServerConnection: SocketLinkOwner, @unchecked Sendable {  // confine
             if let ending = goodbye.endsDaemon { server.programAsksForEnd(ending) }
         case (.greeting, .message(.hello)):
             let hello = TransferMessage.Hello(
-                process: getpid(), isIdle: server.isIdle, stateFolder: StoreLocation.stateFolder.path)
+                process: getpid(), isIdle: server.isIdle, stateFolder: server.stateFolder)
             try? link.send(.hello(hello))
             // A newer program may still request the daemon's end.
             state = .open
