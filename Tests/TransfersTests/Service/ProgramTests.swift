@@ -231,6 +231,48 @@ import Testing
             }
         }
 
+        @Test("the service is not idle while it waits for the program of an earlier process")
+        func awaitedWithoutWork() async throws {
+            try await withTimeout {
+                let (harness, changes) = (try ServiceHarness(), Recorder<Bool>())
+                let first = try harness.start()
+                let program = TestProgram(first, try harness.description())
+                let date = harness.wall.value.addingTimeInterval(1000)
+                try await program.download(1, "http://127.0.0.1:9/") { $0.earliestBeginDate = date }
+                try await program.perform(.suspend(1))
+                first.stop()
+                let second = try harness.start()
+                defer { second.stop() }
+                second.observeIdleness { changes.append($0) }
+                #expect(await changes.element(at: 0) == false)
+                harness.pass(10)
+                #expect(await changes.element(at: 1) == true)
+            }
+        }
+
+        @Test("what is at the system's discretion waits no longer for the program of an earlier process than all else")
+        func discretionOfAnAwaitedProgram() async throws {
+            try await withTimeout {
+                let (harness, server) = (try ServiceHarness(), try RangeServer(count: 10))
+                defer { server.stop() }
+                harness.randomness.value = 0.1
+                let first = try harness.start()
+                let program = TestProgram(first, try harness.description { $0.isDiscretionary = true })
+                try await program.download(1, server.url)
+                first.stop()
+                let second = try harness.start()
+                defer { second.stop() }
+                #expect(await second.overviewNow().first?.transfers.first?.stage == .queued)
+                harness.pass(6)
+                await harness.conditionLooks.count(reaches: 1)
+                for _ in 0..<2 {
+                    #expect(await second.overviewNow().first?.transfers.first?.stage == .queued)
+                }
+                harness.pass(4)
+                await server.server.requests.count(reaches: 1)
+            }
+        }
+
         @Test("another process does not ask again whether a transfer begins")
         func answeredBeginning() async throws {
             try await withTimeout {

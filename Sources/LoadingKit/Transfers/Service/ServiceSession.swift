@@ -28,6 +28,8 @@ final class ServiceSession: @unchecked Sendable {  // confined, as said above
     var nextLaunch: MonotonicTime?
     /// The timer of the next check whether the session's discretionary transfers may start.
     var discretionTimer: LoopTimer?
+    /// Whether discretionary transfers have to wait, for a random time or for better conditions of the machine.
+    var waitsForConditions = false
 
     init(_ record: JournaledSession, in folder: String) throws {
         self.record = record

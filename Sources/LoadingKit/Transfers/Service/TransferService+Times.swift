@@ -59,14 +59,21 @@ extension TransferService {
     /// Holds discretionary transfers for a random time, and until the machine's conditions are good.
     func holdIfDiscretionary(_ session: ServiceSession) {
         guard session.settings.isDiscretionary, session.discretionTimer == nil else { return }
-        queue.hold(session.number, true)
+        session.waitsForConditions = true
+        updateHold(session)
         look(at: session, after: environment.random() * Self.longestSpread)
     }
 
     func endDiscretion(_ session: ServiceSession) {
         session.discretionTimer?.cancel()
         session.discretionTimer = nil
-        queue.hold(session.number, false)
+        session.waitsForConditions = false
+        updateHold(session)
+    }
+
+    /// Holds a session's transfers as long as there is a reason for it.
+    private func updateHold(_ session: ServiceSession) {
+        queue.hold(session.number, session.waitsForConditions || session.returnTimer != nil)
         scheduleStarts()
     }
 
@@ -76,10 +83,10 @@ extension TransferService {
             guard let self, let session else { return }
             session.discretionTimer = nil
             let isBusy = session.transfers.values.contains { $0.attemptNumber != nil }
-            guard isBusy || queue.hasWaiting(session.number) else { return queue.hold(session.number, false) }
-            queue.hold(session.number, !environment.areConditionsGood() || session.returnTimer != nil)
+            guard isBusy || queue.hasWaiting(session.number) else { return endDiscretion(session) }
+            session.waitsForConditions = !environment.areConditionsGood()
+            updateHold(session)
             look(at: session, after: Self.pauseBetweenLooks)
-            scheduleStarts()
         }
     }
 
@@ -92,7 +99,6 @@ extension TransferService {
     /// ask is for its delegate to answer.
     func awaitProgram(_ session: ServiceSession) {
         guard session.record.isAttached == true else { return }
-        queue.hold(session.number, true)
         let end = loop.now.advanced(bySeconds: Self.timeToReturn)
         session.returnTimer = loop.schedule(at: end) { [weak self, weak session] in
             guard let self, let session else { return }
@@ -101,6 +107,7 @@ extension TransferService {
             endWait(session)
             launchIfNeeded(session)
         }
+        updateHold(session)
     }
 
     /// The program is attached again, or did not attach in time.
@@ -108,9 +115,8 @@ extension TransferService {
         guard let timer = session.returnTimer else { return }
         timer.cancel()
         session.returnTimer = nil
-        if session.discretionTimer == nil { queue.hold(session.number, false) }
+        updateHold(session)
         for transfer in session.transfers.values { setAlarm(transfer) }
-        scheduleStarts()
     }
 
     // MARK: Starting the program

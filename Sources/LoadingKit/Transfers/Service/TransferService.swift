@@ -244,7 +244,8 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
     /// A process that ended before its journal has the ends of transfers would make them again.
     func checkIdleness() {
         let isDone = busyCount == 0 && !journal.hasPending
-        let isIdle = isDone && sessions.values.allSatisfy { !$0.isWanted && $0.launchTimer == nil }
+        let isIdle =
+            isDone && sessions.values.allSatisfy { !$0.isWanted && $0.launchTimer == nil && $0.returnTimer == nil }
         guard isIdle != reportedIdleness, let idlenessObserver else { return }
         reportedIdleness = isIdle
         idlenessObserver(isIdle)
