@@ -222,7 +222,7 @@ package final class BackgroundSession: SessionBackground, @unchecked Sendable { 
     /// The session is attached: for the first time, or again after a restart of the daemon.
     private func didAttach(_ state: SessionState) {
         guard isLive else { return }
-        deliversEarlierEnds = false
+        (deliversEarlierEnds, lastWaitingTask) = (false, nil)
         // The journal has lost the other tasks: it was damaged or removed.
         let known = Set(state.transfers.map(\.identifier))
         for runner in sortedRunners where !known.contains(runner.identifier) { runner.didLoseTransfer() }
@@ -260,7 +260,8 @@ package final class BackgroundSession: SessionBackground, @unchecked Sendable { 
         let report: @Sendable () -> Void = {
             delegates.first.urlSessionDidFinishEvents(forBackgroundURLSession: session)
         }
-        if let lastWaitingTask {
+        // The ends of a task that the program has suspended may wait for ever.
+        if let lastWaitingTask, lastWaitingTask.delivery != .waits {
             session.core.mailbox.postEnd(of: lastWaitingTask, report)
         } else {
             session.core.mailbox.post(report)
