@@ -234,21 +234,34 @@ import Testing
             }
         }
 
-        @Test("a file whose removal was lost with the power is removed when its session is made anew")
-        func lostRemoval() async throws {
-            try await withProgram { harness, server, service, program in
+        @Test(
+            "a file whose removal was lost with the power is removed when its session is made anew",
+            arguments: [false, true])
+        func lostRemoval(isFolderChosen: Bool) async throws {
+            try await withTimeout {
+                let (harness, server) = (try ServiceHarness(), try RangeServer())
+                defer { server.stop() }
+                let chosen = harness.folder.file("chosen")
+                try FileManager.default.createDirectory(at: chosen, withIntermediateDirectories: true)
+                let description = try harness.description {
+                    if isFolderChosen { $0.backgroundDownloadFolder = chosen }
+                }
+                let service = try harness.start()
+                defer { service.stop() }
+                let program = TestProgram(service, description)
                 try await program.download(1, server.url)
                 let file = URL(fileURLWithPath: try #require(try await program.end(of: 1).file))
+                #expect(file.path.hasPrefix(chosen.path) == isFolderChosen)
                 try await program.takeAll(1)
                 program.channel.detach()
-                #expect(harness.files.isEmpty)
+                #expect(!FileManager.default.fileExists(atPath: file.path))
                 let folder = file.deletingLastPathComponent()
                 try FileManager.default.createDirectory(
                     at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
                 try Data("lost".utf8).write(to: file)
-                let again = TestProgram(service, try harness.description())
+                let again = TestProgram(service, description)
                 #expect(try await again.attached().transfers.isEmpty)
-                #expect(harness.files.isEmpty)
+                #expect(!FileManager.default.fileExists(atPath: file.path))
             }
         }
 

@@ -39,9 +39,8 @@ extension TransferService {
         }
         guard let known else {
             let session = try add(JournaledSession(number: newSessionNumber(), description: description))
-            // The removal of a forgotten session's files may have been lost with the power. Other services may have files
-            // in a folder that the program has chosen.
-            if session.settings.backgroundDownloadFolder == nil { removeForgottenFiles(session) }
+            // The removal of a forgotten session's files may have been lost with the power.
+            removeForgottenFiles(session)
             return session
         }
         guard !known.isWanted else { return known }
