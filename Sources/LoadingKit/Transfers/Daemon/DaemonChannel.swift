@@ -186,15 +186,15 @@ final class DaemonChannel: TransferChannel, SocketLinkOwner, @unchecked Sendable
 
     private func daemonDidGreet(_ hello: TransferMessage.Hello, _ link: SocketLink) {
         let isOlder = WireVersion.isLibrary(access.hello.library, newerThan: hello.library)
-        let others = otherStateFolder(hello)
-        if isOlder || others != nil, hello.isIdle == true, !hasReplacedDaemon {
+        let problem = stateFolderProblem(with: hello)
+        if isOlder || problem != nil, hello.isIdle == true, !hasReplacedDaemon {
             // An idle daemon ends, so that one of this version and environment takes its place. Its end closes the link.
             hasReplacedDaemon = true
             try? link.send(.goodbye(TransferMessage.Goodbye(endsDaemon: .ifIdle)))
             return limitGreeting("an older one, or one of another environment, does not end")
         }
         timer?.cancel()
-        if let others { return disconnect(DaemonError(others)) }
+        if let problem { return disconnect(DaemonError(problem)) }
         guard access.hello.versions.common(with: hello.versions) != nil else {
             return disconnect(DaemonError("\(WireError.noCommonVersion(hello.versions))"))
         }
@@ -211,7 +211,7 @@ final class DaemonChannel: TransferChannel, SocketLinkOwner, @unchecked Sendable
 
     /// The problem where the daemon's journal is another one than that of a daemon which this program starts: the next
     /// daemon would not find what the session begins. Nil where there is none. The tool accesses the daemon that runs.
-    private func otherStateFolder(_ hello: TransferMessage.Hello) -> String? {
+    private func stateFolderProblem(with hello: TransferMessage.Hello) -> String? {
         guard session != nil, let own = access.hello.stateFolder, let other = hello.stateFolder, own != other else {
             return nil
         }

@@ -58,7 +58,7 @@ extension TransferService {
     private func greet(_ channel: ServiceChannel, _ session: ServiceSession) throws {
         session.launchTimer?.cancel()
         session.launchTimer = nil
-        let (state, ends) = try self.state(of: session)
+        let (state, ends) = try contents(of: session)
         session.client = channel
         let known = state.transfers.map(\.identifier)
         session.untold = Set(session.ended.keys).intersection(known).subtracting(ends.keys)
@@ -76,7 +76,7 @@ extension TransferService {
     }
 
     /// The session's transfers for the program, and the ends that are in the journal.
-    private func state(of session: ServiceSession) throws -> (SessionState, ends: [Int: TransferStatus]) {
+    private func contents(of session: ServiceSession) throws -> (SessionState, ends: [Int: TransferStatus]) {
         var ends: [Int: TransferStatus] = [:]
         // One record at a time: there may be very many.
         let all = try journal.transfers(of: session.number) { record in
@@ -90,7 +90,7 @@ extension TransferService {
 
     /// A transfer has begun. Another run of the program, which was attached meanwhile, does not know it.
     func didBegin(for client: ServiceChannel?, in session: ServiceSession) {
-        guard let current = session.client, current !== client, let (state, _) = try? self.state(of: session) else {
+        guard let current = session.client, current !== client, let (state, _) = try? contents(of: session) else {
             return
         }
         current.receive(.attached(state))
