@@ -119,7 +119,7 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
 
     /// Whether the credential authenticates a connection. Other tasks will use the connection. The session's delegate
     /// therefore gets the challenge before the task's delegate, as on Apple's systems.
-    var concernsSession: Bool {
+    package var concernsSession: Bool {
         switch authenticationMethod {
         case NSURLAuthenticationMethodNTLM, NSURLAuthenticationMethodNegotiate,
             NSURLAuthenticationMethodClientCertificate, NSURLAuthenticationMethodServerTrust:

@@ -167,6 +167,21 @@ final class TaskDelegates: Sendable {
     }
 }
 
+extension URLSession {
+    /// Passes the challenge of a connection that no task waits for to the session's delegate. If the delegate leaves it
+    /// to its method for a task's challenges, which might refuse the connection, the challenge is cancelled.
+    package func answer(withoutTask challenge: URLAuthenticationChallenge, _ decide: @escaping ChallengeAnswer) {
+        guard let delegates = delegates(before: nil) else { return decide(.performDefaultHandling, nil) }
+        let mayRefuse = delegates.task.map { !AsynchronousForm.isKnownMissing(.taskChallenge, of: $0) } ?? false
+        let asked = URLAuthenticationChallenge(challenge) { answer in
+            answer(mayRefuse ? .cancelAuthenticationChallenge : .performDefaultHandling, nil)
+        }
+        core.mailbox.post { [self] in
+            delegates.first.urlSession(self, didReceive: asked, completionHandler: decide)
+        }
+    }
+}
+
 /// The progress of a challenge that the session's delegate was given.
 private final class PendingChallenge: Sendable {
     /// Whether the session's delegate left the challenge to the task's delegate.

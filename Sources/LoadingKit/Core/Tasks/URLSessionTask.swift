@@ -126,7 +126,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     // MARK: Held values
 
     /// The session that the task belongs to; nil after the task's end.
-    var session: URLSession? { shared.withLock { $0.session } }
+    package var session: URLSession? { shared.withLock { $0.session } }
 
     /// Whether the body in the task's requests was supplied separately from the task's request.
     var hasBodyBesideRequest: Bool { false }

@@ -4,9 +4,14 @@ import LoadingKitTransport
 
 /// Validates a stale response that was served as an answer. No request waits for the validation (RFC 5861 §3).
 final class BackgroundValidation: ForwardingReceiver {
-    /// There is no program that takes the response or answers a challenge.
+    /// No program takes the response.
     var receiver: (any LoadReceiver)? { nil }
+    /// Whether the program decides about the connections of the task that was served.
+    let answersChallenges: Bool
+    /// The delegate of that task alone, which decides about the connections that the validation may use.
+    let challengeDelegate: AnyObject?
 
+    private weak var owner: URLSession?
     private let load: CachedExchange
     private let loop: EventLoop
     private let timeout: TimeInterval
@@ -15,7 +20,14 @@ final class BackgroundValidation: ForwardingReceiver {
     private var timer: LoopTimer?
     private var isOver = false
 
-    init(_ stored: StoredResponse, _ request: URLRequest, _ resources: LoadResources, _ session: SessionCache) {
+    /// - Parameter served: the receiver of the stale response.
+    init(
+        _ stored: StoredResponse, _ request: URLRequest, _ resources: LoadResources, _ session: SessionCache,
+        for served: any LoadReceiver
+    ) {
+        answersChallenges = served.answersChallenges
+        challengeDelegate = served.challengeDelegate
+        owner = resources.task.session
         self.session = session
         loop = resources.loop
         timeout = resources.core.idleTimeout(of: request)
@@ -38,6 +50,19 @@ final class BackgroundValidation: ForwardingReceiver {
     }
 
     // MARK: LoadReceiver
+
+    /// Other tasks will use the connection, so the session's delegate decides about it. A task's own delegate gets no
+    /// challenges after its task's end: no connection is opened then.
+    func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision) {
+        guard answersChallenges, challenge.protectionSpace.concernsSession else {
+            return decide(.performDefaultHandling, nil)
+        }
+        guard challengeDelegate == nil, let owner else { return decide(.cancelAuthenticationChallenge, nil) }
+        let decide = LoopTransfer(decide)
+        owner.answer(withoutTask: challenge) { [loop] disposition, credential in
+            loop.execute { decide.value(disposition, credential) }
+        }
+    }
 
     /// A redirect is not followed: its target is loaded when it is requested.
     func redirect(

@@ -150,7 +150,7 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
     private func carryOut(_ verdict: CacheVerdict) {
         switch verdict {
         case .serve(let answer, let stale):
-            if let stale { session.validateInBackground(stale, request, resources) }
+            if let stale, let receiver { session.validateInBackground(stale, request, resources, for: receiver) }
             serve(answer)
         case .validate(let stored): validate(stored)
         case .complete(let partial): load(nil, completing: partial)

@@ -96,9 +96,12 @@ final class SessionCache: SessionResource, @unchecked Sendable {  // confined to
         for waiting in pending.waiting { waiting(outcome) }
     }
 
-    func validateInBackground(_ stored: StoredResponse, _ request: URLRequest, _ resources: LoadResources) {
+    /// - Parameter receiver: the receiver of the stale response.
+    func validateInBackground(
+        _ stored: StoredResponse, _ request: URLRequest, _ resources: LoadResources, for receiver: any LoadReceiver
+    ) {
         guard pendingValidations[ObjectIdentifier(stored.cached)] == nil else { return }
-        let validation = BackgroundValidation(stored, request, resources, self)
+        let validation = BackgroundValidation(stored, request, resources, self, for: receiver)
         background[ObjectIdentifier(validation)] = validation
         validation.begin()
     }
