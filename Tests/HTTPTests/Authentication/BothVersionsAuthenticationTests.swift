@@ -194,6 +194,31 @@ import Testing
         }
     }
 
+    /// A credential that is refused without a challenge is not remembered, and no longer remembered after that.
+    @Test(arguments: BothVersions.all) func aRefusalWithoutAChallenge(version: String) async throws {
+        let (accepted, given) = (Box("Basic dTpw"), Box(Self.wrong))
+        let answerer = ChallengeAnswerer { _ in (.useCredential, given.value) }
+        let route: LoopbackServer.Route = { request in
+            let sent = request.fields[.authorization]
+            if sent == accepted.value { return .text("in") }
+            let refusal = ServerResponse.text("refused", status: 401)
+            return sent == nil ? refusal.adding("WWW-Authenticate", Self.basic) : refusal
+        }
+        let storage = URLCredentialStorage()
+        try await BothVersions.withServer(
+            version, route, delegate: answerer, { $0.urlCredentialStorage = storage }
+        ) { session, server in
+            #expect(await session.outcome(server, "/") == Self.refused)
+            #expect(storage.credentials(for: Self.space(server, NSURLAuthenticationMethodHTTPBasic)) == nil)
+            given.value = Self.right
+            for _ in 0..<2 { #expect(await session.outcome(server, "/") == .ok("in")) }
+            #expect(answerer.seen.count == 2)
+            accepted.value = "another"
+            for _ in 0..<2 { #expect(await session.outcome(server, "/") == Self.refused) }
+            #expect(answerer.seen.count == 3)
+        }
+    }
+
     @Test(arguments: BothVersions.all) func noncesAreCountedAndRenewed(version: String) async throws {
         let site = ProtectedSite(Self.digest)
         let answerer = ChallengeAnswerer("u", "p")

@@ -228,11 +228,16 @@ final class AuthenticationHandshake {
     private func remember(_ inUse: CredentialInUse, _ acceptance: HTTPAuthenticationAcceptance, status: Int) {
         // A server that fails with an internal error may not have checked the credential.
         guard status < 500 else { return }
+        let space = inUse.offer.space
+        // A refusal without a challenge. The next request gets one, which the program answers.
+        guard status != (context.site.isProxy ? 407 : 401) else {
+            if inUse.isRemembered { context.memory.forget(inUse.credential, in: space, at: context.site) }
+            return
+        }
         switch acceptance {
         case .unchanged where inUse.isRemembered: return
         case .unchanged, .renewed, .refused: break
         }
-        let space = inUse.offer.space
         if !inUse.isRemembered, !inUse.isOfURL, !inUse.offer.isDefault(inUse.credential) {
             context.storage?.set(inUse.credential, for: space, task: context.task)
         }
