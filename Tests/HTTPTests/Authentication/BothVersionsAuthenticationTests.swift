@@ -219,6 +219,22 @@ import Testing
         }
     }
 
+    /// Each refusal names another realm than the last: one of two, or a new one. The URL has a wrong password.
+    @Test(arguments: BothVersions.all) func realmsThatChange(version: String) async throws {
+        for (realms, requests) in [(2, 3), (1000, 21)] {
+            let counter = Counter()
+            let route: LoopbackServer.Route = { _ in
+                ServerResponse.text("refused", status: 401)
+                    .adding("WWW-Authenticate", "Basic realm=r\(counter.next() % realms)")
+            }
+            try await BothVersions.withServer(version, route) { session, server in
+                let url = try #require(URL(string: server.url("/", host: "u:wrong@localhost")))
+                #expect(await session.outcome(URLRequest(url: url)) == Self.refused)
+                #expect(server.requests.count == requests, "\(realms)")
+            }
+        }
+    }
+
     @Test(arguments: BothVersions.all) func noncesAreCountedAndRenewed(version: String) async throws {
         let site = ProtectedSite(Self.digest)
         let answerer = ChallengeAnswerer("u", "p")

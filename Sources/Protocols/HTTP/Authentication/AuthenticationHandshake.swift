@@ -42,6 +42,8 @@ final class AuthenticationHandshake {
 
     /// The most sendings of a credential, while the server requires another step or refuses the nonce as too old.
     private static let maximumSendings = 10
+    /// The most answers to challenges. A server may name another realm each time.
+    private static let maximumAnswers = 20
 
     private let context: AuthenticationContext
     private var inUse: CredentialInUse?
@@ -49,6 +51,7 @@ final class AuthenticationHandshake {
     private var failures: [URLProtectionSpace: (count: Int, last: URLCredential)] = [:]
     /// The challenge that the program has to answer. Answers to others have no effect.
     private var challengeNumber = 0
+    private var answerCount = 0
     /// A step that a scheme which may block is taking.
     private var runningStep: AuthenticationStep?
     /// The binding to the connection of the last request, or on which a remembered credential was accepted.
@@ -264,6 +267,8 @@ final class AuthenticationHandshake {
             if case .sendAgain = decision {} else { self?.end() }
             decide(decision)
         }
+        guard answerCount < Self.maximumAnswers else { return settle(.deliver) }
+        answerCount += 1
         let answer = Answer(
             offers: context.offers(challenges), response: response, connection: connection, receiver: receiver,
             stepDidChange: stepDidChange, decide: settle)
@@ -311,9 +316,10 @@ final class AuthenticationHandshake {
 
     /// A credential that was sent before a challenge has not failed if it was for another realm.
     private func noteFailure(of last: CredentialInUse, _ offers: [AuthenticationOffer]) {
-        guard let space = offers.first(where: { $0.refuses(last.offer) })?.space else { return }
+        let refusing = offers.first { $0.refuses(last.offer) }?.space
+        guard let space = refusing ?? (last.isRemembered ? nil : last.offer.space) else { return }
         failures[space] = ((failures[space]?.count ?? 0) + 1, last.credential)
-        context.memory.forget(last.credential, in: last.offer.space, at: context.site)
+        if refusing != nil { context.memory.forget(last.credential, in: last.offer.space, at: context.site) }
     }
 
     // MARK: Credentials
