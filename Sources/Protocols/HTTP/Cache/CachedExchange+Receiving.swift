@@ -184,8 +184,9 @@ extension CachedExchange: ForwardingReceiver {
 
     func fail(_ error: any Error) {
         guard case .loading(let attempt) = state, let receiver else { return }
-        // After the head is delivered, no other response can be delivered.
-        if attempt.receipt == nil, serveInstead(of: attempt) { return }
+        // After the head is delivered, no other response can be delivered. A refusal by the program, or of the server's
+        // certificate, is not an error of the server.
+        if attempt.receipt == nil, URLError(error, url: nil).isOfConnection, serveInstead(of: attempt) { return }
         storeBeginning(of: attempt, error)
         receiver.fail(error)
     }

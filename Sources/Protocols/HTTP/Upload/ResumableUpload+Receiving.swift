@@ -111,19 +111,22 @@ extension ResumableUpload: ForwardingReceiver {
 
     func fail(_ error: any Error) {
         if responseDidEnd() { return }
-        let action = state.requestDidFail(error, isInterruption: Self.isInterruption(error))
+        let action = state.requestDidFail(error, isInterruption: URLError(error, url: nil).isOfConnection)
         noteResource()
         perform(action)
     }
 
-    private static func isInterruption(_ error: any Error) -> Bool {
-        switch URLError(error, url: nil).code {
+    var loadEnd: LoadEnd { receiver?.loadEnd ?? .replaced }
+}
+
+extension URLError {
+    /// Whether the server could not be reached, or the connection to it was lost.
+    var isOfConnection: Bool {
+        switch code {
         case .networkConnectionLost, .timedOut, .cannotConnectToHost, .notConnectedToInternet, .cannotFindHost,
             .dnsLookupFailed:
             true
         case _: false
         }
     }
-
-    var loadEnd: LoadEnd { receiver?.loadEnd ?? .replaced }
 }
