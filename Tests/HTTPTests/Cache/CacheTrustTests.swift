@@ -39,4 +39,44 @@ import Testing
             #expect(await session.outcome(request) == .ok("stored"))
         }
     }
+
+    /// A task's own delegate accepts the server, which the session does not trust. Another task waits for the validation.
+    @Test func aValidationWithoutTrustIsNotShared() async throws {
+        let clock = TestWallClock()
+        let (cache, release) = (Self.cache(), Signal())
+        let route: LoopbackServer.Route = { request in
+            guard request.fields.contains(.ifNoneMatch) else {
+                return ServerResponse.text("stored").adding(["Cache-Control": "max-age=10", "ETag": "\"a\""])
+            }
+            try request.exchange.wait(for: release)
+            return ServerResponse(304)
+        }
+        try await BothVersions.withServer("http/1.1", route) {
+            $0.urlCache = cache
+            $0.settings.wallClock = clock.wallClock
+        } body: { trusting, server in
+            let request = try BothVersions.request(server, "/")
+            #expect(await trusting.outcome(request) == .ok("stored"))
+            clock.advance(by: 15)
+            let other = try CertificateAuthority()
+            let session = makeSession {
+                $0.urlCache = cache
+                $0.settings.wallClock = clock.wallClock
+                $0.tlsTrustRoots = .pem(other.certificatePEM)
+            }
+            defer { session.invalidateAndCancel() }
+            let accepting = TaskDelegateTrustTests.Decider.accepting()
+            let first = Task { await session.outcome(request, delegate: accepting) }
+            _ = await server.requests.count(reaches: 2)
+            let second = Task { await session.outcome(request) }
+            // These loads come after the second one in the loop's order: it waits by now.
+            for _ in 0..<20 {
+                let between = try BothVersions.request(server, "/between")
+                #expect(await session.outcome(between, delegate: accepting) == .ok("stored"))
+            }
+            release.fire()
+            #expect(await first.value == .ok("stored"))
+            #expect(await second.value == .failed(.serverCertificateHasUnknownRoot))
+        }
+    }
 }

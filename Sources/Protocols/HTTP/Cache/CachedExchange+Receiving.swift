@@ -89,7 +89,8 @@ extension CachedExchange: ForwardingReceiver {
         resources.note(.validated, current.freshnessText(now: session.now))
         attempt.confirmed = current
         state = .loading(attempt)
-        endValidation(answersSameRequests ? .current(current) : .inconclusive)
+        // Other tasks may not trust the server.
+        endValidation(answersSameRequests && receipt.isTrusted ? .current(current) : .inconclusive)
         return .more
     }
 
