@@ -47,7 +47,8 @@ import Testing
         defer { test.stop() }
         try await withTimeout {
             try await test.load("/", ["Range": "bytes=0-3"])
-            #expect(try await test.load("/", ["Range": "bytes=1-2"]).body == "12")
+            let part = try await test.load("/", ["Range": "bytes=1-2"])
+            #expect(part.body == "12" && part.response.expectedContentLength == 2)
             #expect(test.count == 1)
             #expect(test.cache.cachedResponse(for: test.request()) == nil)
             try await test.load("/", ["Range": "bytes=3-6"])

@@ -15,7 +15,7 @@ struct StoredAnswer {
         switch RequestConditions.outcome(query.fields, stored, now: now) {
         case .forServer: return nil
         case .notModified:
-            self.init(stored, query.url, 304, Self.withoutContent(stored.fields), Data(), now, isValidated)
+            self.init(stored, query.url, 304, Self.withoutContent(stored.fields), Data(), length: 0, now, isValidated)
             return
         case .modified, .unconditional: break
         }
@@ -23,19 +23,26 @@ struct StoredAnswer {
         switch isHead ? nil : PartialContent.answer(query.fields, stored, now: now) {
         case .part(let range, let content):
             let fields = PartialContent.fields(of: stored.fields, content)
-            self.init(stored, query.url, 206, fields, stored.data.part(range), now, isValidated)
+            let data = stored.data.part(range)
+            self.init(stored, query.url, 206, fields, data, length: Int64(data.count), now, isValidated)
         case .whole:
-            self.init(stored, query.url, stored.status, stored.fields, stored.data, now, isValidated)
+            self.init(whole: stored, query.url, stored.data, now, isValidated)
         case nil:
             guard stored.isWhole, isHead || !query.fields.contains(.range) else { return nil }
             let data = isHead ? Data() : stored.data
-            self.init(stored, query.url, stored.status, stored.fields, data, now, isValidated)
+            self.init(whole: stored, query.url, data, now, isValidated)
         }
     }
 
+    private init(whole stored: StoredResponse, _ url: URL, _ data: Data, _ now: Date, _ isValidated: Bool) {
+        self.init(
+            stored, url, stored.status, stored.fields, data, length: stored.response.expectedContentLength, now,
+            isValidated)
+    }
+
     private init(
-        _ stored: StoredResponse, _ url: URL, _ status: Int, _ fields: HTTPFields, _ data: Data, _ now: Date,
-        _ isValidated: Bool
+        _ stored: StoredResponse, _ url: URL, _ status: Int, _ fields: HTTPFields, _ data: Data, length: Int64,
+        _ now: Date, _ isValidated: Bool
     ) {
         var fields = fields
         if !isValidated {
@@ -47,8 +54,7 @@ struct StoredAnswer {
         self.data = data
         response = HTTPURLResponse(
             url: url, statusCode: status, httpVersion: stored.response.httpVersion, fields: fields,
-            expectedContentLength: status == stored.status
-                ? stored.response.expectedContentLength : Int64(data.count))
+            expectedContentLength: length)
     }
 
     /// The fields without those of the content. A 304 has only those of them that caches need (RFC 9110 §15.4.5).
