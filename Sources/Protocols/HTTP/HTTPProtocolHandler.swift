@@ -38,17 +38,25 @@ public final class HTTPProtocolHandler: URLProtocolHandler, LoopNativeHandler, @
     static func makeExchange(
         _ request: URLRequest, _ resources: LoadResources, adding fields: HTTPFields = HTTPFields()
     ) -> any LoopHandler {
-        // A download is in its file, and is not stored, as on Apple's systems. It is answered by a stored response where it may
-        // not load.
         let session = resources.core
-        guard !(resources.task is URLSessionDownloadTask) || session.forbidsLoading(request),
-            let cache = SessionCache.of(session), canBeStored(request, session)
+        // The response to an unsafe method also invalidates stored responses where it is not stored (RFC 9111 §4.4).
+        guard let cache = SessionCache.of(session), case let usesStore = usesStore(request, resources),
+            usesStore || !request.requestsConnection && !RequestMethod.isSafe(request.httpMethod ?? "GET")
         else {
             // There may be other caches on the way.
             var all = session.cachePolicy(of: request).directives(for: request.fields)
             for field in fields { all.append(name: field.name, value: field.value) }
             return HTTPExchange(request, resources, HTTPSession.of(session), cacheFields: all)
         }
-        return CachedExchange(request, resources, cache, adding: fields)
+        return CachedExchange(request, resources, cache, adding: fields, mayStore: usesStore)
+    }
+
+    /// A download is in its file, and is not stored, as on Apple's systems. It is answered by a stored response where it
+    /// may not load.
+    private static func usesStore(_ request: URLRequest, _ resources: LoadResources) -> Bool {
+        guard !(resources.task is URLSessionDownloadTask) || resources.core.forbidsLoading(request) else {
+            return false
+        }
+        return canBeStored(request, resources.core)
     }
 }

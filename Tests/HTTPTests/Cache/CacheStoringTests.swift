@@ -45,6 +45,27 @@ import Testing
         return ServerResponse.text("hello").adding(["Cache-Control": "max-age=10", "ETag": "\"a\""])
     }
 
+    /// Loads that store nothing, and still make stored responses out of date (RFC 9111 §4.4).
+    @Test(arguments: ["POST", "PUT", "DELETE"]) func whatIsNotStoredInvalidates(method: String) async throws {
+        let test = try CachingSession { _ in
+            ServerResponse.text("hello").adding(["Cache-Control": "max-age=10", "Content-Location": "/"])
+        }
+        defer { test.stop() }
+        try await withTimeout {
+            try await test.load()
+            let (file, _) = try await test.session.download(for: test.request(method: method))
+            #expect(try String(contentsOf: file, encoding: .utf8) == "hello")
+            try FileManager.default.removeItem(at: file)
+            try await test.load()
+            #expect(test.count == 3)
+            var coded = test.request(method: method)
+            coded.keepsContentCodings = true
+            #expect(try await test.load(coded).body == "hello")
+            try await test.load()
+            #expect(test.count == 5)
+        }
+    }
+
     /// A response to POST with the target as its `Content-Location` answers later GET and HEAD requests, and no POST
     /// (RFC 9110 §9.3.3). It replaces the stored response. Other responses to POST invalidate that (RFC 9111 §4.4).
     @Test func aResponseToPOSTWithItsLocation() async throws {

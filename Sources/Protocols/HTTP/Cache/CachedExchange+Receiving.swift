@@ -32,6 +32,7 @@ extension CachedExchange: ForwardingReceiver {
     }
 
     private func recorder(of receipt: SessionCache.Receipt) -> ResponseRecorder? {
+        guard mayStore else { return nil }
         if let refusal = session.refusal(of: receipt) {
             resources.note(refusal)
             return nil
@@ -108,6 +109,8 @@ extension CachedExchange: ForwardingReceiver {
         serve(answer)
         return true
     }
+
+    func receive(coded bytes: UnsafeRawBufferPointer) { receiver?.receive(coded: bytes) }
 
     func receive(_ bytes: UnsafeRawBufferPointer) -> Flow {
         guard case .loading(let attempt) = state, attempt.confirmed == nil, let receiver else { return .more }

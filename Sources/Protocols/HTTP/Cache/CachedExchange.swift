@@ -49,6 +49,7 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
     private let responseToValidate: StoredResponse?
     /// The fields that the enclosing load adds to the request.
     private let addedFields: HTTPFields
+    let mayStore: Bool
     /// The stored response that this exchange validates, also for others that wait.
     private var ownValidation: StoredResponse?
     /// The waits for other exchanges' validations that were inconclusive.
@@ -60,9 +61,10 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
 
     init(
         _ request: URLRequest, _ resources: LoadResources, _ session: SessionCache,
-        validating stored: StoredResponse? = nil, adding fields: HTTPFields = HTTPFields()
+        validating stored: StoredResponse? = nil, adding fields: HTTPFields = HTTPFields(), mayStore: Bool = true
     ) {
         addedFields = fields
+        self.mayStore = mayStore
         self.request = request
         self.resources = resources
         self.session = session
