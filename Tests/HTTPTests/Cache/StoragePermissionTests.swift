@@ -133,6 +133,20 @@ import Testing
         #expect(VaryKey.of(request, for: harmless, nil)?.map(\.value) == ["hidden"])
     }
 
+    /// A server may list as many names as fit in a head.
+    @Test func longLists() throws {
+        let names = (0..<1000).map { "X-\($0)" }
+        var fields = HTTPFields.lines(names.map { "\($0): 1" } + ["Age: 1", "ETag: \"a\"", "Other: 2"])
+        fields.append(.connection, "close, age,\t" + names.joined(separator: ", "))
+        #expect(StoragePermission.storableFields(fields).asLines == ["ETag: \"a\"", "Other: 2"])
+        for (count, isAll) in [(100, false), (101, true)] {
+            let list = names.prefix(count).joined(separator: ", ")
+            #expect(VaryKey.matchesNothing(.lines("Vary: \(list)")) == isAll)
+            let control = CacheControl(.lines("Cache-Control: no-cache=\"\(list)\""))
+            #expect(control.has(.noCache) == isAll && control.noCacheFields.count == (isAll ? 0 : count))
+        }
+    }
+
     @Test(arguments: ["*", "Accept, *"]) func everythingElse(vary: String) throws {
         let hash = try #require(KeyedHash.random())
         #expect(VaryKey.of(Self.user(["Accept: a"]), for: .lines("Vary: \(vary)"), hash) == nil)

@@ -80,6 +80,10 @@ struct CacheControl: Equatable, Sendable {
         let names = argument.map { FieldText.string($0).lowercased().split { $0 == "," || $0 == " " || $0 == "\t" } }
         guard let names, !names.isEmpty else { return flags = flags.union(.noCache) }
         noCacheFields += names.map(String.init)
+        if noCacheFields.count > HTTPFields.maximumListedNames {
+            noCacheFields = []
+            flags.insert(.noCache)
+        }
     }
 }
 

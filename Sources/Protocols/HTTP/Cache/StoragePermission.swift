@@ -51,9 +51,7 @@ enum StoragePermission {
     /// The fields except those of the connection (RFC 9111 §3.1, RFC 9110 §7.6.1).
     static func storableFields(_ fields: HTTPFields) -> HTTPFields {
         var kept = fields
-        for option in fields.values(of: .connection) {
-            for name in option.split(separator: ",") { kept.remove(name: name.trimmingCharacters(in: .whitespaces)) }
-        }
+        kept.remove(names: fields.namesListed(in: .connection))
         for name in KnownField.connectionSpecific + connectionFields where kept.contains(name) { kept.remove(name) }
         return kept
     }
@@ -61,4 +59,32 @@ enum StoragePermission {
     private static let connectionFields: [KnownField] = [
         .te, .trailer, .proxyAuthenticate, .proxyAuthenticationInfo, .proxyAuthorization,
     ]
+}
+
+extension HTTPFields {
+    /// The most names that a cache reads in a response's list. A server that lists more of them means all fields.
+    static let maximumListedNames = 100
+
+    /// The names that a field lists, in lowercase.
+    func namesListed(in list: KnownField) -> [String] {
+        values(of: list).flatMap { $0.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" } }.map(String.init)
+    }
+
+    /// Removes all fields with these names, which are in lowercase.
+    mutating func remove(names: [String]) {
+        // The usual few names need no set. A server may list as many as it sends fields.
+        guard names.count > 4 else {
+            for name in names { remove(name: name) }
+            return
+        }
+        let names = Set(names)
+        var kept = HTTPFields()
+        for index in indices {
+            withBytes(at: index) { name, value, _ in
+                guard !names.contains(FieldText.string(name).lowercased()) else { return }
+                kept.append(nameBytes: name, valueBytes: value)
+            }
+        }
+        self = kept
+    }
 }

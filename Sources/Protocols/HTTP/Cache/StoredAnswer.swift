@@ -47,7 +47,7 @@ struct StoredAnswer {
         var fields = fields
         if !isValidated {
             // RFC 9111 §5.2.2.4: fields that `no-cache` names are not reused without validation.
-            for name in stored.control.noCacheFields { fields.remove(name: name) }
+            fields.remove(names: stored.control.noCacheFields)
             fields.set(.age, DeltaSeconds.string(stored.freshness(now: now).age))  // §5.1
         }
         self.stored = stored

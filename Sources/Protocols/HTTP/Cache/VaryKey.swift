@@ -58,8 +58,8 @@ enum VaryKey {
     }
 
     private static func names(_ response: HTTPFields) -> [String] {
-        response.values(of: .vary).flatMap { $0.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" } }
-            .map(String.init)
+        let names = response.namesListed(in: .vary)
+        return names.count > HTTPFields.maximumListedNames ? ["*"] : names
     }
 
     /// The field's value in a normal form, as §4.1 allows: lines joined, and no spaces around commas. In the fields of
