@@ -279,6 +279,23 @@ import Testing
         }
     }
 
+    /// A response to GET that a HEAD has validated is fresh again for both (RFC 9111 §4.3.4).
+    @Test func aHeadThatValidatesAResponseToGET() async throws {
+        let test = try CachingSession { request in
+            if request.fields.contains(.ifNoneMatch) { return ServerResponse(304) }
+            return ServerResponse.text("body").adding(["Cache-Control": "max-age=10", "ETag": "\"a\""])
+        }
+        defer { test.stop() }
+        try await withTimeout {
+            try await test.load()
+            test.clock.advance(by: 15)
+            let head = test.request(method: "HEAD")
+            for _ in 0..<2 { #expect(try await test.load(head).status == 200) }
+            #expect(try await test.load().body == "body")
+            #expect(test.server.requests.snapshot.map(\.method) == ["GET", "HEAD"])
+        }
+    }
+
     @Test func aProgramsOwnConditions() async throws {
         let test = try CachingSession { request in
             if request.fields[.ifNoneMatch] == "\"b\"" { return ServerResponse(304) }

@@ -140,7 +140,7 @@ extension SessionCache {
         guard let head = new.response as? HTTPURLResponse, var metadata = new.metadata else { return nil }
         let entries = cache.entriesInMemory(for: CacheKey(method: "GET", url: receipt.query.url)) ?? []
         // A response that was read from the disk may have left memory.
-        let known = (entries.compactMap { StoredResponse($0) } + (stored.map { [$0] } ?? []))
+        let known = (entries.compactMap { StoredResponse($0, method: "GET") } + (stored.map { [$0] } ?? []))
             .filter { $0.metadata.variant == metadata.variant }
         let others = known.filter { PartialContent.isSameRepresentation($0.fields, head.fields) }
         if others.contains(where: \.isWhole) { return nil }
@@ -184,7 +184,7 @@ extension SessionCache {
         }
         let (updated, isStored) = updated(stored, receipt, varyKey: varyKey)
         if isStored, !CacheControl(update).has(.noStore) {
-            store(updated, of: stored, receipt, method: receipt.query.method)
+            store(updated, of: stored, receipt)
         }
         return (updated, varyKey == stored.metadata.varyKey)
     }
@@ -203,9 +203,9 @@ extension SessionCache {
         return (updated, varyKey != nil && owner != nil && receipt.isTrusted)
     }
 
-    private func store(_ updated: StoredResponse, of stored: StoredResponse, _ receipt: Receipt, method: String) {
+    private func store(_ updated: StoredResponse, of stored: StoredResponse, _ receipt: Receipt) {
         var request = receipt.request
-        request.httpMethod = method
+        request.httpMethod = stored.method
         // A public response has become a single user's, or the other way round. The old variant must not stay beside
         // the new one.
         if updated.metadata.variant != stored.metadata.variant, let key = CacheKey(request) { cache.remove(key) }
@@ -234,7 +234,7 @@ extension SessionCache {
             return invalidate(receipt.query.url)
         }
         let (updated, isStored) = updated(stored, receipt, varyKey: stored.metadata.varyKey)
-        if isStored { store(updated, of: stored, receipt, method: "GET") }
+        if isStored { store(updated, of: stored, receipt) }
     }
 
     func invalidate(_ url: URL) {

@@ -61,10 +61,12 @@ final class SessionCache: SessionResource, @unchecked Sendable {  // confined to
     func find(_ method: String, _ url: URL, _ found: @escaping ([StoredResponse]) -> Void) {
         let key = CacheKey(method: method, url: url)
         if !cache.isCustomized, let entries = cache.entriesInMemory(for: key) {
-            return found(entries.compactMap { StoredResponse($0) })
+            return found(entries.compactMap { StoredResponse($0, method: method) })
         }
         let (cache, loop) = (cache, loop)
-        let answer = LoopTransfer { (entries: [CacheEntry]) in found(entries.compactMap { StoredResponse($0) }) }
+        let answer = LoopTransfer { (entries: [CacheEntry]) in
+            found(entries.compactMap { StoredResponse($0, method: method) })
+        }
         let work = BlockingPool.Work({
             let entries = cache.entries(for: key)
             // In this thread, where the loop is idle: waking its thread costs more than the rest of the load.

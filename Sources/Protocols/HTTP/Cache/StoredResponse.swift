@@ -6,19 +6,25 @@ import LoadingKitPrimitives
 final class StoredResponse: Sendable {
     let cached: CachedURLResponse
     let response: HTTPURLResponse
+    /// The method of the requests under which it is stored. A response to GET also answers HEAD.
+    let method: String
     private let facts: StoredFacts
 
     /// Nil for another protocol's response. One that the program stored counts as received then.
-    init?(_ entry: CacheEntry) {
+    init?(_ entry: CacheEntry, method: String) {
         guard let response = entry.response.response as? HTTPURLResponse else { return nil }
         cached = entry.response
         self.response = response
+        self.method = method
         facts = StoredFacts.of(entry.response, response, date: entry.date)
     }
 
-    init(_ cached: CachedURLResponse, _ response: HTTPURLResponse, _ metadata: CacheMetadata) {
+    init(
+        _ cached: CachedURLResponse, _ response: HTTPURLResponse, _ metadata: CacheMetadata, method: String = "GET"
+    ) {
         self.cached = cached
         self.response = response
+        self.method = method
         facts = StoredFacts(response, metadata)
     }
 
@@ -57,7 +63,8 @@ final class StoredResponse: Sendable {
         metadata.requestTime = requestTime
         metadata.responseTime = responseTime
         let response = response.with(fields: fields)
-        return StoredResponse(cached.with(response: response, metadata: metadata), response, metadata)
+        return StoredResponse(
+            cached.with(response: response, metadata: metadata), response, metadata, method: method)
     }
 }
 
