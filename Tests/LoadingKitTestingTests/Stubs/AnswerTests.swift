@@ -31,6 +31,12 @@ import Testing
         #expect(throws: Never.self) { try stubs.verify() }
     }
 
+    @Test func countsThatAddUpToMoreThanAnInteger() {
+        let stubs = StubSet()
+        stubs.add(.get("/x"), answers: .times(.max, .text("a")).then(.always(.text("b"))))
+        #expect(stubs.unused.map(\.required) == [.max])
+    }
+
     @Test func theResponseIsAsHTTPHasIt() async throws {
         struct User: Codable, Sendable { var name = "Ann" }
         let stubs = StubSet()

@@ -30,7 +30,12 @@ public struct StubAnswers: Sendable {
     public func then(_ others: StubAnswers) -> StubAnswers { StubAnswers(steps: steps + others.steps) }
 
     /// The number of requests after which all responses were used: a response for any number counts as one.
-    var requiredCount: Int { steps.reduce(0) { $0 + ($1.count ?? 1) } }
+    var requiredCount: Int {
+        steps.reduce(0) { total, step in
+            let (sum, overflows) = total.addingReportingOverflow(step.count ?? 1)
+            return overflows ? .max : sum
+        }
+    }
 
     /// The response to the request with this number, from 0; nil where all responses are used up.
     func response(at number: Int) -> StubResponse? {
