@@ -127,6 +127,23 @@ import Testing
         }
     }
 
+    /// An address appears before its route: what fails between the two counts no longer.
+    @Test func aSecondChangeCountsAMomentLater() async {
+        let time = ManualTime()
+        let table = Table([:])
+        let resolver = Resolver(time: .manual(time), lookup: table.lookup)
+        await withLoop { loop in
+            resolver.networksDidChange()
+            _ = await resolve("a.test", resolver, loop)
+            resolver.networksDidChange()
+            _ = await resolve("a.test", resolver, loop)
+            #expect(table.asked.withLock { $0.count } == 2)
+            time.advance(byNanoseconds: 100_000_000)
+            for _ in 0..<2 { _ = await resolve("a.test", resolver, loop) }
+            #expect(table.asked.withLock { $0.count } == 4)
+        }
+    }
+
     @Test func aLookupInAnotherNetworkIsNotShared() async {
         let gate = Gate()
         let table = Table(["a.test": [.v4(1)]], gate: gate)

@@ -77,6 +77,15 @@ package final class Resolver: Sendable {
         /// The generation in which all answers were last forgotten. Addresses found by earlier lookups are not kept.
         var forgottenIn = 0
         var reports = NetworkReports()
+        /// The time at which a change counts that came soon after others; nil if there is none.
+        var changeDue: MonotonicTime?
+
+        mutating func countDueChange(_ now: MonotonicTime) {
+            guard let due = changeDue, due <= now else { return }
+            changeDue = nil
+            reports.note(now)
+            generation &+= 1
+        }
     }
 
     /// The time for which an answer is used, in nanoseconds: the system does not return the record's time to live.
@@ -178,6 +187,7 @@ package final class Resolver: Sendable {
     ) -> Standing {
         let now = time.now
         return names.withLock { names in
+            names.countDueChange(now)
             if let known = names.known[question], known.counts(at: now, in: names.generation) {
                 return .known(known.answer)
             }
@@ -207,7 +217,14 @@ package final class Resolver: Sendable {
     /// bounds the lookups of a name that run at the same time.
     package func networksDidChange() {
         let now = time.now
-        names.withLock { names in if names.reports.take(now) { names.generation &+= 1 } }
+        names.withLock { names in
+            if names.reports.take(now) {
+                names.changeDue = nil
+                names.generation &+= 1
+            } else if names.changeDue == nil {
+                names.changeDue = names.reports.next(after: now)
+            }
+        }
     }
 
     private func look(up question: Question) -> Answer {

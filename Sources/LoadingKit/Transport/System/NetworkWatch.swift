@@ -46,7 +46,7 @@ package struct NetworkReports {
         return times.count < Self.limit.count ? soon : max(soon, times[0].advanced(bySeconds: Self.limit.time))
     }
 
-    /// Whether a change that has happened now counts. Several loops report the same change.
+    /// Whether a change that has happened now counts at once. Several loops report the same change.
     mutating func take(_ now: MonotonicTime) -> Bool {
         let isSame = times.last.map { now.seconds(since: $0) < Self.settlingTime } ?? false
         let isBeyondLimit =
