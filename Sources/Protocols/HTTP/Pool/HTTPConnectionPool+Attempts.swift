@@ -23,12 +23,16 @@ extension HTTPConnectionPool {
         return servedRequestsDidChange()
     }
 
-    /// Connections are being opened for other requests than before, whose timeouts run now.
     mutating func servedRequestsDidChange() -> Actions {
         var actions = Actions()
+        reportServedAnew(&actions)
+        return actions
+    }
+
+    /// Connections are being opened for other requests than before, whose timeouts run now.
+    mutating func reportServedAnew(_ actions: inout Actions) {
         for request in waiting.serveNoMore(than: servedCount) { actions += .reportQueued(request, true) }
         reportServed(&actions)
-        return actions
     }
 
     enum AttemptFailure: Sendable {

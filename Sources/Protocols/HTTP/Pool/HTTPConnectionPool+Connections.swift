@@ -18,6 +18,7 @@ extension HTTPConnectionPool {
             attemptDidEnd(now, &actions)
             return actions
         }
+        let wasHTTP1 = isHTTP1
         becomeHTTP1(&actions)
         updateHTTP1 { $0.note(connection, retiresAt: retiresAt) }
         if let request = takeNext(for: attempt) {
@@ -26,6 +27,8 @@ extension HTTPConnectionPool {
             keep(connection, .none, until: until, now, &actions)
         }
         attemptDidEnd(now, &actions)
+        // One attempt was for all requests, and each has its own now.
+        if !wasHTTP1 { reportServedAnew(&actions) }
         return actions
     }
 
@@ -157,7 +160,8 @@ extension HTTPConnectionPool {
         requestsPerConnection = unprocessed > 0 && 1...100 ~= count ? count : nil
     }
 
-    /// Requests are sent over HTTP/1.1 from now on: an attempt that offers HTTP/2 would bring it back.
+    /// Requests are sent over HTTP/1.1 from now on: an attempt that offers HTTP/2 would bring it back, also one about which
+    /// the program is deciding.
     mutating func requireHTTP1(now: MonotonicTime) -> Actions {
         var actions = Actions()
         becomeHTTP1(&actions)
@@ -165,6 +169,7 @@ extension HTTPConnectionPool {
             cancelAttempt(at: index, &actions)
         }
         serveWaiting(now, &actions)
+        reportServedAnew(&actions)
         return actions
     }
 
