@@ -69,6 +69,11 @@
             own.reload()
             #expect(own.cookies?.map(\.name) == ["session", "b", "c"])
             #expect(own.cookies?.map(\.value) == ["v", "changed", "v"])
+            for suffix in ["", "-wal", "-shm"] {
+                try? FileManager.default.removeItem(at: folder.file("Cookies.sqlite\(suffix)"))
+            }
+            own.reload()
+            #expect(own.cookies?.map(\.name) == ["session"])
         }
 
         @Test("keeps what is changed and removed, and no cookie of a session")

@@ -72,9 +72,9 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
     /// Takes over what other processes have changed in the store. Credentials that are not permanent are kept. May block.
     package func reload() {
         let (store, last, saves) = state.withLock { ($0.store, $0.version, $0.saves) }
-        guard let store, let version = try? store.version(), version != last, let kept = try? store.load() else {
-            return
-        }
+        guard let store, case .success(let version) = Result(catching: { try store.version() }), version != last,
+            let kept = try? store.load()
+        else { return }
         let hasChanged = state.withLock { state in
             // A change that was made meanwhile may be missing from what was loaded. The next call loads again.
             guard state.saves == saves else { return false }

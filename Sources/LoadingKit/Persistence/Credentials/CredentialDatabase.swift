@@ -65,7 +65,10 @@
         package func version() throws -> String? {
             // As long as saved changes are not on disk, the credentials there are not those of the storage.
             writes.drain()
-            return writes.isEmpty ? try database.version() : nil
+            guard writes.isEmpty else {
+                throw StoreFailure.unreadable(path: database.url.path, reason: "changes are not written yet")
+            }
+            return try database.version()
         }
 
         private static func credential(_ row: SQLiteRow, _ key: StoreKey) -> StoredCredential? {

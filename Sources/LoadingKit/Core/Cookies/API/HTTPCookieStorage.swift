@@ -212,7 +212,9 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {  // all state is i
     /// Takes over what other processes have changed in the persistent store. Cookies of the session, and changes that may
     /// not have been written when the store was read, are kept. May block. One call at a time.
     package func reload() {
-        guard let persistence, let version = try? persistence.version() else { return }
+        guard let persistence, case .success(let version) = Result(catching: { try persistence.version() }) else {
+            return
+        }
         let isNew = state.withLock { state in
             let isNew = state.version != version
             if isNew { state.writes.beginReading() }
