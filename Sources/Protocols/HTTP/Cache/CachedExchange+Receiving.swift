@@ -189,8 +189,10 @@ extension CachedExchange: ForwardingReceiver {
     func fail(_ error: any Error) {
         guard case .loading(let attempt) = state, let receiver else { return }
         // After the head is delivered, no other response can be delivered. A refusal by the program, or of the server's
-        // certificate, is not an error of the server.
-        if attempt.receipt == nil, URLError(error, url: nil).isOfConnection, serveInstead(of: attempt) { return }
+        // certificate, is not an error of the server. A connection that breaks in the handshake is.
+        let failure = URLError(error, url: nil)
+        let isOfServer = failure.isOfConnection || failure.code == .secureConnectionFailed
+        if attempt.receipt == nil, isOfServer, serveInstead(of: attempt) { return }
         storeBeginning(of: attempt, error)
         receiver.fail(error)
     }
