@@ -169,11 +169,16 @@ final class TaskDelegates: Sendable {
 
 extension URLSession {
     /// Passes the challenge of a connection that no task waits for to the session's delegate. If the delegate leaves it
-    /// to its method for a task's challenges, which might refuse the connection, the challenge is cancelled.
-    package func answer(withoutTask challenge: URLAuthenticationChallenge, _ decide: @escaping ChallengeAnswer) {
+    /// to its method for a task's challenges, which might refuse the connection, the challenge is cancelled, and
+    /// `needsTask` is called before.
+    package func answer(
+        withoutTask challenge: URLAuthenticationChallenge, _ decide: @escaping ChallengeAnswer,
+        needsTask: @escaping @Sendable () -> Void
+    ) {
         guard let delegates = delegates(before: nil) else { return decide(.performDefaultHandling, nil) }
         let mayRefuse = delegates.task.map { !AsynchronousForm.isKnownMissing(.taskChallenge, of: $0) } ?? false
         let asked = URLAuthenticationChallenge(challenge) { answer in
+            if mayRefuse { needsTask() }
             answer(mayRefuse ? .cancelAuthenticationChallenge : .performDefaultHandling, nil)
         }
         core.mailbox.post { [self] in

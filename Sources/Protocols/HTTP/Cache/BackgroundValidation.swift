@@ -51,16 +51,23 @@ final class BackgroundValidation: ForwardingReceiver {
 
     // MARK: LoadReceiver
 
-    /// Other tasks will use the connection, so the session's delegate decides about it. A task's own delegate gets no
-    /// challenges after its task's end: no connection is opened then.
+    /// Other tasks will use the connection, so the session's delegate decides about it. Methods for a task's challenges
+    /// are not called without a task: the handshake is cancelled then, and a later task validates the response.
     func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision) {
         guard answersChallenges, challenge.protectionSpace.concernsSession else {
             return decide(.performDefaultHandling, nil)
         }
-        guard challengeDelegate == nil, let owner else { return decide(.cancelAuthenticationChallenge, nil) }
-        let decide = LoopTransfer(decide)
+        guard challengeDelegate == nil, let owner else {
+            session.leavesValidationToTask = true
+            return decide(.cancelAuthenticationChallenge, nil)
+        }
+        let confined = LoopTransfer((decide, self))
         owner.answer(withoutTask: challenge) { [loop] disposition, credential in
-            loop.execute { decide.value(disposition, credential) }
+            loop.execute { confined.value.0(disposition, credential) }
+        } needsTask: { [loop] in
+            loop.execute {
+                if !confined.value.1.isOver { confined.value.1.session.leavesValidationToTask = true }
+            }
         }
     }
 

@@ -151,6 +151,9 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
 
     private func carryOut(_ verdict: CacheVerdict) {
         switch verdict {
+        case .serve(_, let stale?) where session.leavesValidationToTask:
+            session.leavesValidationToTask = false
+            validate(stale)
         case .serve(let answer, let stale):
             if let stale, let receiver { session.validateInBackground(stale, request, resources, for: receiver) }
             serve(answer)

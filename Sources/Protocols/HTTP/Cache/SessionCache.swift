@@ -24,6 +24,8 @@ final class SessionCache: SessionResource, @unchecked Sendable {  // confined to
     private var pendingValidations: [ObjectIdentifier: PendingValidation] = [:]
     var identities = CacheIdentities()
     private var httpSession: HTTPSession?
+    /// Whether a validation in the background was left to a task, whose delegate may decide about the connection.
+    var leavesValidationToTask = false
     private var background: [ObjectIdentifier: BackgroundValidation] = [:]
 
     private init(_ cache: URLCache, _ core: SessionCore) {
