@@ -40,6 +40,36 @@ import Testing
         }
     }
 
+    /// A connection that breaks in the handshake is one: the server may be starting again.
+    @Test func aResetInTheHandshakeIsAnErrorOfTheServer() async throws {
+        let authority = try CertificateAuthority()
+        let stored = "HTTP/1.1 200 OK\r\nCache-Control: max-age=10, stale-if-error=100\r\nContent-Length: 6\r\n"
+        let peer = try ScriptedPeer(scripts: [
+            [
+                .startTLS(TLSServerOptions(try authority.issue())), .expectRequest,
+                .send("\(stored)Connection: close\r\n\r\nstored"), .close,
+            ],
+            [.expectBytes(5), .reset],
+        ])
+        defer { peer.stop() }
+        let clock = TestWallClock()
+        let session = makeSession {
+            $0.urlCache = Self.cache()
+            $0.settings.wallClock = clock.wallClock
+            $0.tlsTrustRoots = .pem(authority.certificatePEM)
+        }
+        defer { session.invalidateAndCancel() }
+        try await withTimeout {
+            let url = peer.url("/").replacing("http://127.0.0.1", with: "https://localhost")
+            let request = URLRequest(url: try #require(URL(string: url)))
+            for _ in 0..<2 {
+                #expect(await session.outcome(request) == .ok("stored"))
+                clock.advance(by: 15)
+            }
+            #expect(peer.requests.count == 1)
+        }
+    }
+
     /// A task's own delegate accepts the server, which the session does not trust. Another task waits for the validation.
     @Test func aValidationWithoutTrustIsNotShared() async throws {
         let clock = TestWallClock()

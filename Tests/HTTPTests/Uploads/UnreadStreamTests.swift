@@ -1,5 +1,8 @@
 import Foundation
 import LoadingKit
+import LoadingKitHTTP2
+import LoadingKitLoopbackServer
+import LoadingKitPrimitives
 import LoadingKitTransport
 import TestSupport
 import Testing
@@ -81,5 +84,55 @@ import Testing
         #expect(peer.requestsWithBody.snapshot.map(\.bodyText) == ["some bytes"])
         #expect(peer.requests.snapshot.map { $0[field: "Expect"] } == ["100-continue", nil, "100-continue"])
         #expect(!answerer.seen.snapshot.contains("body"))
+    }
+
+    /// Refuses the first request, and takes the next one's body. Records the streams on which content comes.
+    private static func refuseFirst(_ socket: StreamSocket, _ bodies: Recorder<UInt32>) throws {
+        try socket.serveHTTP2 { event, machine, output in
+            switch event {
+            case .headers(let stream, _, _):
+                var fields = HTTPFields()
+                fields.append(.wwwAuthenticate, "Basic realm=\"a\"")
+                let isFirst = stream.rawValue == 1
+                try machine.sendResponse(
+                    isFirst ? 401 : 100, isFirst ? fields : HTTPFields(), on: stream, endStream: false, to: &output)
+            case .data(let stream, _, _, let isEnd):
+                bodies.append(stream.rawValue)
+                guard isEnd, stream.rawValue > 1 else { break }
+                try machine.sendResponse(204, HTTPFields(), on: stream, endStream: true, to: &output)
+            default: break
+            }
+        }
+    }
+
+    /// Over HTTP/2: the delegate thinks about the response for longer than `100 Continue` is waited for.
+    @Test func aRefusedBodyStaysUnsent() async throws {
+        let time = ManualTime()
+        let loop = EventLoop(name: "refused", time: .manual(time))
+        defer { loop.stop() }
+        let bodies = Recorder<UInt32>()
+        let peer = try ConnectionAcceptor(.ipv4()) { socket, _ in try? Self.refuseFirst(socket, bodies) }
+        defer { peer.stop() }
+        let answerer = SessionChallengeAnswerer { _ in
+            time.advance(by: .seconds(5))
+            // The loop's timers have run before its second turn.
+            for _ in 0..<2 {
+                let turned = Signal()
+                loop.execute { turned.fire() }
+                turned.waitBlocking()
+            }
+            return (.useCredential, URLCredential(user: "ada", password: "secret", persistence: .none))
+        }
+        let session = makeSession(delegate: answerer, on: loop) { $0.assumesCleartextHTTP2 = true }
+        defer { session.invalidateAndCancel() }
+        let url = try #require(URL(string: "http://127.0.0.1:\(peer.address.port ?? 0)/"))
+        try await withTimeout {
+            var request = URLRequest(url: url)
+            request.httpMethod = "PUT"
+            request.setValue("100-continue", forHTTPHeaderField: "Expect")
+            request.httpBody = Data("some bytes".utf8)
+            #expect(await session.outcome(request) == .loaded(status: 204, body: ""))
+        }
+        #expect(bodies.snapshot == [3])
     }
 }
