@@ -1,10 +1,11 @@
 import Foundation
 import LoadingKit
-import LoadingKitEvents
 import LoadingKitLoopbackServer
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import LoadingKitEvents
 
 /// Event streams of a server that answers, ends the stream, and loses connections.
 @Suite(.timeLimit(.minutes(5))) struct ServerSentEventsTests {
@@ -157,8 +158,11 @@ import Testing
         #expect(server.requests.count == 1 && events.state == .closed)
     }
 
-    /// The error does not wait for the end of a body that the server leaves open.
-    @Test(arguments: [(404, "text/event-stream", ""), (503, "text/plain", "busy"), (200, "text/html", "<p>")])
+    /// The error waits for the first bytes of a body for a limited time, and not for the end that the server leaves open.
+    @Test(arguments: [
+        (404, "text/event-stream", ""), (503, "text/plain", String(repeating: "b", count: 1024)),
+        (200, "text/html", String(repeating: "<", count: 1024)),
+    ])
     func anotherResponseThatDoesNotEndFails(status: Int, type: String, body: String) async throws {
         let server = try LoopbackServer { _ in
             var response = ServerResponse.stream(.chunked, type: type) { writer in
@@ -172,7 +176,9 @@ import Testing
         let session = Self.session()
         defer { session.invalidateAndCancel() }
         let events = try Self.events(server, session, Self.options())
-        let error = await #expect(throws: EventStreamError.self) { try await Self.all(events) }
+        let error = await FirstBytes.$time.withValue(body.isEmpty ? .zero : .seconds(1000)) {
+            await #expect(throws: EventStreamError.self) { try await Self.all(events) }
+        }
         let bytes = Data(body.utf8)
         #expect(error == (status == 200 ? .mimeType(type, firstBytes: bytes) : .status(status, firstBytes: bytes)))
         await server.endings.count(reaches: 1)

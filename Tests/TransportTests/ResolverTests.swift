@@ -3,7 +3,7 @@ import LoadingKitPrimitives
 import LoadingKitTransport
 import Testing
 
-@Suite struct ResolverTests {
+@Suite(.timeLimit(.minutes(5))) struct ResolverTests {
     /// A lookup that counts, and answers from a table.
     private final class Table: Sendable {
         let answers: [String: [IPAddress]]
@@ -22,6 +22,11 @@ import Testing
                 let found = (self.answers[name] ?? []).filter { $0.family == family }
                 return found.isEmpty ? .failure(.notFound("unknown")) : .success(found)
             }
+        }
+
+        /// Returns when this many lookups are under way, or the test is cancelled.
+        func untilAsked(_ count: Int) async {
+            while asked.withLock({ $0.count }) < count, !Task.isCancelled { await Task.yield() }
         }
     }
 
@@ -102,7 +107,7 @@ import Testing
         await withLoop { loop in
             async let first = resolve("a.test", resolver, loop)
             // The lookups are under way when the network changes.
-            while table.asked.withLock({ $0.count }) < 2 { await Task.yield() }
+            await table.untilAsked(2)
             resolver.forget()
             for _ in 0..<6 { gate.open() }
             #expect(await first == Answers(v4: [.v4(1)], v6: []))
@@ -150,10 +155,10 @@ import Testing
         let resolver = Resolver(time: .manual(ManualTime()), lookup: table.lookup)
         await withLoop { loop in
             async let first = resolve("a.test", resolver, loop)
-            while table.asked.withLock({ $0.count }) < 2 { await Task.yield() }
+            await table.untilAsked(2)
             resolver.networksDidChange()
             async let second = resolve("a.test", resolver, loop)
-            while table.asked.withLock({ $0.count }) < 4 { await Task.yield() }
+            await table.untilAsked(4)
             for _ in 0..<4 { gate.open() }
             for answers in await [first, second] { #expect(answers == Answers(v4: [.v4(1)], v6: [])) }
             _ = await resolve("a.test", resolver, loop)

@@ -58,25 +58,28 @@ import Testing
         let session = makeFTPSession()
         defer { session.invalidateAndCancel() }
         let mayEnd = Signal()
-        let upload = URLRequest(url: try #require(URL(string: server.url())))
-        let task = Task {
-            var upload = upload
-            upload.httpMethod = "PUT"
-            upload.httpBodyStream = FunctionStream { _, _ in
-                mayEnd.waitBlocking()
-                return 0
+        defer { mayEnd.fire() }
+        try await withTimeout {
+            let upload = URLRequest(url: try #require(URL(string: server.url())))
+            let task = Task {
+                var upload = upload
+                upload.httpMethod = "PUT"
+                upload.httpBodyStream = FunctionStream { _, _ in
+                    mayEnd.waitBlocking()
+                    return 0
+                }
+                return await session.outcome(upload)
             }
-            return await session.outcome(upload)
+            await server.step("STOR")
+            await session.reset()
+            #expect(await session.outcome(server.url()) == .loaded(FaultyFTPServer.file))
+            #expect(connectionCount(server) == 2)
+            mayEnd.fire()
+            _ = await task.value
+            for _ in 0..<2 { #expect(await session.outcome(server.url()) == .loaded(FaultyFTPServer.file)) }
+            #expect(connectionCount(server) == 2)
+            #expect(await session.statistics.connections.closed == ["unusable": 1])
         }
-        await server.step("STOR")
-        await session.reset()
-        #expect(await session.outcome(server.url()) == .loaded(FaultyFTPServer.file))
-        #expect(connectionCount(server) == 2)
-        mayEnd.fire()
-        _ = await task.value
-        for _ in 0..<2 { #expect(await session.outcome(server.url()) == .loaded(FaultyFTPServer.file)) }
-        #expect(connectionCount(server) == 2)
-        #expect(await session.statistics.connections.closed == ["unusable": 1])
     }
 
     @Test func twoSessionsOfTwoUsersAtATime() async throws {

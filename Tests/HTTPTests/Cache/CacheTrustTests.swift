@@ -99,6 +99,7 @@ import Testing
             let first = Task { await session.outcome(request, delegate: accepting) }
             _ = await server.requests.count(reaches: 2)
             let second = Task { await session.outcome(request) }
+            while await session.allTasks.count < 2, !Task.isCancelled { await Task.yield() }
             // These loads come after the second one in the loop's order: it waits by now.
             for _ in 0..<20 {
                 let between = try BothVersions.request(server, "/between")

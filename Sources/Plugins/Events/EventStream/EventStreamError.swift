@@ -31,7 +31,7 @@ public enum EventStreamError: Error, Sendable, Hashable, LocalizedError, CustomS
 enum FirstBytes {
     static let limit = 1024
     /// The time in which they must arrive: the error does not wait for the end of a body that may have none.
-    private static let time = Duration.seconds(2)
+    @TaskLocal static var time = Duration.seconds(2)
 
     /// Reads until there are enough bytes, or the time is over.
     static func read(_ bytes: URLSession.AsyncBytes) async -> Data {
