@@ -102,13 +102,18 @@ import Testing
         }
     }
 
-    @Test func requestsWaitInOrderAndByPriority() async throws {
-        let go = Signal()
+    /// A session with one connection, whose peer answers the first request when the signal is fired.
+    private static func withQueue(_ go: Signal) throws -> (ScriptedPeer, URLSession) {
         let peer = try ScriptedPeer([
             .expectRequest, .waitFor(go), .respond("a"), .forever([.expectRequest, .respond("a")]),
         ])
+        return (peer, makeSession { $0.httpMaximumConnectionsPerHost = 1 })
+    }
+
+    @Test func requestsWaitInOrderAndByPriority() async throws {
+        let go = Signal()
+        let (peer, session) = try Self.withQueue(go)
         defer { peer.stop() }
-        let session = makeSession { $0.httpMaximumConnectionsPerHost = 1 }
         try await withTimeout {
             let done = Recorder<Int>()
             func start(_ path: String, _ priority: Float) throws {
@@ -132,11 +137,8 @@ import Testing
     /// A request takes the place that its task's priority gives it while it waits.
     @Test func prioritiesChangeWhileRequestsWait() async throws {
         let go = Signal()
-        let peer = try ScriptedPeer([
-            .expectRequest, .waitFor(go), .respond("a"), .forever([.expectRequest, .respond("a")]),
-        ])
+        let (peer, session) = try Self.withQueue(go)
         defer { peer.stop() }
-        let session = makeSession { $0.httpMaximumConnectionsPerHost = 1 }
         try await withTimeout {
             let done = Recorder<Int>()
             let tasks = ["/first", "/a", "/b", "/c", "/d"].map { path in

@@ -88,7 +88,7 @@ import Testing
         let configuration = URLSessionConfiguration.ephemeral
         configuration.assumesCleartextHTTP2 = true
         let session = URLSession(configuration: configuration, delegate: nil, delegateQueue: nil, loop: loop)
-        let url = try #require(URL(string: "http://127.0.0.1:\(server.address.port ?? 0)/"))
+        let url = try server.url
         try await withTimeout {
             #expect(await session.outcome(URLRequest(url: url)) == .loaded(status: 204, body: ""))
             let advance: Advance = { duration in

@@ -274,7 +274,7 @@ import Testing
         defer { peer.stop() }
         try await withTimeout {
             let session = session()
-            let url = try #require(URL(string: "http://127.0.0.1:\(peer.address.port ?? 0)/"))
+            let url = try peer.url
             let (bytes, _) = try await session.bytes(from: url)
             await answered.wait()
             #expect(bytes.task.countOfBytesReceived < 200 * 16_384)

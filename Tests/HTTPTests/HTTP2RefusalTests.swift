@@ -41,7 +41,7 @@ import Testing
         defer { peer.stop() }
         let session = makeSession { $0.assumesCleartextHTTP2 = true }
         defer { session.invalidateAndCancel() }
-        let url = try #require(URL(string: "http://127.0.0.1:\(peer.address.port ?? 0)/"))
+        let url = try peer.url
         let outcomes = try await withTimeout {
             await withTaskGroup(of: Outcome.self, returning: [Outcome].self) { group in
                 for _ in 0..<tasks { group.addTask { await session.outcome(URLRequest(url: url)) } }

@@ -1,5 +1,14 @@
+import Foundation
 import LoadingKitHTTP2
 import LoadingKitLoopbackServer
+import Testing
+
+extension ConnectionAcceptor {
+    /// The URL of this server at 127.0.0.1, without TLS.
+    var url: URL {
+        get throws { try #require(URL(string: "http://127.0.0.1:\(address.port ?? 0)/")) }
+    }
+}
 
 extension StreamSocket {
     /// Serves HTTP/2 on the connection, whose windows grow by nothing but what `handle` consumes, until the client ends it.

@@ -51,7 +51,7 @@ import Testing
         }
 
         func request() throws -> URLRequest {
-            URLRequest(url: try #require(URL(string: "http://127.0.0.1:\(acceptor.value?.address.port ?? 0)/")))
+            URLRequest(url: try #require(acceptor.value).url)
         }
 
         private func serve(_ socket: StreamSocket) throws {

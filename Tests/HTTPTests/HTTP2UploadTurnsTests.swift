@@ -39,7 +39,7 @@ import Testing
         defer { peer.stop() }
         let session = makeSession { $0.assumesCleartextHTTP2 = true }
         defer { session.invalidateAndCancel() }
-        let url = try #require(URL(string: "http://127.0.0.1:\(peer.address.port ?? 0)/"))
+        let url = try peer.url
         try await withTimeout {
             await withTaskGroup(of: Outcome.self) { group in
                 for _ in 0..<Self.count {

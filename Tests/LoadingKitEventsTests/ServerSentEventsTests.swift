@@ -30,6 +30,14 @@ import Testing
         .bytes(Array(text.utf8), type: type)
     }
 
+    /// Events after the one that the request names; status 204 after the last.
+    private static func next(
+        _ count: Int, after request: ServerRequest, upTo last: Int, _ event: (Int) -> String
+    ) -> ServerResponse {
+        let first = (request.fields[name: "Last-Event-ID"].flatMap { Int($0) } ?? 0) + 1
+        return first > last ? ServerResponse(204) : text((first..<first + count).map(event).joined())
+    }
+
     private static func session() -> URLSession { URLSession(configuration: .ephemeral) }
 
     private static func all(_ events: ServerSentEvents) async throws -> [String] {
@@ -337,9 +345,7 @@ import Testing
     /// A loop that is ahead does not make another one over the same sequence pass over events when it reconnects.
     @Test func twoLoopsAtOnceGetAllEvents() async throws {
         let server = try LoopbackServer { request in
-            let last = request.fields[name: "Last-Event-ID"].flatMap { Int($0) } ?? 0
-            if last == 9 { return ServerResponse(204) }
-            return Self.text((last + 1...last + 3).map { "id: \($0)\ndata: \($0)\n\n" }.joined())
+            Self.next(3, after: request, upTo: 9) { "id: \($0)\ndata: \($0)\n\n" }
         }
         defer { server.stop() }
         let session = Self.session()
@@ -383,9 +389,7 @@ import Testing
 
     @Test func fiftyStreamsAtOnceKeepTheirEvents() async throws {
         let server = try LoopbackServer { request in
-            let last = request.fields[name: "Last-Event-ID"].flatMap { Int($0) } ?? 0
-            if last == 20 { return ServerResponse(204) }
-            return Self.text((last + 1...last + 5).map { "id:\($0)\ndata:\(request.path) \($0)\n\n" }.joined())
+            Self.next(5, after: request, upTo: 20) { "id:\($0)\ndata:\(request.path) \($0)\n\n" }
         }
         defer { server.stop() }
         let session = Self.session()

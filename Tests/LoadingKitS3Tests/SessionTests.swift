@@ -290,6 +290,16 @@ import Testing
         }
     }
 
+    /// A session that divides bodies into parts of 100,000 bytes.
+    static func inParts(_ server: LoopbackServer, change: (inout S3Options) -> Void = { _ in }) throws -> URLSession {
+        try URLSession.s3(
+            server.url(),
+            change: {
+                $0.partSize = 100_000
+                change(&$0)
+            })
+    }
+
     static func put(_ body: Data, fields: [String: String] = [:]) throws -> URLRequest {
         var request = URLRequest(url: try #require(URL(string: "s3://bucket/k")))
         request.httpMethod = "PUT"
@@ -301,7 +311,7 @@ import Testing
     @Test func partsOfAStream() async throws {
         let server = try Self.multipartServer()
         defer { server.stop() }
-        let session = try URLSession.s3(server.url(), change: { $0.partSize = 100_000 })
+        let session = try Self.inParts(server)
         let fields = ["x-amz-meta-a": "b", "If-None-Match": "*"]
         let (_, response) = try await session.load(try Self.put(content(250_000), fields: fields))
         #expect(response.statusCode == 200 && response.value(forHTTPHeaderField: "ETag") == "\"whole\"")
@@ -319,12 +329,7 @@ import Testing
     @Test(arguments: ["Content-MD5", "x-amz-checksum-crc32"]) func checksums(field: String) async throws {
         let server = try Self.multipartServer()
         defer { server.stop() }
-        let session = try URLSession.s3(
-            server.url(),
-            change: {
-                $0.partSize = 100_000
-                $0.multipartThreshold = 150_000
-            })
+        let session = try Self.inParts(server) { $0.multipartThreshold = 150_000 }
         let fields = [field: "c"]
         _ = try await session.load("PUT", "s3://bucket/k", body: content(250_000), fields: fields)
         _ = try await session.load(try Self.put(content(1_000), fields: fields))
@@ -388,7 +393,7 @@ import Testing
     @Test func aCompletionThatFails() async throws {
         let server = try Self.multipartServer(completion: "<Error><Code>InvalidPart</Code></Error>")
         defer { server.stop() }
-        let session = try URLSession.s3(server.url(), change: { $0.partSize = 100_000 })
+        let session = try Self.inParts(server)
         let error = await s3Error { try await session.load(try Self.put(content(250_000))) }
         #expect(error?.code == "InvalidPart" && error?.statusCode == 200)
         try await withTimeout { while !server.requests.snapshot.contains(where: Self.isAbort) { await Task.yield() } }
@@ -402,12 +407,7 @@ import Testing
             completions.next() == 1 ? Self.error(code, 200) : nil
         })
         defer { server.stop() }
-        let session = try URLSession.s3(
-            server.url(),
-            change: {
-                $0.partSize = 100_000
-                $0.clock = S3Clock(date: { Date() }, sleep: { _ in })
-            })
+        let session = try Self.inParts(server) { $0.clock = S3Clock(date: { Date() }, sleep: { _ in }) }
         let (_, response) = try await session.load(try Self.put(content(250_000)))
         #expect(response.value(forHTTPHeaderField: "ETag") == "\"whole\"" && completions.value == 2)
         #expect(server.requests.snapshot.map(\.method) == ["POST", "PUT", "PUT", "PUT", "POST", "POST"])
@@ -418,7 +418,7 @@ import Testing
     func aCompletionThatSaysNothing(_ completion: String) async throws {
         let server = try Self.multipartServer(completion: completion)
         defer { server.stop() }
-        let session = try URLSession.s3(server.url(), change: { $0.partSize = 100_000 })
+        let session = try Self.inParts(server)
         let error = await #expect(throws: S3UploadError.self) { try await session.load(try Self.put(content(250_000))) }
         #expect(error?.localizedDescription.contains("did not say that the object is stored") == true)
         try await withTimeout { while !server.requests.snapshot.contains(where: Self.isAbort) { await Task.yield() } }
@@ -444,7 +444,7 @@ import Testing
             return nil
         })
         defer { server.stop() }
-        let session = try URLSession.s3(server.url(), change: { $0.partSize = 100_000 })
+        let session = try Self.inParts(server)
         let request = try Self.put(content(250_000))
         let task = Task { try await session.load(request) }
         await arrived.wait()
@@ -464,7 +464,7 @@ import Testing
             return nil
         })
         defer { server.stop() }
-        let session = try URLSession.s3(server.url(), change: { $0.partSize = 100_000 })
+        let session = try Self.inParts(server)
         let bytesRead = Box(0)
         let stream = FunctionStream { buffer, room in
             bytesRead.update { done in
@@ -512,12 +512,7 @@ import Testing
     @Test func files() async throws {
         let server = try Self.multipartServer()
         defer { server.stop() }
-        let session = try URLSession.s3(
-            server.url(),
-            change: {
-                $0.partSize = 100_000
-                $0.multipartThreshold = 150_000
-            })
+        let session = try Self.inParts(server) { $0.multipartThreshold = 150_000 }
         let folder = try TemporaryFolder()
         for (count, methods) in [(150_000, ["PUT"]), (150_001, ["POST", "PUT", "PUT", "POST"])] {
             let before = server.requests.count

@@ -113,12 +113,7 @@ import Testing
         let server = try Self.server(completed)
         defer { server.stop() }
         let clock = S3Clock(date: { Date() }, sleep: { _ in })
-        let session = try URLSession.s3(
-            server.url(),
-            change: {
-                $0.partSize = 100_000
-                $0.clock = clock
-            })
+        let session = try SessionTests.inParts(server) { $0.clock = clock }
         let request = try SessionTests.put(content(250_000), fields: ["If-None-Match": "*"])
         if completed.isStored {
             let (data, response) = try await session.load(request)

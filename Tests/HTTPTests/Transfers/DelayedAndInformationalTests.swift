@@ -36,9 +36,9 @@ import Testing
     @Test func aNewRequestOfADelayedUploadHasItsBody() async throws {
         let server = try LoopbackServer { .text("\($0.path) \($0.bodyText)") }
         defer { server.stop() }
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent("LoadingKit-\(UUID().uuidString)")
-        try Data("body".utf8).write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let file = try folder.write("body", to: "file")
         for (body, sent) in [(nil, "body"), (Data("another".utf8), "another")] as [(Data?, String)] {
             for isFile in [true, false] {
                 try await withTimeout {

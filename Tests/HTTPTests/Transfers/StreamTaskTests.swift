@@ -11,6 +11,15 @@ import Testing
         return session.streamTask(withHostName: try #require(url.host), port: try #require(url.port))
     }
 
+    /// A task that has been resumed, and its session and delegate.
+    private static func begin(_ peer: ScriptedPeer) throws -> (StreamRecorder, URLSession, URLSessionStreamTask) {
+        let recorder = StreamRecorder()
+        let session = makeSession(delegate: recorder)
+        let task = try task(session, peer)
+        task.resume()
+        return (recorder, session, task)
+    }
+
     @Test func readsAndWritesKeepTheirOrder() async throws {
         let peer = try ScriptedPeer([
             .expectBytes(10), .send("hello"), .send(" world"), .expectBytes(3), .send("!"), .close,
@@ -137,11 +146,8 @@ import Testing
         let peer = try ScriptedPeer([.hold])
         defer { peer.stop() }
         try await withTimeout {
-            let recorder = StreamRecorder()
-            let session = makeSession(delegate: recorder)
+            let (recorder, session, task) = try Self.begin(peer)
             defer { session.invalidateAndCancel() }
-            let task = try Self.task(session, peer)
-            task.resume()
             do {
                 try await task.write(Data(count: 32 << 20), timeout: 0.1)
                 Issue.record("it was complete")
@@ -193,11 +199,8 @@ import Testing
         let peer = try ScriptedPeer([.expectBytes(2), .send("line\n"), .expectBytes(3), .send("bye"), .close])
         defer { peer.stop() }
         try await withTimeout {
-            let recorder = StreamRecorder()
-            let session = makeSession(delegate: recorder)
+            let (recorder, session, task) = try Self.begin(peer)
             defer { session.finishTasksAndInvalidate() }
-            let task = try Self.task(session, peer)
-            task.resume()
             let read = Recorder<Data?>()
             task.write(Data("hi".utf8), timeout: 0) { _ in }
             task.readData(ofMinLength: 2, maxLength: 2, timeout: 0) { data, _, _ in read.append(data) }
@@ -232,11 +235,8 @@ import Testing
         try await withTimeout {
             let peer = try ScriptedPeer([.expectBytes(1), .reset])
             defer { peer.stop() }
-            let recorder = StreamRecorder()
-            let session = makeSession(delegate: recorder)
+            let (recorder, session, task) = try Self.begin(peer)
             defer { session.invalidateAndCancel() }
-            let task = try Self.task(session, peer)
-            task.resume()
             let read = Task { try await task.readData(ofMinLength: 1, maxLength: 1, timeout: 0) }
             try await task.write(Data("x".utf8), timeout: 0)
             await #expect(throws: URLError.self) { _ = try await read.value }
@@ -260,11 +260,8 @@ import Testing
         try await withTimeout {
             let peer = try ScriptedPeer([.send("!"), .expectBytes(1), .send("hello"), .reset])
             defer { peer.stop() }
-            let recorder = StreamRecorder()
-            let session = makeSession(delegate: recorder)
+            let (recorder, session, task) = try Self.begin(peer)
             defer { session.invalidateAndCancel() }
-            let task = try Self.task(session, peer)
-            task.resume()
             _ = try await task.readData(ofMinLength: 1, maxLength: 1, timeout: 0)
             try await task.write(Data("x".utf8), timeout: 0)
             await peer.endedCount(reaches: 1)

@@ -125,7 +125,7 @@ import Testing
         }
         let session = makeSession(delegate: answerer, on: loop) { $0.assumesCleartextHTTP2 = true }
         defer { session.invalidateAndCancel() }
-        let url = try #require(URL(string: "http://127.0.0.1:\(peer.address.port ?? 0)/"))
+        let url = try peer.url
         try await withTimeout {
             var request = URLRequest(url: url)
             request.httpMethod = "PUT"

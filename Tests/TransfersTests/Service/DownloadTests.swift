@@ -15,6 +15,16 @@ import Testing
             try Data(contentsOf: URL(fileURLWithPath: try #require(end.file)))
         }
 
+        /// Download 1 has lost its connection after 400,000 bytes, and the service was stopped before the next attempt.
+        private func stopAfterABreak(_ harness: ServiceHarness, _ server: RangeServer) async throws {
+            server.behaviour.update { $0.breaks = [400_000] }
+            harness.randomness.value = 1
+            let first = try harness.start()
+            try await TestProgram(first, try harness.description()).download(1, server.url)
+            await harness.pauses.count(reaches: 1)
+            first.stop()
+        }
+
         @Test("a download is told, and taken")
         func download() async throws {
             try await withProgram(count: 300_000) { harness, server, _, program in
@@ -191,12 +201,7 @@ import Testing
             try await withTimeout {
                 let (harness, server) = (try ServiceHarness(), try RangeServer())
                 defer { server.stop() }
-                server.behaviour.update { $0.breaks = [400_000] }
-                harness.randomness.value = 1
-                let first = try harness.start()
-                try await TestProgram(first, try harness.description()).download(1, server.url)
-                await harness.pauses.count(reaches: 1)
-                first.stop()
+                try await stopAfterABreak(harness, server)
                 if !sameBoot { harness.boot.value = "another" }
                 let second = try harness.start()
                 defer { second.stop() }
@@ -213,14 +218,9 @@ import Testing
             try await withTimeout {
                 let (harness, server) = (try ServiceHarness(), try RangeServer())
                 defer { server.stop() }
-                server.behaviour.update { $0.breaks = [400_000] }
                 let chosen = harness.folder.file("chosen").path
                 try FileManager.default.createDirectory(atPath: chosen, withIntermediateDirectories: true)
-                harness.randomness.value = 1
-                let first = try harness.start()
-                try await TestProgram(first, try harness.description()).download(1, server.url)
-                await harness.pauses.count(reaches: 1)
-                first.stop()
+                try await stopAfterABreak(harness, server)
                 let second = try harness.start()
                 defer { second.stop() }
                 let program = TestProgram(
@@ -242,7 +242,7 @@ import Testing
             arguments: [false, true])
         func lostRemoval(isFolderChosen: Bool) async throws {
             try await withTimeout {
-                let (harness, server) = (try ServiceHarness(), try RangeServer())
+                let (harness, server) = (try ServiceHarness(), try RangeServer(count: 10))
                 defer { server.stop() }
                 let chosen = harness.folder.file("chosen")
                 try FileManager.default.createDirectory(at: chosen, withIntermediateDirectories: true)
@@ -286,12 +286,7 @@ import Testing
             try await withTimeout {
                 let (harness, server) = (try ServiceHarness(), try RangeServer())
                 defer { server.stop() }
-                server.behaviour.update { $0.breaks = [400_000] }
-                harness.randomness.value = 1
-                let first = try harness.start()
-                try await TestProgram(first, try harness.description()).download(1, server.url)
-                await harness.pauses.count(reaches: 1)
-                first.stop()
+                try await stopAfterABreak(harness, server)
                 let file = harness.folder.file("downloads").appendingPathComponent(try #require(harness.files.first))
                 // Vouched for by a journal that was written before the bytes were changed.
                 let journal = try harness.journal
@@ -318,12 +313,7 @@ import Testing
             try await withTimeout {
                 let (harness, server) = (try ServiceHarness(), try RangeServer())
                 defer { server.stop() }
-                server.behaviour.update { $0.breaks = [400_000] }
-                harness.randomness.value = 1
-                let first = try harness.start()
-                try await TestProgram(first, try harness.description()).download(1, server.url)
-                await harness.pauses.count(reaches: 1)
-                first.stop()
+                try await stopAfterABreak(harness, server)
                 let file = harness.folder.file("downloads").appendingPathComponent(try #require(harness.files.first))
                 try server.content.write(to: file)
                 let second = try harness.start()

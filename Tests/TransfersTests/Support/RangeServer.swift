@@ -25,7 +25,8 @@ final class RangeServer: Sendable {
 
     init(count: Int = 1_000_000) throws {
         var generator = SystemRandomNumberGenerator()
-        let content = (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        let words = (0...count / 8).map { _ in generator.next() as UInt64 }
+        let content = words.withUnsafeBytes { Array($0.prefix(count)) }
         let (behaviour, sent, paused, resumed) = (Box(Behaviour(content: content)), sent, paused, resumed)
         self.behaviour = behaviour
         server = try LoopbackServer { request in
