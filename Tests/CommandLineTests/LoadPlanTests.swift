@@ -383,7 +383,7 @@ import Testing
         let storage = try #require(configuration.httpCookieStorage)
         let url = try #require(URL(string: urls[0]))
         #expect(storage.cookies(for: url)?.map(\.name) == names)
-        // A part of them would not be sent otherwise.
+        // The usual storage would not send cookies with these prefixes to an http URL.
         #expect((type(of: storage) == HTTPCookieStorage.self) == (urls.allSatisfy { !$0.hasPrefix("http:") }))
     }
 

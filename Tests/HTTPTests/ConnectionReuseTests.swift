@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    /// On a new connection it is the answer.
+    /// On a new connection status 408 is the answer to the request.
     @Test func aTimeoutOfTheFirstRequestIsTheAnswer() async throws {
         let timeout = "HTTP/1.1 408 Request Timeout\r\nContent-Length: 4\r\nConnection: close\r\n\r\nslow"
         let (peer, session) = try Self.make(first: [.expectRequest, .send(timeout), .readUntilClose], isSecure: false)

@@ -122,9 +122,9 @@ import Testing
         }
     }
 
-    /// For one stream, or for the connection.
+    /// The server refuses one stream, or the whole connection.
     @Test(arguments: [reset(1, .http11Required), goAway(0, .http11Required)])
-    private func whoRequiresHTTP1IsAskedOverHTTP1(refusal: [UInt8]) async throws {
+    private func aServerThatRequiresHTTP1IsAskedOverHTTP1(refusal: [UInt8]) async throws {
         let authority = try CertificateAuthority()
         let tls = TLSServerOptions(try authority.issue(), applicationProtocols: ["h2", "http/1.1"])
         let peer = try ScriptedPeer(

@@ -249,7 +249,7 @@ import Testing
             }
             #expect(failed?.code == "InternalError" && failed?.statusCode == 200 && failed?.requestID == "R")
         }
-        // An object may be such a document.
+        // The content of an object may look like an error document.
         #expect(try await session.load("GET", "s3://bucket/k").data.count > error.utf8.count)
     }
 
@@ -324,8 +324,8 @@ import Testing
         #expect(requests.last?.bodyText.contains("<PartNumber>3</PartNumber><ETag>&quot;p3&quot;</ETag>") == true)
     }
 
-    /// A body with a checksum of it is sent in one request, so that the server verifies it; one that must be divided, not at
-    /// all.
+    /// A body with a checksum is sent in one request, so that the server verifies it. A body that must be divided is
+    /// refused.
     @Test(arguments: ["Content-MD5", "x-amz-checksum-crc32"]) func checksums(field: String) async throws {
         let server = try Self.multipartServer()
         defer { server.stop() }

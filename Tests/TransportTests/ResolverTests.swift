@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    /// An address appears before its route: what fails between the two counts no longer.
+    /// An address appears before its route: a failure between the two must not be remembered.
     @Test func aSecondChangeCountsAMomentLater() async {
         let time = ManualTime()
         let table = Table([:])

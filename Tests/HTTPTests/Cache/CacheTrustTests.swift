@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    /// A connection that breaks in the handshake is one: the server may be starting again.
+    /// A connection that breaks in the handshake counts as an error of the server, which may be restarting.
     @Test func aResetInTheHandshakeIsAnErrorOfTheServer() async throws {
         let authority = try CertificateAuthority()
         let stored = "HTTP/1.1 200 OK\r\nCache-Control: max-age=10, stale-if-error=100\r\nContent-Length: 6\r\n"

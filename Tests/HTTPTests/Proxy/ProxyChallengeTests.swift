@@ -124,7 +124,7 @@ import Testing
         #expect(answerer.seen.snapshot == ["task's task: HTTPBasic r 0 -"])
     }
 
-    /// A proxy that closes its connection after each password gets no more of them than one connection explains.
+    /// A proxy that closes its connection after each password is asked on one more connection only.
     @Test func aProxyThatClosesAfterEachPasswordIsAskedTwice() async throws {
         let closing: [ScriptedPeer.Step] = [.expectRequest, Self.refusal(), .expectRequest, .close]
         let peer = try ScriptedPeer(scripts: Array(repeating: closing, count: 5))

@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    /// Whatever lengths the parts have, the progress bears them.
+    /// Parts may state any length; the sum may be greater than the largest integer.
     @Test func theProgressOfPartsOfAnyLength() async throws {
         let route: LoopbackServer.Route = { _ in
             .stream(.chunked, type: "multipart/x-mixed-replace; boundary=frame") { writer in

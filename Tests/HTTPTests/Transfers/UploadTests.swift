@@ -219,7 +219,7 @@ import Testing
     }
 
     /// The writer of a body that is replaced by another one for a challenge is freed at once.
-    @Test func aReplacedBodyFreesWhoeverWritesIt() async throws {
+    @Test func theWriterOfAReplacedBodyIsFreed() async throws {
         let stopped = Signal()
         let peer = try ScriptedPeer(scripts: [
             [

@@ -52,7 +52,7 @@ import Testing
         #expect(try paths() == ["/0", "/2"])
     }
 
-    /// What is no file stays as it is.
+    /// Anything but a regular file is refused, and keeps its permissions.
     @Test(arguments: [true, false]) func aPipe(_ replaces: Bool) throws {
         try #require(mkfifo(path.path, 0o644) == 0 && chmod(path.path, 0o644) == 0)
         let error = #expect(throws: HARError.self) { try HARFile.at(path, replacing: replaces) }

@@ -202,7 +202,8 @@ import Testing
         }
 
         @Test(
-            "what transfers ask waits for a program that was attached to an earlier process", arguments: [true, false])
+            "questions of transfers wait for a program that was attached to an earlier process",
+            arguments: [true, false])
         func awaitedProgram(returns: Bool) async throws {
             try await withTimeout {
                 let (harness, server) = (try ServiceHarness(), try RangeServer(count: 10))
@@ -252,7 +253,7 @@ import Testing
             }
         }
 
-        @Test("what is at the system's discretion waits no longer for the program of an earlier process than all else")
+        @Test("a discretionary transfer waits for the program of an earlier process no longer than other transfers do")
         func discretionOfAnAwaitedProgram() async throws {
             try await withTimeout {
                 let (harness, server) = (try ServiceHarness(), try RangeServer(count: 10))

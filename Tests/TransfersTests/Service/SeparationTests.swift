@@ -54,7 +54,7 @@ import Testing
         }
 
         @Test(
-            "what begins after the program has changed its stores is loaded with those, and with the session's cookies")
+            "a transfer that begins after the program changed its stores uses the new ones and the session's cookies")
         func changedStores() async throws {
             try await withTimeout {
                 let harness = try ServiceHarness()
