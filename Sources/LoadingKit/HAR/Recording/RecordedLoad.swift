@@ -151,6 +151,4 @@ extension RecordedLoad: ForwardingReceiver {
         notes.result = .failure(error)
         receiver?.fail(error)
     }
-
-    func receive(coded bytes: UnsafeRawBufferPointer) { receiver?.receive(coded: bytes) }
 }

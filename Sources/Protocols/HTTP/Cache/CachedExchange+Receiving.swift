@@ -110,8 +110,6 @@ extension CachedExchange: ForwardingReceiver {
         return true
     }
 
-    func receive(coded bytes: UnsafeRawBufferPointer) { receiver?.receive(coded: bytes) }
-
     func receive(_ bytes: UnsafeRawBufferPointer) -> Flow {
         guard case .loading(let attempt) = state, attempt.confirmed == nil, let receiver else { return .more }
         attempt.recorder?.append(bytes)

@@ -15,6 +15,7 @@ extension ForwardingReceiver {
     }
     @inlinable package func receive(_ bytes: UnsafeRawBufferPointer) -> Flow { receiver?.receive(bytes) ?? .more }
     @inlinable package func receive(_ data: Data) -> Flow { receiver?.receive(data) ?? .more }
+    @inlinable package func receive(coded bytes: UnsafeRawBufferPointer) { receiver?.receive(coded: bytes) }
     @inlinable package func bodyBuffer(atMost count: Int) -> UnsafeMutableRawBufferPointer? {
         receiver?.bodyBuffer(atMost: count)
     }

@@ -106,8 +106,6 @@ extension AdaptedLoad: ForwardingReceiver {
         }
     }
 
-    func receive(coded bytes: UnsafeRawBufferPointer) { receiver?.receive(coded: bytes) }
-
     func finish() { receiver?.finish() }
 
     func fail(_ error: any Error) { receiver?.fail(error) }

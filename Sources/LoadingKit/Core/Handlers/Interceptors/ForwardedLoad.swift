@@ -223,6 +223,8 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
 
     func receive(_ data: Data) -> Flow { isPassingDirectly ? outer.pass { $0.receive(data) } : keep(data) }
 
+    func receive(coded _: UnsafeRawBufferPointer) {}  // a handler may change the body
+
     private func keep(_ data: Data) -> Flow {
         let flow = feed.append(data)
         isFeedDrained = false
