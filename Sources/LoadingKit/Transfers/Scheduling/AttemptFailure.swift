@@ -17,20 +17,20 @@ enum AttemptFailure: Equatable, Sendable {
         }
     }
 
+    /// The failure of an attempt that no other attempt follows, unless it starts over.
+    var last: AttemptFailure { if case .broken(let error) = self { .final(error) } else { self } }
+
     /// Classifies an error: failures of the network, and of a server that has not answered, are temporary.
-    ///
-    /// - Parameter isAnswered: Whether the server has answered an upload, which it would get twice by another attempt.
-    init(_ error: TransferError, isAnswered: Bool = false) {
+    init(_ error: TransferError) {
         let code = error.domain == NSURLErrorDomain ? URLError.Code(rawValue: error.code) : nil
         let isPassing = code.map(Self.passing.contains) ?? false
-        self = isPassing && !isAnswered ? .broken(error) : .final(error)
+        self = isPassing ? .broken(error) : .final(error)
     }
 
-    /// - Parameter isAnswered: As above.
-    init(of error: any Error, _ url: URL?, isAnswered: Bool = false) {
+    init(of error: any Error, _ url: URL?) {
         let isLackOfRoom = (error as? PartFailure)?.isLackOfRoom ?? false
         let error = TransferError(ofFile: error, url: url)
-        self = isLackOfRoom && !isAnswered ? .broken(error) : .final(error)
+        self = isLackOfRoom ? .broken(error) : .final(error)
     }
 
     private static let passing: Set<URLError.Code> = [

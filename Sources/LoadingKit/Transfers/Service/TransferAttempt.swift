@@ -136,7 +136,7 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
                 }
             }
         } catch {
-            keep(AttemptFailure(of: error, url, isAnswered: isUpload))
+            keep(AttemptFailure(of: error, url))
             return completionHandler(.cancel)
         }
         let (received, total) = (file.count, expected)
@@ -174,7 +174,7 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
                 }
             }
         } catch {
-            keep(AttemptFailure(of: error, url, isAnswered: isUpload))
+            keep(AttemptFailure(of: error, url))
             throw error
         }
         let count = file.count
@@ -269,15 +269,11 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
         if !isComplete, let error = error as? URLError, error.code != .cancelled, error.uploadTaskResumeData == nil {
             uploadIsAt(nil)
         }
-        let isAnswered = isUpload && task.response != nil
-        let reason =
-            isComplete
-            ? nil
-            : failure.withLock { $0 } ?? error.map { AttemptFailure(TransferError($0), isAnswered: isAnswered) }
+        let reason = isComplete ? nil : failure.withLock { $0 } ?? error.map { AttemptFailure(TransferError($0)) }
         onLoop { [self] service, transfer in
             var failure = reason
             // The server no longer has the upload's resource, so the upload is sent again from its beginning.
-            if wentOn, !isAnswered, transfer.record?.status.uploadResource == nil, case .final? = failure {
+            if wentOn, !isAnsweredUpload, transfer.record?.status.uploadResource == nil, case .final? = failure {
                 failure = .startOver
             }
             if let response = task.response as? HTTPURLResponse, response.trailers != nil {

@@ -77,10 +77,7 @@ extension TransferService {
         let number = transfer.attemptNumber
         loop.offload(to: pool, body) { [self] result in
             guard transfer.attemptNumber == number else { return }
-            do { try next(result.get()) } catch {
-                let isAnswered = transfer.attempt?.isAnsweredUpload ?? false
-                attemptDidEnd(AttemptFailure(of: error, transfer.url, isAnswered: isAnswered), transfer)
-            }
+            do { try next(result.get()) } catch { attemptDidEnd(AttemptFailure(of: error, transfer.url), transfer) }
         }
     }
 
@@ -219,6 +216,8 @@ extension TransferService {
     // MARK: Its end
 
     func attemptDidEnd(_ failure: AttemptFailure, _ transfer: ServiceTransfer) {
+        // The server would get an answered upload twice by another attempt.
+        let failure = transfer.attempt?.isAnsweredUpload ?? false ? failure.last : failure
         if failure == .startOver { transfer.record?.status.part = nil }
         if let error = failure.error { transfer.record?.status.error = error }
         stopAttempt(transfer)
