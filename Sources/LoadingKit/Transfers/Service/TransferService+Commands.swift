@@ -204,20 +204,6 @@ extension TransferService {
     }
 }
 
-extension EventLoop {
-    /// Performs work that may block on one of the pool's threads, and continues on the loop. On the loop only.
-    func offload<Value: Sendable>(
-        to pool: BlockingPool = .shared, _ work: @escaping @Sendable () throws -> Value,
-        then next: @escaping (Result<Value, any Error>) -> Void
-    ) {
-        let next = LoopTransfer(next)
-        pool.run {
-            let result = Result { try work() }
-            self.execute { next.value(result) }
-        }
-    }
-}
-
 extension TransferCommand {
     /// The transfer of the command; nil where the command concerns the session.
     var transfer: Int? {

@@ -9,16 +9,26 @@ extension TaskEngine {
         if task.requestsBodyStream {
             prepareStream(request)
         } else if let file = request.bodyFile {
-            runOnPool({ try file.measured() }) { [self] file in
-                var request = request
-                request.bodyFile = file
-                task.countOfBytesExpectedToSend = file.size ?? NSURLSessionTransferSizeUnknown
-                task.updateProgress()
-                load(changed: request)
+            loop.offload(inPlace: true) {
+                try file.measured()
+            } then: { [self] measured in
+                guard !isOver else { return }
+                switch measured {
+                case .success(let file): load(request, with: file)
+                case .failure(let error): end(with: error)
+                }
             }
         } else {
             sink.prepare(request, for: self)
         }
+    }
+
+    private func load(_ request: URLRequest, with file: BodyFile) {
+        var request = request
+        request.bodyFile = file
+        task.countOfBytesExpectedToSend = file.size ?? NSURLSessionTransferSizeUnknown
+        task.updateProgress()
+        load(changed: request)
     }
 
     func load(changed request: URLRequest) {
@@ -39,22 +49,6 @@ extension TaskEngine {
             var request = request
             request.httpBodyStream = stream
             load(changed: request)
-        }
-    }
-
-    private func runOnPool<Value: Sendable>(
-        _ work: @escaping @Sendable () throws -> Value, _ next: @escaping (Value) -> Void
-    ) {
-        let next = LoopTransfer(next)
-        BlockingPool.shared.run { [self] in
-            let result = Result { try work() }
-            loop.perform { [self] in
-                guard !isOver else { return }
-                switch result {
-                case .success(let value): next.value(value)
-                case .failure(let error): end(with: error)
-                }
-            }
         }
     }
 }

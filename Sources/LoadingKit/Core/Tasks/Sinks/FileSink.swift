@@ -53,19 +53,21 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
             return engine.load(prepared: request)
         }
         isOpening = true
-        BlockingPool.shared.run { [loop = engine.loop] in
-            let opened = Result {
-                let data = try resumption.get()
-                return (data, try DownloadFile(resuming: data.fileName, count: data.count))
+        let loop = engine.loop
+        loop.offload(inPlace: true) {
+            let data = try resumption.get()
+            return (data, try DownloadFile(resuming: data.fileName, count: data.count))
+        } then: { [self] opened in
+            isOpening = false
+            if let report = reportWhenOpened.take() {
+                // The download has ended before it began.
+                let file = try? opened.get().1
+                return loop.offload(inPlace: true) { file?.leave() } then: { _ in report() }
             }
-            loop.perform { [self] in
-                isOpening = false
-                if let report = reportWhenOpened.take() { return Self.leave(try? opened.get().1, loop, report) }
-                guard !engine.isOver else { return }
-                switch opened {
-                case .success((let data, let file)): resume(data, in: file, request, for: engine)
-                case .failure(let error): engine.end(with: error)
-                }
+            guard !engine.isOver else { return }
+            switch opened {
+            case .success((let data, let file)): resume(data, in: file, request, for: engine)
+            case .failure(let error): engine.end(with: error)
             }
         }
     }
@@ -78,15 +80,6 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
         }
         resuming = Resuming(data: data, offset: file.count, whole: request)
         engine.load(changed: data.rest(of: request, from: file.count))
-    }
-
-    /// Closes the file of a download that ended before it began.
-    private static func leave(_ file: DownloadFile?, _ loop: EventLoop, _ report: @escaping () -> Void) {
-        let report = LoopTransfer(report)
-        BlockingPool.shared.run {
-            file?.leave()
-            loop.perform { report.value() }
-        }
     }
 
     func open(_ file: DownloadFile, for engine: any SinkEngine) {
@@ -189,15 +182,14 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
     /// Decodes a resumed download as a whole: it was received as ranges of the coded content.
     private func decode(_ file: URL, _ engine: any SinkEngine) {
         guard let coding else { return complete(file, engine) }
-        BlockingPool.shared.run { [ratio = engine.maximumDecompressionRatio, loop = engine.loop] in
-            let result = Result { try CodedDownload.decode(file, coding, ratio: ratio) }
-            loop.perform { [self] in
-                switch result {
-                case .success(let file) where engine.isOver: Self.remove(file)
-                case .success(let file): complete(file, engine)
-                case .failure(let error):
-                    if !engine.isOver { engine.end(with: error) }
-                }
+        engine.loop.offload(inPlace: true) { [ratio = engine.maximumDecompressionRatio] in
+            try CodedDownload.decode(file, coding, ratio: ratio)
+        } then: { [self] result in
+            switch result {
+            case .success(let file) where engine.isOver: Self.remove(file)
+            case .success(let file): complete(file, engine)
+            case .failure(let error):
+                if !engine.isOver { engine.end(with: error) }
             }
         }
     }
