@@ -103,6 +103,11 @@ public struct HTTPFields: @unchecked Sendable {  // its storage is only changed 
         if known == .other { remove(name: name, from: 0) } else { remove(known) }
     }
 
+    /// Removes all fields with these names, which are in lowercase.
+    package mutating func remove(names: Set<String>) {
+        removeEntries { entry, store in names.contains(FieldText.string(entry.name(in: store)).lowercased()) }
+    }
+
     private mutating func remove(name: String, from start: Int) {
         var name = name
         name.withUTF8 { name in

@@ -77,9 +77,9 @@ struct CacheControl: Equatable, Sendable {
     }
 
     private mutating func noteNoCache(_ argument: UnsafeRawBufferPointer?) {
-        let names = argument.map { FieldText.string($0).lowercased().split { $0 == "," || $0 == " " || $0 == "\t" } }
+        let names = argument.map { HTTPFields.names(in: FieldText.string($0)) }
         guard let names, !names.isEmpty else { return flags = flags.union(.noCache) }
-        noCacheFields += names.map(String.init)
+        noCacheFields += names
         if noCacheFields.count > HTTPFields.maximumListedNames {
             noCacheFields = []
             flags.insert(.noCache)

@@ -67,24 +67,17 @@ extension HTTPFields {
 
     /// The names that a field lists, in lowercase.
     func namesListed(in list: KnownField) -> [String] {
-        values(of: list).flatMap { $0.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" } }.map(String.init)
+        values(of: list).flatMap(Self.names(in:))
+    }
+
+    /// The names in the text of a list, in lowercase.
+    static func names(in list: String) -> [String] {
+        list.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }.map(String.init)
     }
 
     /// Removes all fields with these names, which are in lowercase.
     mutating func remove(names: [String]) {
         // The usual few names need no set. A server may list as many as it sends fields.
-        guard names.count > 4 else {
-            for name in names { remove(name: name) }
-            return
-        }
-        let names = Set(names)
-        var kept = HTTPFields()
-        for index in indices {
-            withBytes(at: index) { name, value, _ in
-                guard !names.contains(FieldText.string(name).lowercased()) else { return }
-                kept.append(nameBytes: name, valueBytes: value)
-            }
-        }
-        self = kept
+        if names.count > 4 { remove(names: Set(names)) } else { for name in names { remove(name: name) } }
     }
 }
