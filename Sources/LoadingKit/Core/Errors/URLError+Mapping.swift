@@ -63,6 +63,12 @@ extension URLError {
 }
 
 extension URLError.Code {
+    /// The server could not be reached, or the connection to it was lost.
+    package static let ofConnection: Set<URLError.Code> = [
+        .networkConnectionLost, .timedOut, .cannotConnectToHost, .notConnectedToInternet, .cannotFindHost,
+        .dnsLookupFailed,
+    ]
+
     /// The code of an `NSError` of `NSURLErrorDomain`; nil for other errors, and for codes that `URLError` does not
     /// have.
     init?(of error: any Error) {

@@ -33,9 +33,8 @@ enum AttemptFailure: Equatable, Sendable {
         self = isLackOfRoom ? .broken(error) : .final(error)
     }
 
-    private static let passing: Set<URLError.Code> = [
-        .timedOut, .cannotFindHost, .cannotConnectToHost, .networkConnectionLost, .dnsLookupFailed,
-        .notConnectedToInternet, .secureConnectionFailed, .resourceUnavailable, .cannotLoadFromNetwork,
-        .internationalRoamingOff, .callIsActive, .dataNotAllowed,
-    ]
+    private static let passing = URLError.Code.ofConnection.union([
+        .secureConnectionFailed, .resourceUnavailable, .cannotLoadFromNetwork, .internationalRoamingOff, .callIsActive,
+        .dataNotAllowed,
+    ])
 }

@@ -188,16 +188,16 @@ extension CachedExchange: ForwardingReceiver {
         guard case .loading(let attempt) = state, let receiver else { return }
         // After the head is delivered, no other response can be delivered. A refusal by the program, or of the server's
         // certificate, is not an error of the server. A connection that breaks in the handshake is.
-        let failure = URLError(error, url: nil)
-        let isOfServer = failure.isOfConnection || failure.code == .secureConnectionFailed
+        let code = URLError(error, url: nil).code
+        let isOfServer = URLError.Code.ofConnection.contains(code) || code == .secureConnectionFailed
         if attempt.receipt == nil, isOfServer, serveInstead(of: attempt) { return }
-        storeBeginning(of: attempt, error)
+        storeBeginning(of: attempt, code)
         receiver.fail(error)
     }
 
     /// Stores the part that was received before the connection was lost, for a request for the rest (RFC 9111 §3.3).
-    private func storeBeginning(of attempt: Attempt, _ error: any Error) {
-        guard let receipt = attempt.receipt, let receiver, URLError(error, url: nil).code == .networkConnectionLost,
+    private func storeBeginning(of attempt: Attempt, _ code: URLError.Code) {
+        guard let receipt = attempt.receipt, let receiver, code == .networkConnectionLost,
             let data = attempt.recorder?.take(), !data.isEmpty
         else { return }
         session.store(

@@ -111,22 +111,11 @@ extension ResumableUpload: ForwardingReceiver {
 
     func fail(_ error: any Error) {
         if responseDidEnd() { return }
-        let action = state.requestDidFail(error, isInterruption: URLError(error, url: nil).isOfConnection)
+        let isInterruption = URLError.Code.ofConnection.contains(URLError(error, url: nil).code)
+        let action = state.requestDidFail(error, isInterruption: isInterruption)
         noteResource()
         perform(action)
     }
 
     var loadEnd: LoadEnd { receiver?.loadEnd ?? .replaced }
-}
-
-extension URLError {
-    /// Whether the server could not be reached, or the connection to it was lost.
-    var isOfConnection: Bool {
-        switch code {
-        case .networkConnectionLost, .timedOut, .cannotConnectToHost, .notConnectedToInternet, .cannotFindHost,
-            .dnsLookupFailed:
-            true
-        case _: false
-        }
-    }
 }
