@@ -1,3 +1,4 @@
+@_spi(LoadingKitPlugins) import LoadingKitForms
 import LoadingKitPrimitives
 
 /// A word of a command line, quoted where a shell requires it.
@@ -10,13 +11,10 @@ struct ShellWord {
     }
 
     /// The word in single quotes.
-    static func quoted(_ word: String) -> String { "'\(escaped(word, ["'": "'\\''"]))'" }
+    static func quoted(_ word: String) -> String { ShellQuoting.quoted(word) }
 
     /// The word in single quotes for fish, where a backslash escapes in them.
-    static func fish(_ word: String) -> String { "'\(escaped(word, ["'": "'\\''", "\\": "\\\\"]))'" }
-
-    /// Replaces scalars, as shells do not know characters: an apostrophe with an accent is another `Character`.
-    private static func escaped(_ text: String, _ escapes: [Unicode.Scalar: String]) -> String {
-        text.unicodeScalars.map { escapes[$0] ?? String($0) }.joined()
+    static func fish(_ word: String) -> String {
+        ShellQuoting.quoted(word, ["'": "'\\''", "\\": "\\\\"])
     }
 }

@@ -135,14 +135,19 @@ private struct BodyArgument {
 }
 
 /// Quotes words for a POSIX shell's command line.
-enum ShellQuoting {
+@_spi(LoadingKitPlugins)
+public enum ShellQuoting {
     /// The text as one word, which the shell does not interpret. It must not contain NUL, which no argument can have.
     static func word(_ text: String) -> String {
-        if !text.isEmpty, text.utf8.allSatisfy(isPlain) { return text }
-        // Within apostrophes only the apostrophe is special, also where it is one character with a combining mark: the
-        // shell reads bytes.
-        let parts = text.unicodeScalars.split(separator: "'", omittingEmptySubsequences: false)
-        return "'" + parts.map { String($0) }.joined(separator: "'\\''") + "'"
+        !text.isEmpty && text.utf8.allSatisfy(isPlain) ? text : quoted(text)
+    }
+
+    /// The text between apostrophes. There only the apostrophe is special, also where it is one character with a
+    /// combining mark: the shell reads bytes.
+    ///
+    /// - Parameter escapes: What stands for the scalars that are special in the shell.
+    public static func quoted(_ text: String, _ escapes: [Unicode.Scalar: String] = ["'": "'\\''"]) -> String {
+        "'" + text.unicodeScalars.map { escapes[$0] ?? String($0) }.joined() + "'"
     }
 
     private static func isPlain(_ byte: UInt8) -> Bool {
