@@ -91,7 +91,7 @@ struct DescriptorWriter {
                 if count >= 0 {
                     rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
                 } else if errno == EAGAIN {
-                    waitUntilWritable()
+                    waitUntilReady(descriptor, for: POLLOUT)
                 } else if errno != EINTR {
                     return errno
                 }
@@ -99,10 +99,10 @@ struct DescriptorWriter {
             return nil
         }
     }
+}
 
-    /// The process that started this process may have made the descriptor non-blocking.
-    private func waitUntilWritable() {
-        var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        poll(&entry, 1, -1)
-    }
+/// Waits for a descriptor that the process that started this process may have made non-blocking.
+func waitUntilReady(_ descriptor: Int32, for events: Int32) {
+    var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
+    poll(&entry, 1, -1)
 }

@@ -21,19 +21,16 @@ final class StandardInput: Sendable {
     }
 
     /// Keeps the stream from being read. False where that has begun: its bytes are gone.
-    func withdraw() -> Bool {
-        state.withLock { state in
-            if state == .unread { state = .withdrawn }
-            return state == .withdrawn
-        }
-    }
+    func withdraw() -> Bool { enter(.withdrawn) }
 
-    private func begin() throws {
-        let mayRead = state.withLock { state in
-            if state == .unread { state = .read }
-            return state == .read
+    private func begin() throws { if !enter(.read) { throw ReadError(code: ECANCELED) } }
+
+    /// Leaves the unread state. Returns whether the state is `next` then.
+    private func enter(_ next: State) -> Bool {
+        state.withLock { state in
+            if state == .unread { state = next }
+            return state == next
         }
-        if !mayRead { throw ReadError(code: ECANCELED) }
     }
 
     private func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
@@ -41,17 +38,11 @@ final class StandardInput: Sendable {
             let count = Foundation.read(descriptor, buffer.baseAddress, buffer.count)
             if count >= 0 { return count }
             switch errno {
-            case EAGAIN: waitUntilReadable()
+            case EAGAIN: waitUntilReady(descriptor, for: POLLIN)
             case EINTR: break
             case let code: throw ReadError(code: code)
             }
         }
-    }
-
-    /// The process that started this process may have made the descriptor non-blocking.
-    private func waitUntilReadable() {
-        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        poll(&entry, 1, -1)
     }
 
     private struct ReadError: Error, CustomStringConvertible {
