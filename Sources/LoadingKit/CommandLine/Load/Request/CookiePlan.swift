@@ -1,6 +1,7 @@
 #if CommandLineTool
     import Foundation
     import LoadingKit
+    import LoadingKitCore
 
     /// The cookies of `-b`, and the file of `-c`.
     struct CookiePlan: Sendable {
@@ -91,7 +92,5 @@
 
     extension URL {
         fileprivate var cookieHost: String { host(percentEncoded: false)?.lowercased() ?? "" }
-
-        fileprivate var isSecureForCookies: Bool { ["https", "wss"].contains(scheme?.lowercased() ?? "") }
     }
 #endif

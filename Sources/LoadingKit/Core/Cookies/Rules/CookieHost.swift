@@ -57,7 +57,7 @@ struct CookieSite: Hashable {
 
 extension URL {
     /// Whether the connection to the URL's server is encrypted, so that `Secure` cookies may be sent and set.
-    var isSecureForCookies: Bool {
+    package var isSecureForCookies: Bool {
         scheme?.equalsIgnoringASCIICase("https") == true || scheme?.equalsIgnoringASCIICase("wss") == true
     }
 }
