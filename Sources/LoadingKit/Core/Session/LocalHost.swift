@@ -37,17 +37,14 @@ extension IPAddress {
 
     var isLocal: Bool {
         if let mappedV4 { return mappedV4.isLocal }
-        let bytes = bytes
-        if bytes.count == 4 { return Self.isLocalV4(bytes[...]) }
-        // fc00::/7 (RFC 4193) and fe80::/10 (RFC 4291 §2.5.6).
-        return isLoopback || bytes.starts(with: [0xfc]) || bytes.starts(with: [0xfd])
-            || (bytes.first == 0xfe && bytes.dropFirst().first.map { $0 & 0xc0 == 0x80 } == true)
+        return isLoopback || isLinkLocal || isPrivate
     }
 
-    /// RFC 1122 loopback, RFC 1918 private use, RFC 3927 link-local.
-    private static func isLocalV4(_ bytes: ArraySlice<UInt8>) -> Bool {
-        guard let first = bytes.first, let second = bytes.dropFirst().first else { return false }
-        return first == 127 || first == 10 || (first == 172 && second & 0xf0 == 16)
-            || (first == 192 && second == 168) || (first == 169 && second == 254)
+    /// 10.0.0.0/8, 172.16.0.0/12 and 192.168.0.0/16 (RFC 1918), and fc00::/7 (RFC 4193).
+    private var isPrivate: Bool {
+        switch self {
+        case .v4(let bits): bits >> 24 == 10 || bits >> 20 == 0xAC1 || bits >> 16 == 0xC0A8
+        case .v6(let high, _, _): high >> 57 == 0xFC >> 1
+        }
     }
 }

@@ -29,7 +29,7 @@ package enum IPAddress: BitwiseCopyable, Hashable, Sendable, CustomStringConvert
     }
 
     /// Whether the address is one of the network on the interface's link alone (RFC 3927, RFC 4291 §2.5.6).
-    var isLinkLocal: Bool {
+    package var isLinkLocal: Bool {
         switch self {
         case .v4(let bits): bits >> 16 == 0xA9FE
         case .v6(let high, _, _): high >> 54 == 0xFE80 >> 6
