@@ -1,12 +1,9 @@
 import Foundation
-import LoadingKit
+@_spi(LoadingKitPlugins) import LoadingKit
 import Synchronization
 
 /// Loads a URL of a Unix-domain socket with the URL that represents the socket in the session.
 final class UnixSocketURLs: LoadAdapter {
-    /// The fields that a request loses at a redirect to another host.
-    private static let fieldsOfAHost = ["Authorization", "Proxy-Authorization", "Cookie", "Cookie2", "Host"]
-
     /// The name of the servers, as `Host` has it.
     private let serverName: String
     /// The last loaded URL: most loads have the same URL as the previous one, or the same socket.
@@ -39,7 +36,7 @@ final class UnixSocketURLs: LoadAdapter {
         } else if let new = socket.url(for: target, at: serverName) {
             redirection.url = new
             // For the session, the server's name was another host.
-            for name in Self.fieldsOfAHost {
+            for name in URLRequest.fieldsOfOrigin {
                 redirection.setValue(request.value(forHTTPHeaderField: name), forHTTPHeaderField: name)
             }
         }

@@ -1,5 +1,5 @@
 import Foundation
-import LoadingKitCore
+@_spi(LoadingKitPlugins) import LoadingKitCore
 import LoadingKitHTTP1
 import LoadingKitPrimitives
 
@@ -101,7 +101,7 @@ struct Redirect {
     }
 
     private static func removeCredentials(_ request: inout URLRequest) {
-        for name in URLRequest.credentialFields + ["Host"] { request.setValue(nil, forHTTPHeaderField: name) }
+        for name in URLRequest.fieldsOfOrigin { request.setValue(nil, forHTTPHeaderField: name) }
     }
 }
 

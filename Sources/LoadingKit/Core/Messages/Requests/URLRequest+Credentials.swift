@@ -5,6 +5,10 @@ import LoadingKitPrimitives
 extension URLRequest {
     package static let credentialFields = ["Authorization", "Proxy-Authorization", "Cookie", "Cookie2"]
 
+    /// The fields that a request loses at a redirect to another origin.
+    @_spi(LoadingKitPlugins)
+    public static let fieldsOfOrigin = credentialFields + ["Host"]
+
     package static func isCredentialField(_ name: String) -> Bool {
         credentialFields.contains { $0.equalsIgnoringASCIICase(name) }
     }
