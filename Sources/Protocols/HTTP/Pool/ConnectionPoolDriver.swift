@@ -530,19 +530,20 @@ extension HTTPConnectionPool.Configuration {
 
 extension HTTPConnectionPool.AttemptFailure {
     fileprivate init(_ error: any Error, hasAnotherRoute: Bool) {
-        let (cause, phase) = ((error as? TransportError)?.cause, (error as? TransportError)?.phase)
-        if let error = error as? ProxyError, case .unanswered = error.cause {
-            self = .timedOut
-        } else if let error = error as? ProxyError, case .unreachable(let failure) = error.cause {
-            self = failure.cause == .timedOut ? .other : .unreachable
-        } else if cause == .timedOut, !hasAnotherRoute {
-            self = .timedOut
-        } else if case .alert(let alert, _)? = cause, alert.isAboutProtocols {
-            self = .speaksNoneOffered
-        } else if phase == .resolve || phase == .connect, cause != .timedOut {
-            self = .unreachable
-        } else {
-            self = .other
+        switch error {
+        case let error as ProxyError:
+            switch error.cause {
+            case .unanswered: self = .timedOut
+            case .unreachable(let failure) where failure.cause != .timedOut: self = .unreachable
+            case _: self = .other
+            }
+        case let error as TransportError:
+            switch error.cause {
+            case .timedOut: self = hasAnotherRoute ? .other : .timedOut
+            case .alert(let alert, _) where alert.isAboutProtocols: self = .speaksNoneOffered
+            case _: self = error.phase == .resolve || error.phase == .connect ? .unreachable : .other
+            }
+        case _: self = .other
         }
     }
 }
