@@ -58,6 +58,8 @@ final class ServiceSession: @unchecked Sendable {  // confined, as said above
         urlSession = nil
     }
 
+    func cancelTimers() { for timer in [launchTimer, returnTimer, discretionTimer] { timer?.cancel() } }
+
     var isWanted: Bool { client != nil }
     var hasTransfers: Bool { !transfers.isEmpty || !ended.isEmpty }
     var number: Int64 { record.number }

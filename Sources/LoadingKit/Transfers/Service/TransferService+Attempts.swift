@@ -41,16 +41,12 @@ extension TransferService {
             transfer.row.earliestBeginDate = nil
             note(transfer)
         }
-        let record: TransferRecord
-        do {
-            guard let found = try self.record(of: transfer) else {
-                return attemptDidEnd(.final(.unreadable), transfer)
-            }
-            record = found
-        } catch {
+        let found: TransferRecord?
+        do { found = try record(of: transfer) } catch {
             // The disk, or its lock, may be there again for the next attempt.
             return attemptDidEnd(.broken(TransferError(error)), transfer)
         }
+        guard let record = found else { return attemptDidEnd(.final(.unreadable), transfer) }
         transfer.record = record
         let (folder, boot, upload) = (transfer.session.folder, environment.bootIdentifier, transfer.upload)
         let (path, position) = (folder.path(of: transfer.identifier), transfer.position)

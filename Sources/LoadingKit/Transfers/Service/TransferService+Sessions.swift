@@ -117,9 +117,7 @@ extension TransferService {
         if !session.isWanted || session.record.isEnding { session.retireURLSession() }
         // The program's decisions about its servers apply to its next transfers, so the session is kept.
         guard !session.isWanted, session.record.isEnding || !session.record.answersServerTrust else { return }
-        session.launchTimer?.cancel()
-        session.returnTimer?.cancel()
-        session.discretionTimer?.cancel()
+        session.cancelTimers()
         queue.hold(session.number, false)
         sessions[session.number] = nil
         journal.add(.forgetSession(session.number))

@@ -75,9 +75,7 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
         loop.execute { [self] in
             for session in sessions.values {
                 session.client = nil
-                session.launchTimer?.cancel()
-                session.returnTimer?.cancel()
-                session.discretionTimer?.cancel()
+                session.cancelTimers()
                 for transfer in session.transfers.values {
                     transfer.alarm?.cancel()
                     transfer.stopAttempt()
