@@ -296,28 +296,22 @@
 
         /// Each step is done also where the one before it fails: the next load waits for the last one.
         private func finish(_ outcome: inout TransferOutcome, _ task: URLSessionTask) {
-            do throws(ToolFailure) {
+            func step(_ body: () throws(ToolFailure) -> Void) {
+                do throws(ToolFailure) { try body() } catch { outcome.failure = outcome.failure ?? error }
+            }
+            step { () throws(ToolFailure) in
                 try writer.finish(succeeded: outcome.failure == nil, task)
                 if plan.rules.errorStatus == .failsWithBody, !isComplete, let response, (outcome.status ?? 0) >= 400 {
                     outcome.failure = outcome.failure ?? ToolFailure(.httpError, answer(response))
                 }
-            } catch {
-                outcome.failure = outcome.failure ?? error
             }
-            do throws(ToolFailure) {
-                if let text = plan.display.writeOut {
-                    let text = WriteOut(self, outcome.failure, task).text(text, outlets)
-                    outlets.console.write(text.errors)
-                    try writer.writeToOutput(Data(text.output.utf8), task)
-                }
-            } catch {
-                outcome.failure = outcome.failure ?? error
+            step { () throws(ToolFailure) in
+                guard let text = plan.display.writeOut else { return }
+                let written = WriteOut(self, outcome.failure, task).text(text, outlets)
+                outlets.console.write(written.errors)
+                try writer.writeToOutput(Data(written.output.utf8), task)
             }
-            do throws(ToolFailure) {
-                try writer.finishOutput()
-            } catch {
-                outcome.failure = outcome.failure ?? error
-            }
+            step { () throws(ToolFailure) in try writer.finishOutput() }
         }
     }
 
