@@ -15,7 +15,7 @@ struct StoredAnswer {
         switch RequestConditions.outcome(query.fields, stored, now: now) {
         case .forServer: return nil
         case .notModified:
-            self.init(stored, query.url, 304, Self.withoutContent(stored.fields), Data(), length: 0, now, isValidated)
+            self.init(stored, query.url, 304, Self.withoutContent(stored.fields), Data(), now, isValidated)
             return
         case .modified, .unconditional: break
         }
@@ -24,7 +24,7 @@ struct StoredAnswer {
         case .part(let range, let content):
             let fields = PartialContent.fields(of: stored.fields, content)
             let data = stored.data.part(range)
-            self.init(stored, query.url, 206, fields, data, length: Int64(data.count), now, isValidated)
+            self.init(stored, query.url, 206, fields, data, now, isValidated)
         case .whole:
             self.init(whole: stored, query.url, stored.data, now, isValidated)
         case nil:
@@ -36,13 +36,14 @@ struct StoredAnswer {
 
     private init(whole stored: StoredResponse, _ url: URL, _ data: Data, _ now: Date, _ isValidated: Bool) {
         self.init(
-            stored, url, stored.status, stored.fields, data, length: stored.response.expectedContentLength, now,
-            isValidated)
+            stored, url, stored.status, stored.fields, data, now, isValidated,
+            length: stored.response.expectedContentLength)
     }
 
+    /// - Parameter length: the length that the response states, where it is not that of the data.
     private init(
-        _ stored: StoredResponse, _ url: URL, _ status: Int, _ fields: HTTPFields, _ data: Data, length: Int64,
-        _ now: Date, _ isValidated: Bool
+        _ stored: StoredResponse, _ url: URL, _ status: Int, _ fields: HTTPFields, _ data: Data, _ now: Date,
+        _ isValidated: Bool, length: Int64? = nil
     ) {
         var fields = fields
         if !isValidated {
@@ -54,7 +55,7 @@ struct StoredAnswer {
         self.data = data
         response = HTTPURLResponse(
             url: url, statusCode: status, httpVersion: stored.response.httpVersion, fields: fields,
-            expectedContentLength: length)
+            expectedContentLength: length ?? Int64(data.count))
     }
 
     /// The fields without those of the content. A 304 has only those of them that caches need (RFC 9110 §15.4.5).
