@@ -148,12 +148,8 @@ final class AddressRace {
         }
         return TransportError(
             .connect, endpoint, failed.cause, failedAddresses: failedAddresses,
-            isOffline: tried == nil && failedAddresses.allSatisfy { isUnreachable($0.address) })
-    }
-
-    /// Whether the system itself knows no way to the address. Otherwise it was a router that knows none.
-    private func isUnreachable(_ address: SocketAddress) -> Bool {
-        if case .none = NetworkInterface.route(to: address, by: use.interface) { true } else { false }
+            isOffline: tried == nil
+                && failedAddresses.allSatisfy { NetworkInterface.isUnreachable($0.address, by: use.interface) })
     }
 
     /// Whether the lookups can have failed because there is no network. A server that answers is in a network.

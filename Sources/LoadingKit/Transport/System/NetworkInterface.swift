@@ -75,6 +75,12 @@ struct NetworkInterface: Hashable {
         return .from(local)
     }
 
+    /// Whether the system itself knows no way to an address now. Where this is false, a router may know none, or the system
+    /// did not say.
+    static func isUnreachable(_ address: SocketAddress, by required: RequiredInterface? = nil) -> Bool {
+        if case .none = route(to: address, by: required) { true } else { false }
+    }
+
     fileprivate struct Assignment {
         let interface: NetworkInterface
         let address: IPAddress
@@ -121,9 +127,8 @@ package enum Networks {
     /// where the system does not say. A bridge to containers has an address when all networks are down.
     static var haveNoDefaultRoute: Bool {
         // Reserved for documentation (RFC 5737, RFC 3849), and in no local network.
-        [IPAddress("192.0.2.1"), IPAddress("2001:db8::1")].compactMap(\.self).allSatisfy { address in
-            if case .none = NetworkInterface.route(to: .ip(address, port: 53)) { true } else { false }
-        }
+        [IPAddress("192.0.2.1"), IPAddress("2001:db8::1")].compactMap(\.self)
+            .allSatisfy { NetworkInterface.isUnreachable(.ip($0, port: 53)) }
     }
 }
 

@@ -91,7 +91,8 @@ package final class NetworkMonitor: EventSource {
     private func open() {
         let result = SystemCalls.routeSocket()
         guard result >= 0 else {
-            return SystemCallFailure(.socket, result).isLackOfDescriptors ? openLater() : ()
+            if SystemCallFailure(.socket, result).isLackOfDescriptors { openLater() }
+            return
         }
         let socket = Socket(descriptor: Int32(clamping: result), loop: loop)
         if socket.watch(by: self) == nil { self.socket = socket }
