@@ -6,25 +6,21 @@ extension TaskEngine {
     ///
     /// A task can wait only while the server has received nothing of it. A stream that is its body must therefore not
     /// be open yet, and the delegate must not be deciding about a redirect.
-    func requestToRetry(after error: any Error) -> URLRequest? {
+    ///
+    /// A lookup that fails may have begun in a network that is no longer there. It is repeated once, which this notes: in
+    /// some systems the networks change all the time.
+    func takeRequestToRetry(after error: any Error) -> URLRequest? {
         let isStreamUnread = sentStream.map { $0.streamStatus == .notOpen } ?? true
-        guard core.settings.waitsForConnectivity, task.response == nil, isStreamUnread, !hold.contains(.undecided),
-            isForWantOfNetwork(URLError(error, url: nil).code)
+        guard core.settings.waitsForConnectivity, task.response == nil, isStreamUnread, !hold.contains(.undecided)
         else { return nil }
-        return task.currentRequest
-    }
-
-    /// A lookup that fails may have begun in a network that is no longer there. It is repeated once: in some systems the
-    /// networks change all the time.
-    private func isForWantOfNetwork(_ code: URLError.Code) -> Bool {
-        switch code {
-        case .notConnectedToInternet: return true
+        switch URLError(error, url: nil).code {
+        case .notConnectedToInternet: break
         case .cannotFindHost, .dnsLookupFailed:
-            guard networksHaveChanged, !hasRepeatedLookup else { return false }
+            guard networksHaveChanged, !hasRepeatedLookup else { return nil }
             hasRepeatedLookup = true
-            return true
-        case _: return false
+        case _: return nil
         }
+        return task.currentRequest
     }
 }
 

@@ -91,7 +91,7 @@ extension TaskEngine: LoadReceiver {
     }
 
     func fail(_ error: any Error) {
-        if let request = requestToRetry(after: error) {
+        if let request = takeRequestToRetry(after: error) {
             waitForNetwork(with: request)
         } else {
             endInOrder(.failure(error))
