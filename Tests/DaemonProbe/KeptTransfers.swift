@@ -118,7 +118,7 @@ final class KeptTransfers: TransferPerformer {
                 }
                 try? FileManager.default.removeItem(at: file(session, transfer))
                 completion(nil)
-            case .take, .suspend, .resume, .change, .answerBeginning, .answerChallenge, .endSession, .reset:
+            case .take, .suspend, .resume, .change, .answerBeginning, .answerChallenge, .endSession, .reset, .flush:
                 completion(nil)
             }
         }

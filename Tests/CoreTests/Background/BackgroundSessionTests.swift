@@ -228,6 +228,16 @@ import Testing
         world.finish()
     }
 
+    /// Only a reset empties the stores, also those of what performs transfers.
+    @Test func aFlushIsNotAReset() async throws {
+        let world = BackgroundWorld(attached: true)
+        await world.session.flush()
+        #expect(await world.command() == "flush")
+        await world.session.reset()
+        #expect(await world.command() == "reset")
+        world.finish()
+    }
+
     @Test func resumeDataComesFromWhatPerformsTheTransfer() async throws {
         let world = BackgroundWorld(attached: true)
         let task = world.session.downloadTask(with: TransferRecord.url)

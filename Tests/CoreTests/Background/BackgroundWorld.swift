@@ -152,6 +152,7 @@ final class StandInTransfers: BackgroundTransfers {
             free.withLock { $0 = true }
             logInput.yield("end")
         case .reset: logInput.yield("reset")
+        case .flush: logInput.yield("flush")
         }
     }
 

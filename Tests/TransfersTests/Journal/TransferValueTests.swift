@@ -114,7 +114,7 @@ struct TransferValueTests {
             .begin(transfer), .suspend(1), .resume(2), .cancel(3, producingResumeData: true),
             .change(4, priority: 0.5, taskDescription: nil), .take(5, .metrics), .answerBeginning(6, nil),
             .answerBeginning(7, request), .answerChallenge(8, challenge: 9, ChallengeReply(.useCredential, user: "u")),
-            .endSession, .reset,
+            .endSession, .reset, .flush,
         ]
         for command in commands { #expect("\(try again(command))" == "\(command)") }
         let end = TransferStatus()

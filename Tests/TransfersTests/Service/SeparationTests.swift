@@ -97,5 +97,77 @@ import Testing
                 #expect(storages.snapshot.count == 1)
             }
         }
+
+        @Test("a flush leaves the program's stores on disk, a reset empties them")
+        func flushAndReset() async throws {
+            try await withTimeout {
+                let harness = try ServiceHarness()
+                let stores = StoresOnDisk(folder: harness.folder.file("stores"))
+                harness.makeConfiguration.value = { stores.configuration() }
+                let settings = stores.configuration().settings
+                settings.credentialStorage?.set(
+                    URLCredential(user: "u", password: "p", persistence: .permanent), for: StoresOnDisk.space)
+                settings.httpCookieStorage?.setCookie(
+                    try #require(
+                        HTTPCookie(properties: [
+                            .name: "n", .value: "v", .domain: "h.example", .path: "/", .version: "1",
+                            .maximumAge: "1000",
+                        ])))
+                settings.hsts.note("max-age=1000", from: "h.example")
+                await StoresOnDisk.flush(settings)
+                let service = try harness.start()
+                defer { service.stop() }
+                let program = TestProgram(service, try harness.description())
+                try await program.perform(.flush)
+                await stores.flush()
+                #expect(stores.contents == ["u", "n", "h.example"])
+                try await program.perform(.reset)
+                await stores.flush()
+                #expect(stores.contents == [])
+            }
+        }
+
+        /// A program's stores on disk, as each process opens them.
+        private final class StoresOnDisk: Sendable {
+            static let space = URLProtectionSpace(
+                host: "h.example", port: 80, protocol: "http", realm: "r",
+                authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
+
+            private let folder: URL
+            private let opened = Recorder<SessionSettings>()
+
+            init(folder: URL) { self.folder = folder }
+
+            /// Opens them anew.
+            func configuration() -> URLSessionConfiguration {
+                let configuration = URLSessionConfiguration.ephemeral
+                configuration.httpCookieStorage = HTTPCookieStorage(
+                    persistence: CookieDatabase(url: folder.appendingPathComponent("Cookies.sqlite")))
+                configuration.urlCredentialStorage = URLCredentialStorage(CredentialDatabase(folder: folder))
+                configuration.settings.hsts = HSTSStore(
+                    persistence: HSTSDatabase(url: folder.appendingPathComponent("HSTS.sqlite")))
+                opened.append(configuration.settings)
+                return configuration
+            }
+
+            static func flush(_ settings: SessionSettings) async {
+                try? await settings.httpCookieStorage?.flush()
+                await withCheckedContinuation { done in
+                    settings.credentialStorage?.flush { settings.hsts.flush { done.resume() } }
+                }
+            }
+
+            /// Waits until all that was changed is on disk.
+            func flush() async { for settings in opened.snapshot { await Self.flush(settings) } }
+
+            /// What another process finds there: users, names of cookies, and hosts.
+            var contents: [String] {
+                let settings = configuration().settings
+                let users = settings.credentialStorage?.credentials(for: Self.space)?.keys.sorted() ?? []
+                let cookies = settings.httpCookieStorage?.cookies?.map(\.name) ?? []
+                return users + cookies
+                    + (settings.hsts.requiresSecureConnection(to: "h.example") ? ["h.example"] : [])
+            }
+        }
     }
 #endif

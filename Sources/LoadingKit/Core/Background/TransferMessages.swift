@@ -20,6 +20,9 @@ package enum TransferCommand: Codable, Sendable {
     case endSession
     /// Closes the session's connections, and empties its stores.
     case reset
+    /// Closes the session's connections, and writes its stores to disk. An older daemon answers with an error, and
+    /// changes nothing.
+    case flush
 }
 
 /// A message of the performer of a background session's transfers to the session.

@@ -387,7 +387,6 @@ package final class SessionCore: LiveSession, @unchecked Sendable {  // confined
         SharedTrustStore.ofProcess.checkAtNextUse()
         for file in revocationListFiles { file.checkAtNextUse() }
         for resource in resources { resource.reset() }
-        background?.send(.reset)
     }
 
     /// Calls `completion`, on any thread, when everything in the session's stores is on disk or could not be written.

@@ -106,7 +106,7 @@ open class URLSession: NSObject, NSCopying, @unchecked Sendable {  // constants,
         core.settings.urlCache?.removeAllCachedResponses()
         core.settings.httpCookieStorage?.removeCookies(since: .distantPast)
         core.settings.hsts.removeAll()
-        flush(completionHandler: completionHandler)
+        flush(.reset, completionHandler)
     }
 
     /// Empties the session's stores, and makes later requests open new connections; see ``reset(completionHandler:)``.
@@ -117,9 +117,13 @@ open class URLSession: NSObject, NSCopying, @unchecked Sendable {  // constants,
     /// Writes cookies, credentials and responses to disk, and makes later requests open new connections; files of
     /// trusted authorities and revocation lists are read again if they have changed. The handler is called on the
     /// delegate queue, when everything is written, or could not be written.
-    open func flush(completionHandler: @escaping @Sendable () -> Void) {
+    open func flush(completionHandler: @escaping @Sendable () -> Void) { flush(.flush, completionHandler) }
+
+    /// - Parameter command: The command of a background session to the performer of its transfers.
+    private func flush(_ command: TransferCommand, _ completionHandler: @escaping @Sendable () -> Void) {
         core.loop.execute {
             self.core.resetResources()
+            self.core.background?.send(command)
             self.core.flushStores { self.core.loop.execute { self.core.mailbox.post(completionHandler) } }
         }
     }

@@ -24,6 +24,8 @@ extension TransferService {
             return completion(nil)
         case (.reset, _):
             do { try urlSession(of: session).reset {} } catch { return completion(error) }
+        case (.flush, _):
+            do { try urlSession(of: session).flush {} } catch { return completion(error) }
         case (_, nil): reportIfLost(command.transfer, session)
         // The first command ends the transfer.
         case (.cancel, let transfer?) where transfer.isMakingResumeData: break
@@ -213,7 +215,7 @@ extension TransferCommand {
             .change(let identifier, _, _), .take(let identifier, _), .answerBeginning(let identifier, _),
             .answerChallenge(let identifier, _, _):
             identifier
-        case .endSession, .reset: nil
+        case .endSession, .reset, .flush: nil
         }
     }
 }
