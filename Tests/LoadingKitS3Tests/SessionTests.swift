@@ -434,6 +434,31 @@ import Testing
         }
     }
 
+    /// A body that has another length than its request states is not stored: neither in parts, nor in one request.
+    @Test(arguments: [700_000, 999_999, 1_000_001, 2_000_000])
+    func aStreamOfAnotherLengthThanStated(length: Int) async throws {
+        let server = try Self.multipartServer()
+        defer { server.stop() }
+        let session = try URLSession.s3(server.url(), change: { $0.partSize = 100_000 })
+        let request = try Self.put(content(1_000_000), fields: ["Content-Length": "\(length)"])
+        let error = await #expect(throws: URLError.self) { try await session.load(request) }
+        #expect(error?.code == .requestBodyStreamExhausted)
+        try await withTimeout { while !server.requests.snapshot.contains(where: Self.isAbort) { await Task.yield() } }
+        #expect(server.requests.snapshot.filter { $0.method == "POST" }.map(\.query) == ["uploads="])
+    }
+
+    @Test(arguments: ["s3://bucket/k", "s3://bucket/k?tagging"], [999, 1_001])
+    func aShortStreamOfAnotherLengthThanStated(url: String, length: Int) async throws {
+        let server = try Self.multipartServer()
+        defer { server.stop() }
+        let session = try URLSession.s3(server.url(), change: { $0.partSize = 100_000 })
+        var request = try Self.put(content(1_000), fields: ["Content-Length": "\(length)"])
+        request.url = URL(string: url)
+        let sent = request
+        let error = await #expect(throws: URLError.self) { try await session.load(sent) }
+        #expect(error?.code == .requestBodyStreamExhausted && server.requests.count == 0)
+    }
+
     /// The task is cancelled while a part is sent.
     @Test func aStreamThatIsCancelled() async throws {
         let arrived = Signal()

@@ -33,7 +33,11 @@ struct S3Load: Sendable {
             }
             try await exchange.perform(operation)
         case .collected:
-            operation.setBody(try await load.body.collect(upTo: Self.maximumCollectedBody))
+            let body = try await load.body.collect(upTo: Self.maximumCollectedBody)
+            var length = StatedLength(of: load.request)
+            try length.count(body)
+            try length.count(nil)
+            operation.setBody(body)
             try await exchange.perform(operation)
         case .parts(let size):
             let upload = StreamedUpload(
@@ -58,11 +62,12 @@ struct S3Load: Sendable {
     private func plan(_ method: String, _ query: [CanonicalRequest.QueryItem]) throws -> BodyPlan {
         let options = installation.client.options
         let request = load.request
-        let length = request.value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) }
         let isStream = request.httpBodyStream != nil
         return BodyPlan(
             body: load.body.isEmpty
-                ? .none : isStream ? .stream(length: length) : .repeatable(length: load.body.count.map { Int64($0) }),
+                ? .none
+                : isStream
+                    ? .stream(length: request.lengthOfStream) : .repeatable(length: load.body.count.map { Int64($0) }),
             isObject: method == "PUT" && query.isEmpty,
             digest: request.value(forHTTPHeaderField: "X-Amz-Content-Sha256"),
             hasChecksum: request.headerFields.contains { MultipartMessages.isChecksum($0.name) },

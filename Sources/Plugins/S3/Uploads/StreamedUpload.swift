@@ -10,7 +10,8 @@ struct StreamedUpload: Sendable {
     let partSize: Int
 
     func run() async throws {
-        var body = PartReader(load.body.makeAsyncIterator(), PartCutter(size: partSize))
+        var body = PartReader(
+            load.body.makeAsyncIterator(), PartCutter(size: partSize), StatedLength(of: load.request))
         guard try await body.readFirst() else { return try await sendWhole(body.takeFirst()) }
         try MultipartMessages.checkNoChecksum(operation.carrier.headerFields.map { $0.name })
         let identifier = try MultipartMessages.uploadID(of: try await answer("POST", MultipartMessages.create))
@@ -134,13 +135,15 @@ struct PartCutter: Sendable {
 private struct PartReader {
     private var body: LoadBody.Iterator
     private var cutter: PartCutter
+    private var length: StatedLength
     private var isAtEnd = false
     /// Read ahead; held only here, so that it is released after it was sent.
     private var first: Data?
 
-    init(_ body: LoadBody.Iterator, _ cutter: PartCutter) {
+    init(_ body: LoadBody.Iterator, _ cutter: PartCutter, _ length: StatedLength) {
         self.body = body
         self.cutter = cutter
+        self.length = length
     }
 
     /// Reads the first part, and returns whether others follow.
@@ -157,7 +160,9 @@ private struct PartReader {
         guard !isAtEnd else { return nil }
         while true {
             if let part = cutter.next() { return part }
-            guard let piece = try await body.next() else {
+            let next = try await body.next()
+            try length.count(next)
+            guard let piece = next else {
                 isAtEnd = true
                 return cutter.finish()
             }

@@ -1,6 +1,7 @@
 import Foundation
 import LoadingKitCore
 import LoadingKitFTP
+import LoadingKitHTTP
 import LoadingKitTransport
 
 extension FTPLoad {
@@ -28,10 +29,13 @@ extension FTPLoad {
         var facts = FTPFacts()
         var range: Range<Int64>?
         var received: Int64 = 0
+        /// Checked while the body is sent: the end of the data connection tells the server that the file is complete.
+        var bodyLength: BodyLength
 
         init(_ plan: Plan, _ connection: FTPConnection) {
             self.plan = plan
             self.connection = connection
+            bodyLength = BodyLength(of: plan.request.body)
         }
 
         var request: FTPRequest { plan.request }
@@ -244,6 +248,7 @@ extension FTPLoad {
             loop.perform { [weak self] in
                 self?.attempt {
                     let piece = try result.get()
+                    try transfer.bodyLength.count(piece?.count)
                     transfer.phase = .sending(piece ?? .empty, more: piece == nil ? nil : source)
                     self?.moveData()
                 }

@@ -25,15 +25,14 @@ struct HTTP2BodySender {
     private var rest: Rest
     private var piece: Data
     private var sent = 0
-    /// The number of bytes that the source has still to deliver; nil if the request does not state the body's length.
-    private var remaining: Int64?
+    private var length: BodyLength
     var awaitsContinue: Bool
 
     /// Nil for a request without a body to send.
     init?(_ body: RequestBody, awaitsContinue: Bool) {
+        length = BodyLength(of: body)
         if let source = body.source {
             (rest, piece) = (.source(source, isReading: false), Data())
-            if body.expectedCount >= 0 { remaining = body.expectedCount }
         } else {
             guard let data = body.data, !data.isEmpty else { return nil }
             (rest, piece) = (.data, data)
@@ -42,7 +41,7 @@ struct HTTP2BodySender {
     }
 
     init(_ upgrade: any HTTPUpgrade) {
-        (rest, piece) = (.upgrade(upgrade), Data())
+        (rest, piece, length) = (.upgrade(upgrade), Data(), .unknown)
         awaitsContinue = false
     }
 
@@ -98,7 +97,7 @@ struct HTTP2BodySender {
     mutating func supply(
         _ data: Data?, _ stream: HTTP2StreamID, _ codec: inout HTTP2ConnectionStateMachine, to output: inout [UInt8]
     ) throws -> Bool {
-        try count(data)
+        try length.count(data?.count)
         guard let data, case .source(let source, _) = rest else {
             // An empty frame ends the message.
             try codec.sendDataHeader(0, on: stream, endStream: true, to: &output)
@@ -108,15 +107,5 @@ struct HTTP2BodySender {
         piece = data
         sent = 0
         return false
-    }
-
-    private mutating func count(_ data: Data?) throws(LoadFailure) {
-        guard let before = remaining else { return }
-        let left = before - Int64(data?.count ?? 0)
-        guard left >= 0, data != nil || left == 0 else {
-            let text = "the request's body is \(left < 0 ? "longer" : "shorter") than its Content-Length"
-            throw LoadFailure(.requestBodyStreamExhausted, text)
-        }
-        remaining = left
     }
 }
