@@ -175,6 +175,33 @@ import Testing
         world.finish()
     }
 
+    /// One of two tasks is suspended: the end of the other one is awaited, whichever came last.
+    @Test(arguments: [1, 2]) func allEventsComeAfterTheEndsOfTasksThatGoOn(suspended: Int) async throws {
+        let world = BackgroundWorld(attached: true)
+        let tasks = (0..<2).map { _ in world.session.downloadTask(with: TransferRecord.url) }
+        for task in tasks { task.resume() }
+        var progress = TransferProgress()
+        progress.received = 5
+        world.send(.progress(1, progress))
+        #expect(await world.next() == "wrote 5 5 of -1")
+        // The delegate is called no more before all events are there.
+        let gate = world.delegate.holdNextCall()
+        world.send(.progress(2, progress))
+        #expect(await world.next() == "wrote 5 5 of -1")
+        let task = try #require(tasks.first { $0.taskIdentifier == suspended })
+        task.suspend()
+        world.send(.attached(SessionState(nextIdentifier: 3, transfers: [.download(1), .download(2)])))
+        for number in 1...2 { world.send(.ended(number, .success(file: try world.file("content \(number)")))) }
+        world.send(.deliveredEarlierEvents)
+        await withCheckedContinuation { done in world.session.core.loop.execute { done.resume() } }
+        gate.signal()
+        let calls = ["finished content \(3 - suspended)", "metrics", "completed", "all events"]
+        for call in calls { #expect(await world.next() == call) }
+        task.resume()
+        for call in ["finished content \(suspended)", "metrics", "completed"] { #expect(await world.next() == call) }
+        world.finish()
+    }
+
     @Test func withoutEarlierEndsNothingIsReported() async throws {
         let world = BackgroundWorld(attached: true)
         world.send(.deliveredEarlierEvents)

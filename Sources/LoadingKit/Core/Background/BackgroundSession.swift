@@ -34,8 +34,6 @@ package final class BackgroundSession: SessionBackground, @unchecked Sendable { 
     private var waiting: [() -> Void] = []
     /// Whether ends of transfers arrived that are older than the attachment.
     private var deliversEarlierEnds = false
-    /// The last task whose end arrived, and whose reports wait.
-    private weak var lastWaitingTask: URLSessionTask?
     /// The runners of tasks whose end was not reported yet, by task identifier.
     private var runners: [Int: BackgroundTaskRunner] = [:]
 
@@ -222,7 +220,7 @@ package final class BackgroundSession: SessionBackground, @unchecked Sendable { 
     /// The session is attached: for the first time, or again after a restart of the daemon.
     private func didAttach(_ state: SessionState) {
         guard isLive else { return }
-        (deliversEarlierEnds, lastWaitingTask) = (false, nil)
+        deliversEarlierEnds = false
         // The journal has lost the other tasks: it was damaged or removed.
         let known = Set(state.transfers.map(\.identifier))
         for runner in sortedRunners where !known.contains(runner.identifier) { runner.didLoseTransfer() }
@@ -250,22 +248,18 @@ package final class BackgroundSession: SessionBackground, @unchecked Sendable { 
     private func deliver(_ end: TransferStatus, of identifier: Int) {
         guard let runner = runners[identifier] else { return send(.take(identifier, .completion)) }
         runner.didEnd(end)
-        if runner.hasTold { lastWaitingTask = runner.task }
     }
 
     private func didDeliverEarlierEvents() {
         guard isLive, deliversEarlierEnds, let session else { return }
         deliversEarlierEnds = false
         guard let delegates = session.delegates(before: nil) else { return }
-        let report: @Sendable () -> Void = {
+        let (mailbox, tasks) = (session.core.mailbox, runners.values.filter(\.hasWaitingEnd).map(\.task))
+        let report = ReportOfAllEvents(after: tasks) {
             delegates.first.urlSessionDidFinishEvents(forBackgroundURLSession: session)
         }
-        // The ends of a task that the program has suspended may wait for ever.
-        if let lastWaitingTask, lastWaitingTask.delivery != .waits {
-            session.core.mailbox.postEnd(of: lastWaitingTask, report)
-        } else {
-            session.core.mailbox.post(report)
-        }
+        mailbox.post { report.makeIfDue() }
+        for task in tasks { mailbox.postEnd(of: task) { report.endWasReported(of: task) } }
     }
 
     /// Another session with the same identifier was attached, or the performer of transfers is not available.
@@ -290,6 +284,25 @@ package final class BackgroundSession: SessionBackground, @unchecked Sendable { 
         session = nil
         completion()
     }
+}
+
+/// Reports once that all earlier events were delivered: after the ends that wait, but for those of tasks that
+/// the program has suspended, which may wait for ever.
+private final class ReportOfAllEvents: @unchecked Sendable {  // used by the mailbox's calls, one at a time
+    private var waiting: [Int: URLSessionTask]
+    private var report: (() -> Void)?
+
+    init(after tasks: [URLSessionTask], _ report: @escaping () -> Void) {
+        waiting = Dictionary(tasks.map { ($0.taskIdentifier, $0) }) { $1 }
+        self.report = report
+    }
+
+    func endWasReported(of task: URLSessionTask) {
+        waiting[task.taskIdentifier] = nil
+        makeIfDue()
+    }
+
+    func makeIfDue() { if waiting.values.allSatisfy({ $0.delivery == .waits }) { report.take()?() } }
 }
 
 extension TransferRecord {

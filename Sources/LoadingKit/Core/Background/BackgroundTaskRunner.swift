@@ -19,7 +19,7 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
     /// Whether the last command has suspended the transfer.
     private var isSuspendedThere = false
     /// Whether the runner has called the delegate. Then the reports of the end wait.
-    private(set) var hasTold = false
+    private var hasTold = false
 
     init(_ task: URLSessionTask, _ session: URLSession, _ background: BackgroundSession) {
         (self.task, self.session, self.background) = (task, session, background)
@@ -27,6 +27,8 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
 
     var identifier: Int { task.taskIdentifier }
     var isQueued: Bool { false }
+    /// Whether the task's end has arrived, and its reports wait behind other calls of the delegate.
+    var hasWaitingEnd: Bool { if case .ended = stage { hasTold } else { false } }
     private var core: SessionCore { session.core }
     private var delegates: TaskDelegates? { session.delegates(before: task.delegate) }
 
