@@ -86,8 +86,23 @@ import Testing
         #expect(model.log == ["2 waits no more", "reuse 3 for 2"])
     }
 
+    @Test func priorityDecidesBeforeAge() throws {
+        var model = Model(limit: 1)
+        for priority in [0.5, 0.1, 0.5, 0.5, 0.9] as [Float] { try model.submit(Model.key("ada"), priority: priority) }
+        let third = try #require(model.waiting.first { $0.load == 3 })
+        try model.changePriority(of: third, to: 1)
+        try model.submit(Model.key("ada"), needsFresh: true, priority: 0)
+        var order: [FTPConnectionPool.LoadID] = []
+        while let id = model.actives.first {
+            if let load = model.connections[id]?.load { order.append(load) }
+            try model.becomeIdle(id)
+        }
+        #expect(order == [1, 6, 3, 5, 4, 2])
+    }
+
     @Test func whatIsNotKnownChangesNothing() {
         var pool = FTPConnectionPool(limit: 1)
+        pool.changePriority(of: 7, to: 1)
         pool.withdraw(7)
         pool.connectionDidClose(7)
         #expect(pool.connectionDidBecomeIdle(7) == [])
@@ -120,16 +135,20 @@ import Testing
     private func give(
         _ model: inout FTPPoolModel, _ keys: [FTPConnectionKey], _ generator: inout SeededGenerator
     ) throws {
-        switch Int.random(in: 0..<20, using: &generator) {
+        let priority = Float.random(in: 0...1, using: &generator).rounded()
+        switch Int.random(in: 0..<22, using: &generator) {
         case 0..<6:
             guard let key = keys.randomElement(using: &generator) else { return }
-            try model.submit(key, needsFresh: Int.random(in: 0..<4, using: &generator) == 0)
+            try model.submit(key, needsFresh: Int.random(in: 0..<4, using: &generator) == 0, priority: priority)
         case 6..<8:
             if let request = model.waiting.randomElement(using: &generator) { try model.withdraw(request) }
         case 8..<12: if let id = model.actives.randomElement(using: &generator) { try model.becomeIdle(id) }
         case 12: if let id = model.actives.randomElement(using: &generator) { try model.close(id) }
         case 13: if let id = model.idles.randomElement(using: &generator) { try model.close(id) }
         case 14: try model.findReusedUnusable()
+        case 20..<22:
+            guard let request = model.waiting.randomElement(using: &generator) else { return }
+            try model.changePriority(of: request, to: priority)
         case 15..<19: if model.willServe { try model.serve() }
         case _: if Int.random(in: 0..<5, using: &generator) == 0 { try model.closeIdle() }
         }

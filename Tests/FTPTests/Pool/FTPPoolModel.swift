@@ -50,9 +50,9 @@ struct FTPPoolModel {
 
     // MARK: Inputs
 
-    mutating func submit(_ key: FTPConnectionKey, needsFresh: Bool = false) throws {
+    mutating func submit(_ key: FTPConnectionKey, needsFresh: Bool = false, priority: Float = 0.5) throws {
         loadCount += 1
-        try submit(Pool.Request(load: loadCount, key: key, needsFresh: needsFresh))
+        try submit(Pool.Request(load: loadCount, key: key, needsFresh: needsFresh, priority: priority))
     }
 
     private mutating func submit(_ request: Pool.Request) throws {
@@ -67,6 +67,14 @@ struct FTPPoolModel {
         waiting.removeAll { $0 == request }
         try run {
             $0.withdraw(request.load)
+            return []
+        }
+    }
+
+    mutating func changePriority(of request: Pool.Request, to priority: Float) throws {
+        for index in waiting.indices where waiting[index] == request { waiting[index].priority = priority }
+        try run {
+            $0.changePriority(of: request.load, to: priority)
             return []
         }
     }
@@ -134,11 +142,17 @@ struct FTPPoolModel {
         }
     }
 
-    /// Those that came before go first, but for one that came just now.
+    /// From the last to the first: whether the load had a connection before, its priority, and its age.
+    private static func rank(_ request: Pool.Request) -> (Int, Float, Pool.LoadID) {
+        (request.needsFresh ? 1 : 0, request.needsFresh ? 0 : request.priority, .max - request.load)
+    }
+
+    /// The first one goes first, but for one that came just now.
     private mutating func take(_ request: Pool.Request) throws {
         guard let index = waiting.firstIndex(of: request) else { throw Flaw("waits not", request.load) }
         let isNew = index == waiting.count - 1 && !log.contains("\(request.load) waits no more")
-        guard index == 0 || isNew else { throw Flaw("is before its turn", request.load) }
+        let first = waiting.max { Self.rank($0) < Self.rank($1) }
+        guard request == first || isNew else { throw Flaw("is before its turn", request.load) }
         waiting.remove(at: index)
     }
 

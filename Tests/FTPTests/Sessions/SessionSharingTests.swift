@@ -82,6 +82,40 @@ import Testing
         }
     }
 
+    @Test func loadsWaitByPriorityAndAge() async throws {
+        let server = try FaultyFTPServer()
+        defer { server.stop() }
+        let session = makeFTPSession { $0.httpMaximumConnectionsPerHost = 1 }
+        defer { session.invalidateAndCancel() }
+        let mayEnd = Signal()
+        defer { mayEnd.fire() }
+        var upload = URLRequest(url: try #require(URL(string: server.url())))
+        upload.httpMethod = "PUT"
+        upload.httpBodyStream = FunctionStream { _, _ in
+            mayEnd.waitBlocking()
+            return 0
+        }
+        let (done, names) = (Recorder<Int>(), ["a", "b", "c", "d"])
+        let tasks = try names.map { name in
+            let url = try #require(URL(string: server.url("/" + name)))
+            return session.dataTask(with: url) { _, _, _ in done.append(1) }
+        }
+        try await withTimeout { [upload] in
+            session.dataTask(with: upload) { _, _, _ in done.append(1) }.resume()
+            await server.step("STOR")
+            tasks[3].priority = 0.9
+            for task in tasks { task.resume() }
+            while await session.statistics.requests.waiting < names.count { await Task.yield() }
+            (tasks[2].priority, tasks[0].priority) = (1, 0.1)
+            // The changes are on the loop before this.
+            _ = await session.allTasks
+            mayEnd.fire()
+            _ = await done.count(reaches: names.count + 1)
+            let served = server.commands.filter { $0.hasPrefix("RETR") }.compactMap(\.last)
+            #expect(served.map { String($0) } == ["c", "d", "b", "a"])
+        }
+    }
+
     @Test func twoSessionsOfTwoUsersAtATime() async throws {
         let run = try await ScenarioRun.start(.pyftpdlib, .none)
         defer { run.server.stop() }

@@ -16,6 +16,16 @@ struct FTPConnectionPool: Sendable, CustomStringConvertible {
         let key: FTPConnectionKey
         /// Whether a new connection is required, rather than one that was used before.
         var needsFresh = false
+        /// The priority of the load's task.
+        var priority: Float = 0.5
+
+        /// Whether the request gets a connection before another one, as requests do that wait for HTTP connections: those
+        /// that were on a connection before come first, then those with a higher priority, and then the older ones.
+        fileprivate func precedes(_ other: Request) -> Bool {
+            if needsFresh != other.needsFresh { return needsFresh }
+            if !needsFresh, priority != other.priority { return priority > other.priority }
+            return load < other.load
+        }
     }
 
     /// An action to perform after an input, in the returned order.
@@ -35,7 +45,7 @@ struct FTPConnectionPool: Sendable, CustomStringConvertible {
     private var connections: [ConnectionID: FTPConnectionKey] = [:]
     /// The idle connections: the connection that has been idle for longest comes first.
     private var idle: ArraySlice<ConnectionID> = []
-    /// The waiting requests, in the order of their arrival.
+    /// The waiting requests, in the order in which they get connections.
     private var waiting: ArraySlice<Request> = []
 
     init(limit: Int) { self.limit = max(1, limit) }
@@ -50,8 +60,20 @@ struct FTPConnectionPool: Sendable, CustomStringConvertible {
 
     mutating func submit(_ request: Request) -> [Action] {
         if let actions = assign(request) { return actions }
-        waiting.append(request)
+        insert(request)
         return [.reportQueued(request.load, true)]
+    }
+
+    private mutating func insert(_ request: Request) {
+        let previous = waiting.lastIndex { !request.precedes($0) }
+        waiting.insert(request, at: previous.map { $0 + 1 } ?? waiting.startIndex)
+    }
+
+    mutating func changePriority(of load: LoadID, to priority: Float) {
+        guard let index = waiting.firstIndex(where: { $0.load == load }) else { return }
+        var request = waiting.remove(at: index)
+        request.priority = priority
+        insert(request)
     }
 
     /// Assigns a connection to the load, if one is idle or can be made. At the limit, the connection that has been idle
@@ -73,7 +95,7 @@ struct FTPConnectionPool: Sendable, CustomStringConvertible {
     /// Removes a load that has ended.
     mutating func withdraw(_ load: LoadID) { waiting.removeAll { $0.load == load } }
 
-    /// Serves the waiting loads, beginning with the one that has waited for longest.
+    /// Serves the waiting loads, in their order.
     mutating func serve() -> [Action] {
         var actions: [Action] = []
         while let request = waiting.first, let assignment = assign(request) {

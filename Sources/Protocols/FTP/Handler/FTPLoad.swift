@@ -174,6 +174,7 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
         if case .over = last { return }
         session.events.transactionDidEnd(timings.traffic)
         (state, held) = (.over, nil)
+        if resources.task.queuedLoad === self { resources.task.queuedLoad = nil }
         switch last {
         case .new, .asking, .over: break
         case .findingRoutes: session.proxies.withdraw(number)
@@ -187,7 +188,22 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
 }
 
 /// Obtains a control connection on which the load's user is logged in.
-extension FTPLoad {
+extension FTPLoad: QueuedLoad {
+    var priority: Float { resources.task.priority }
+
+    func priorityDidChange() {
+        if case .waiting(let plan) = state { session.priorityDidChange(self, plan.request.server) }
+    }
+
+    /// Whether the load waits because no connection is free and none may be made.
+    func setQueued(_ isQueued: Bool) {
+        if isQueued {
+            note(.queued)
+            resources.task.queuedLoad = self
+        }
+        receiver?.queueStateDidChange(isQueued: isQueued)
+    }
+
     func didFindRoutes(_ found: Result<[Proxy?], any Error>) {
         guard case .findingRoutes(let request) = state else { return }
         attempt {

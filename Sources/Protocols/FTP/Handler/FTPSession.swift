@@ -69,13 +69,18 @@ final class FTPSession: SessionResource {
     /// Assigns a connection to a load, at once or when one becomes available.
     func submit(_ load: FTPLoad, _ key: FTPConnectionKey, needsFresh: Bool) {
         loads[load.number] = load
-        let request = FTPConnectionPool.Request(load: load.number, key: key, needsFresh: needsFresh)
+        let request = FTPConnectionPool.Request(
+            load: load.number, key: key, needsFresh: needsFresh, priority: load.priority)
         run(key.server) { $0.submit(request) }
     }
 
     func withdraw(_ load: FTPLoad, from server: FTPServer) {
         loads[load.number] = nil
         pools[server]?.withdraw(load.number)
+    }
+
+    func priorityDidChange(_ load: FTPLoad, _ server: FTPServer) {
+        pools[server]?.changePriority(of: load.number, to: load.priority)
     }
 
     /// Makes a connection that its load no longer needs available to other loads.
@@ -118,8 +123,7 @@ final class FTPSession: SessionResource {
             assign(connection, to: request.load)
         case .close(let id): connections[id]?.close(.idle)
         case .reportQueued(let load, let isQueued):
-            if isQueued { loads[load]?.note(.queued) }
-            loads[load]?.receiver?.queueStateDidChange(isQueued: isQueued)
+            loads[load]?.setQueued(isQueued)
         }
     }
 
