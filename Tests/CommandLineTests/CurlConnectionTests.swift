@@ -326,6 +326,16 @@ import Testing
         #expect(part.text == "89")
     }
 
+    @Test(arguments: [0, 10, FaultyFTPServer.file.count]) func continuedOverFTP(_ there: Int) async throws {
+        let server = try FaultyFTPServer()
+        defer { server.stop() }
+        let folder = try TemporaryFolder()
+        try folder.write(Data(FaultyFTPServer.file.prefix(there)), to: "f")
+        let run = try await ToolRun(["-C", "-", "-o", "f", server.url()], folder: folder)
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(try Data(contentsOf: folder.file("f")) == Data(FaultyFTPServer.file))
+    }
+
     /// What is loaded from a byte on is appended to the file, however long it is.
     @Test(arguments: [("abc", "abc89"), ("0123456789", "012345678989"), (nil, "89")] as [(String?, String)])
     func continuedAtByte(_ there: String?, _ expected: String) async throws {

@@ -64,7 +64,14 @@ extension FTPLoad {
 
     func fileIsKnown(_ facts: FTPFacts, _ transfer: Transfer) {
         transfer.facts = facts
-        transfer.range = transfer.request.range(of: facts)
+        if let (wanted, size) = transfer.request.range(of: facts) {
+            guard let range = wanted.resolved(total: size), !range.isEmpty else {
+                timings.requestEnd = session.loop.now
+                give(transfer.request.unsatisfiableResponse(size: size))
+                return finish()
+            }
+            transfer.range = range
+        }
         let bodyOffset = transfer.request.transfer.operation == .store ? transfer.request.bodyOffset : 0
         transfer.connection.run { $0.proceed(from: transfer.range?.lowerBound ?? bodyOffset) }
     }

@@ -58,16 +58,16 @@ struct FTPRequest {
         return operation
     }
 
-    /// The requested range of a file's bytes; nil for the whole file.
+    /// The requested range of a file's bytes, which the file may not have, and the file's size; nil for the whole file.
     ///
     /// A range with an `If-Range` condition applies only if the file's current size and time match the condition. Files
     /// in text form have no ranges, because the transferred bytes differ from the file's.
-    func range(of facts: FTPFacts) -> Range<Int64>? {
+    func range(of facts: FTPFacts) -> (wanted: ByteRange, size: Int64)? {
         let condition = field("If-Range")
         guard let size = facts.size, transfer.operation == .retrieve, transfer.path.form != .text,
             condition == nil || condition == facts.entityTag
         else { return nil }
-        return field("Range").flatMap(ByteRange.init)?.resolved(total: size)
+        return field("Range").flatMap(ByteRange.init).map { ($0, size) }
     }
 }
 
@@ -90,6 +90,11 @@ extension FTPRequest {
         if let time = facts.modificationTime { fields.append(("Last-Modified", HTTPDate.string(Double(time)))) }
         if let tag = facts.entityTag { fields += [("ETag", tag), ("Accept-Ranges", "bytes")] }
         return response(part == nil ? 200 : 206, fields, length: part.map { Int64($0.count) } ?? facts.size)
+    }
+
+    /// The response to a range that the file does not have (RFC 9110 §15.5.17).
+    func unsatisfiableResponse(size: Int64) -> HTTPURLResponse {
+        response(416, [("Content-Range", "bytes */\(size)")], length: 0)
     }
 
     /// The response for a folder that is listed.

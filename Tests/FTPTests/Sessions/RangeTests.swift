@@ -1,0 +1,40 @@
+import Foundation
+import LoadingKit
+import TestSupport
+import Testing
+
+/// Ranges of a file, as an HTTP server would answer them.
+@Suite struct RangeTests {
+    private static let size = FaultyFTPServer.file.count
+
+    @Test(arguments: ["bytes=\(size)-", "bytes=\(size + 1)-\(size + 9)", "bytes=-0"])
+    func aRangeThatTheFileDoesNotHave(_ range: String) async throws {
+        let server = try FaultyFTPServer()
+        defer { server.stop() }
+        let session = makeFTPSession()
+        defer { session.invalidateAndCancel() }
+        var request = URLRequest(url: try #require(URL(string: server.url())))
+        request.setValue(range, forHTTPHeaderField: "Range")
+        try await withTimeout { [request] in
+            let (data, response) = try await session.data(for: request)
+            let answer = try #require(response as? HTTPURLResponse)
+            #expect(answer.statusCode == 416 && data.isEmpty && answer.expectedContentLength == 0)
+            #expect(answer.value(forHTTPHeaderField: "Content-Range") == "bytes */\(Self.size)")
+            #expect(!server.steps.contains("RETR"))
+            // The server is still there for others.
+            #expect(await session.outcome(server.url()) == .loaded(FaultyFTPServer.file))
+        }
+    }
+
+    /// The range is of another version of the file.
+    @Test func aRangeWhoseConditionFailsIsTheWholeFile() async throws {
+        let server = try FaultyFTPServer()
+        defer { server.stop() }
+        let session = makeFTPSession()
+        defer { session.invalidateAndCancel() }
+        var request = URLRequest(url: try #require(URL(string: server.url())))
+        request.setValue("bytes=\(Self.size)-", forHTTPHeaderField: "Range")
+        request.setValue("\"other\"", forHTTPHeaderField: "If-Range")
+        #expect(await session.outcome(request) == .loaded(FaultyFTPServer.file))
+    }
+}
