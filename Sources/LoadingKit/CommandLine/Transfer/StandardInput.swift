@@ -25,7 +25,7 @@ final class StandardInput: Sendable {
 
     private func begin() throws { if !enter(.read) { throw ReadError(code: ECANCELED) } }
 
-    /// Leaves the unread state. Returns whether the state is `next` then.
+    /// Enters `next` if nothing was read yet. Returns whether the state is now `next`.
     private func enter(_ next: State) -> Bool {
         state.withLock { state in
             if state == .unread { state = next }

@@ -107,14 +107,10 @@ final class BodySpool: @unchecked Sendable {  // confined to `loop`
         _ work: @escaping @Sendable () throws -> Value, _ done: @escaping (Result<Value, any Error>) -> Void
     ) {
         isWorking = true
-        let done = LoopTransfer(done)
-        BlockingPool.shared.run { [self] in
-            let result = Result { try work() }
-            loop.perform { [self] in
-                isWorking = false
-                done.value(result)
-                reportIfIdle()
-            }
+        loop.offload(inPlace: true, work) { [self] result in
+            isWorking = false
+            done(result)
+            reportIfIdle()
         }
     }
 

@@ -63,7 +63,7 @@ extension URLError {
 }
 
 extension URLError.Code {
-    /// The server could not be reached, or the connection to it was lost.
+    /// The codes for a server that could not be reached, or a connection that was lost.
     package static let ofConnection: Set<URLError.Code> = [
         .networkConnectionLost, .timedOut, .cannotConnectToHost, .notConnectedToInternet, .cannotFindHost,
         .dnsLookupFailed,

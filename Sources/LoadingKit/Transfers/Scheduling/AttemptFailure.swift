@@ -18,15 +18,16 @@ enum AttemptFailure: Equatable, Sendable {
     }
 
     /// The failure of an attempt that no other attempt follows, unless it starts over.
-    var last: AttemptFailure { if case .broken(let error) = self { .final(error) } else { self } }
+    var withoutRetry: AttemptFailure { if case .broken(let error) = self { .final(error) } else { self } }
 
-    /// Classifies an error: failures of the network, and of a server that has not answered, are temporary.
+    /// Classifies an error of the load: failures of the network, and to reach the server, are temporary.
     init(_ error: TransferError) {
         let code = error.domain == NSURLErrorDomain ? URLError.Code(rawValue: error.code) : nil
         let isPassing = code.map(Self.passing.contains) ?? false
         self = isPassing ? .broken(error) : .final(error)
     }
 
+    /// Classifies an error of the transfer's own work: only a lack of room on the disk is temporary.
     init(of error: any Error, _ url: URL?) {
         let isLackOfRoom = (error as? PartFailure)?.isLackOfRoom ?? false
         let error = TransferError(ofFile: error, url: url)

@@ -213,7 +213,7 @@ extension TransferService {
 
     func attemptDidEnd(_ failure: AttemptFailure, _ transfer: ServiceTransfer) {
         // The server would get an answered upload twice by another attempt.
-        let failure = transfer.attempt?.isAnsweredUpload ?? false ? failure.last : failure
+        let failure = transfer.attempt?.isAnsweredUpload ?? false ? failure.withoutRetry : failure
         if failure == .startOver { transfer.record?.status.part = nil }
         if let error = failure.error { transfer.record?.status.error = error }
         stopAttempt(transfer)

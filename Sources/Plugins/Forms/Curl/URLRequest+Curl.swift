@@ -145,7 +145,7 @@ public enum ShellQuoting {
     /// The text between apostrophes. There only the apostrophe is special, also where it is one character with a
     /// combining mark: the shell reads bytes.
     ///
-    /// - Parameter escapes: What stands for the scalars that are special in the shell.
+    /// - Parameter escapes: The replacements of the scalars that are special in the shell.
     public static func quoted(_ text: String, _ escapes: [Unicode.Scalar: String] = ["'": "'\\''"]) -> String {
         "'" + text.unicodeScalars.map { escapes[$0] ?? String($0) }.joined() + "'"
     }
