@@ -77,4 +77,75 @@ import Testing
             #expect(delegate.seen.count == 2)
         }
     }
+
+    /// A session whose delegate has a method for tasks alone, and its cache's time.
+    private static func tasksSession(_ authority: CertificateAuthority) -> (session: URLSession, clock: TestWallClock) {
+        let clock = TestWallClock()
+        let delegate = ChallengeAnswerer(takesTrust: true) { _ in (.performDefaultHandling, nil) }
+        let session = makeSession(delegate: delegate) {
+            $0.urlCache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0, diskPath: nil)
+            $0.settings.wallClock = clock.wallClock
+            $0.tlsTrustRoots = .pem(authority.certificatePEM)
+        }
+        return (session, clock)
+    }
+
+    /// A server that answers on connections of their own. The second handshake is that of the validation in the
+    /// background, which the client cancels.
+    private static func peer(_ identity: TLSServerOptions, then third: [ScriptedPeer.Step]) throws -> ScriptedPeer {
+        try ScriptedPeer(scripts: [
+            [.startTLS(identity), .expectRequest, answer("first")], [.startTLS(identity), .readUntilClose], third,
+        ])
+    }
+
+    private static func answer(_ body: String) -> ScriptedPeer.Step {
+        .respond(body, fields: ["Cache-Control: max-age=10, stale-while-revalidate=100", "Connection: close"])
+    }
+
+    private static func request(_ peer: ScriptedPeer) throws -> URLRequest {
+        let url = peer.url("/").replacing("http://127.0.0.1", with: "https://localhost")
+        return URLRequest(url: try #require(URL(string: url)))
+    }
+
+    /// Each validation is left to a task for the same response.
+    @Test func twoOriginsInTurn() async throws {
+        let authority = try CertificateAuthority()
+        let identity = TLSServerOptions(try authority.issue())
+        let third: [ScriptedPeer.Step] = [.startTLS(identity), .expectRequest, Self.answer("second")]
+        let peers = try [Self.peer(identity, then: third), Self.peer(identity, then: third)]
+        defer { for peer in peers { peer.stop() } }
+        let (session, clock) = Self.tasksSession(authority)
+        defer { session.invalidateAndCancel() }
+        let requests = try peers.map { try Self.request($0) }
+        try await withTimeout {
+            for (peer, request) in zip(peers, requests) {
+                #expect(await session.outcome(request) == .ok("first"))
+                await peer.endedCount(reaches: 1)
+            }
+            clock.advance(by: 15)
+            for (peer, request) in zip(peers, requests) {
+                #expect(await session.outcome(request) == .ok("first"))
+                await peer.endedCount(reaches: 2)
+            }
+            for request in requests { #expect(await session.outcome(request) == .ok("second")) }
+        }
+    }
+
+    /// The stale response is still allowed where the task's validation fails.
+    @Test func aServerThatHasStopped() async throws {
+        let authority = try CertificateAuthority()
+        let peer = try Self.peer(TLSServerOptions(try authority.issue()), then: [.expectAnything, .reset])
+        defer { peer.stop() }
+        let (session, clock) = Self.tasksSession(authority)
+        defer { session.invalidateAndCancel() }
+        let request = try Self.request(peer)
+        try await withTimeout {
+            for ended in 1...3 {
+                #expect(await session.outcome(request) == .ok("first"))
+                await peer.endedCount(reaches: ended)
+                clock.advance(by: 15)
+            }
+            #expect(peer.requests.count == 1)
+        }
+    }
 }

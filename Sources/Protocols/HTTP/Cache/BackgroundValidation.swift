@@ -11,6 +11,7 @@ final class BackgroundValidation: ForwardingReceiver {
     /// The delegate of that task alone, which decides about the connections that the validation may use.
     let challengeDelegate: AnyObject?
 
+    private let stored: StoredResponse
     private weak var owner: URLSession?
     private let load: CachedExchange
     private let loop: EventLoop
@@ -27,6 +28,7 @@ final class BackgroundValidation: ForwardingReceiver {
     ) {
         answersChallenges = served.answersChallenges
         challengeDelegate = served.challengeDelegate
+        self.stored = stored
         owner = resources.task.session
         self.session = session
         loop = resources.loop
@@ -58,7 +60,7 @@ final class BackgroundValidation: ForwardingReceiver {
             return decide(.performDefaultHandling, nil)
         }
         guard challengeDelegate == nil, let owner else {
-            session.leavesValidationToTask = true
+            session.leaveToTask(stored)
             return decide(.cancelAuthenticationChallenge, nil)
         }
         let confined = LoopTransfer((decide, self))
@@ -66,7 +68,8 @@ final class BackgroundValidation: ForwardingReceiver {
             loop.execute { confined.value.0(disposition, credential) }
         } needsTask: { [loop] in
             loop.execute {
-                if !confined.value.1.isOver { confined.value.1.session.leavesValidationToTask = true }
+                let validation = confined.value.1
+                if !validation.isOver { validation.session.leaveToTask(validation.stored) }
             }
         }
     }

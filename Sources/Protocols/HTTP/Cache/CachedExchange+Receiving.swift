@@ -95,17 +95,19 @@ extension CachedExchange: ForwardingReceiver {
         return .more
     }
 
-    /// Answers with the stored response because the server failed, if that is allowed (RFC 5861 §4).
+    /// Answers with the stored response because the server failed, if that is allowed (RFC 5861).
     private func serveInstead(of attempt: Attempt) -> Bool {
         guard let stored = attempt.stored, let query,
-            ReuseRule.mayServeOnError(
-                stored.freshness(now: session.now), stored.control, request: query.control),
+            mayServeStale
+                || ReuseRule.mayServeOnError(
+                    stored.freshness(now: session.now), stored.control, request: query.control),
             session.mayAnswer(attempt.exchange, with: stored),
             let answer = StoredAnswer(stored, to: query, now: session.now, isValidated: false)
         else { return false }
         attempt.exchange.end()
         endValidation(.inconclusive)
-        resources.note(.staleIfError, stored.freshnessText(now: session.now))
+        // The other decision was noted when it was made.
+        if !mayServeStale { resources.note(.staleIfError, stored.freshnessText(now: session.now)) }
         serve(answer)
         return true
     }
@@ -190,7 +192,7 @@ extension CachedExchange: ForwardingReceiver {
         // certificate, is not an error of the server. A connection that breaks in the handshake is.
         let code = URLError(error, url: nil).code
         let isOfServer = URLError.Code.ofConnection.contains(code) || code == .secureConnectionFailed
-        if attempt.receipt == nil, isOfServer, serveInstead(of: attempt) { return }
+        if attempt.receipt == nil, mayServeStale || isOfServer, serveInstead(of: attempt) { return }
         storeBeginning(of: attempt, code)
         receiver.fail(error)
     }

@@ -54,6 +54,8 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
     private var ownValidation: StoredResponse?
     /// The waits for other exchanges' validations that were inconclusive.
     private var fruitlessWaits = 0
+    /// Whether the stale response that is being validated is the answer where that fails (RFC 5861 §3).
+    private(set) var mayServeStale = false
     private var isBusy = false
     /// The delegate has declined the redirect, and gets the redirect response itself.
     private(set) var declinesRedirect = false
@@ -150,9 +152,10 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
     }
 
     private func carryOut(_ verdict: CacheVerdict) {
+        mayServeStale = false
         switch verdict {
-        case .serve(_, let stale?) where session.leavesValidationToTask:
-            session.leavesValidationToTask = false
+        case .serve(_, let stale?) where session.takeLeft(stale):
+            mayServeStale = true
             validate(stale)
         case .serve(let answer, let stale):
             if let stale, let receiver { session.validateInBackground(stale, request, resources, for: receiver) }

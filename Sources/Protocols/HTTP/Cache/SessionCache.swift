@@ -24,8 +24,11 @@ final class SessionCache: SessionResource, @unchecked Sendable {  // confined to
     private var pendingValidations: [ObjectIdentifier: PendingValidation] = [:]
     var identities = CacheIdentities()
     private var httpSession: HTTPSession?
-    /// Whether a validation in the background was left to a task, whose delegate may decide about the connection.
-    var leavesValidationToTask = false
+    /// The keys of stored responses whose validations in the background were left to a task, whose delegate may decide
+    /// about the connection. The latest is last.
+    private var leftToTasks: [CacheKey] = []
+    /// Where more are left, the earliest are validated in the background again.
+    private static let maximumLeftToTasks = 100
     private var background: [ObjectIdentifier: BackgroundValidation] = [:]
 
     private init(_ cache: URLCache, _ core: SessionCore) {
@@ -108,6 +111,25 @@ final class SessionCache: SessionResource, @unchecked Sendable {  // confined to
         let validation = BackgroundValidation(stored, request, resources, self, for: receiver)
         background[ObjectIdentifier(validation)] = validation
         validation.begin()
+    }
+
+    /// The next task that the stored response answers validates it.
+    func leaveToTask(_ stored: StoredResponse) {
+        guard let key = key(of: stored), !leftToTasks.contains(key) else { return }
+        leftToTasks = (leftToTasks + [key]).suffix(Self.maximumLeftToTasks)
+    }
+
+    /// Whether a task has to validate the stored response. The first one that asks does.
+    func takeLeft(_ stored: StoredResponse) -> Bool {
+        guard !leftToTasks.isEmpty, let key = key(of: stored), let index = leftToTasks.firstIndex(of: key) else {
+            return false
+        }
+        leftToTasks.remove(at: index)
+        return true
+    }
+
+    private func key(of stored: StoredResponse) -> CacheKey? {
+        stored.response.url.map { CacheKey(method: stored.method, url: $0) }
     }
 
     func validationDidEnd(_ validation: BackgroundValidation) { background[ObjectIdentifier(validation)] = nil }
