@@ -99,7 +99,8 @@ import Testing
     }
 
     private static func answer(_ body: String) -> ScriptedPeer.Step {
-        .respond(body, fields: ["Cache-Control: max-age=10, stale-while-revalidate=100", "Connection: close"])
+        let control = "Cache-Control: max-age=10, stale-while-revalidate=100"
+        return .respond(body, fields: [control, "Vary: Kind", "Connection: close"])
     }
 
     private static func request(_ peer: ScriptedPeer) throws -> URLRequest {
@@ -128,6 +129,33 @@ import Testing
                 await peer.endedCount(reaches: 2)
             }
             for request in requests { #expect(await session.outcome(request) == .ok("second")) }
+        }
+    }
+
+    /// Responses that `Vary` distinguishes have the same URL.
+    @Test func twoVariantsInTurn() async throws {
+        let authority = try CertificateAuthority()
+        let begin = ScriptedPeer.Step.startTLS(TLSServerOptions(try authority.issue()))
+        let refused = [begin, .readUntilClose]
+        func loaded(_ body: String) -> [ScriptedPeer.Step] { [begin, .expectRequest, Self.answer(body)] }
+        let peer = try ScriptedPeer(
+            scripts: [loaded("a"), loaded("b"), refused, refused, loaded("new a"), loaded("new b")])
+        defer { peer.stop() }
+        let (session, clock) = Self.tasksSession(authority)
+        defer { session.invalidateAndCancel() }
+        var requests = [try Self.request(peer), try Self.request(peer)]
+        requests[0].setValue("a", forHTTPHeaderField: "Kind")
+        requests[1].setValue("b", forHTTPHeaderField: "Kind")
+        try await withTimeout { [requests] in
+            for ended in [0, 2] {
+                #expect(await session.outcome(requests[0]) == .ok("a"))
+                await peer.endedCount(reaches: ended + 1)
+                #expect(await session.outcome(requests[1]) == .ok("b"))
+                await peer.endedCount(reaches: ended + 2)
+                if ended == 0 { clock.advance(by: 15) }
+            }
+            #expect(await session.outcome(requests[0]) == .ok("new a"))
+            #expect(await session.outcome(requests[1]) == .ok("new b"))
         }
     }
 

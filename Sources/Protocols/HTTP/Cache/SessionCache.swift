@@ -24,9 +24,9 @@ final class SessionCache: SessionResource, @unchecked Sendable {  // confined to
     private var pendingValidations: [ObjectIdentifier: PendingValidation] = [:]
     var identities = CacheIdentities()
     private var httpSession: HTTPSession?
-    /// The keys of stored responses whose validations in the background were left to a task, whose delegate may decide
-    /// about the connection. The latest is last.
-    private var leftToTasks: [CacheKey] = []
+    /// The stored responses whose validations in the background were left to a task, whose delegate may decide about the
+    /// connection. The latest is last.
+    private var leftToTasks: [StoredResponse.Identity] = []
     /// Where more are left, the earliest are validated in the background again.
     private static let maximumLeftToTasks = 100
     private var background: [ObjectIdentifier: BackgroundValidation] = [:]
@@ -115,21 +115,16 @@ final class SessionCache: SessionResource, @unchecked Sendable {  // confined to
 
     /// The next task that the stored response answers validates it.
     func leaveToTask(_ stored: StoredResponse) {
-        guard let key = key(of: stored), !leftToTasks.contains(key) else { return }
-        leftToTasks = (leftToTasks + [key]).suffix(Self.maximumLeftToTasks)
+        let identity = stored.identity
+        guard !leftToTasks.contains(identity) else { return }
+        leftToTasks = (leftToTasks + [identity]).suffix(Self.maximumLeftToTasks)
     }
 
     /// Whether a task has to validate the stored response. The first one that asks does.
     func takeLeft(_ stored: StoredResponse) -> Bool {
-        guard !leftToTasks.isEmpty, let key = key(of: stored), let index = leftToTasks.firstIndex(of: key) else {
-            return false
-        }
+        guard !leftToTasks.isEmpty, let index = leftToTasks.firstIndex(of: stored.identity) else { return false }
         leftToTasks.remove(at: index)
         return true
-    }
-
-    private func key(of stored: StoredResponse) -> CacheKey? {
-        stored.response.url.map { CacheKey(method: stored.method, url: $0) }
     }
 
     func validationDidEnd(_ validation: BackgroundValidation) { background[ObjectIdentifier(validation)] = nil }

@@ -4,6 +4,12 @@ import LoadingKitPrimitives
 
 /// A class, because a structure of this size costs more to pass on than to allocate.
 final class StoredResponse: Sendable {
+    /// The same for each object that the response is read into.
+    struct Identity: Hashable {
+        let key: CacheKey?
+        let variant: CacheMetadata.Variant
+    }
+
     let cached: CachedURLResponse
     let response: HTTPURLResponse
     /// The method of the requests under which it is stored. A response to GET also answers HEAD.
@@ -30,6 +36,10 @@ final class StoredResponse: Sendable {
 
     /// Whether the program stored the response itself. Such a response may answer every request.
     var isFromProgram: Bool { cached.metadata == nil }
+
+    var identity: Identity {
+        Identity(key: response.url.map { CacheKey(method: method, url: $0) }, variant: metadata.variant)
+    }
 
     var metadata: CacheMetadata { facts.metadata }
     var control: CacheControl { facts.control }
