@@ -9,6 +9,19 @@ import Testing
     /// A delegate that decides nothing.
     private final class Bystander: NSObject, URLSessionTaskDelegate {}
 
+    /// A delegate that answers the first question, and keeps the others.
+    private final class Thinker: NSObject, URLSessionDelegate {
+        let answers = Recorder<ChallengeAnswerHandler>()
+
+        func urlSession(
+            _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
+            completionHandler: @escaping ChallengeAnswerHandler
+        ) {
+            answers.append(completionHandler)
+            if answers.count == 1 { completionHandler(.performDefaultHandling, nil) }
+        }
+    }
+
     /// Calls `body` when a stale response has been served, and its validation needs a new connection.
     private static func withStaleAnswer(
         _ version: String, delegate: any URLSessionDelegate, isTrusted: Bool = true,
@@ -174,6 +187,21 @@ import Testing
                 clock.advance(by: 15)
             }
             #expect(peer.requests.count == 1)
+        }
+    }
+
+    /// The response answers while the delegate decides about the connection of its one validation.
+    @Test(arguments: BothVersions.all) func theSessionsDelegateThinks(version: String) async throws {
+        let thinker = Thinker()
+        try await Self.withStaleAnswer(version, delegate: thinker) { session, server in
+            let answer = try #require(await thinker.answers.element(at: 1))
+            let request = try BothVersions.request(server, "/")
+            for _ in 0..<20 { #expect(await session.outcome(request) == .ok("/")) }
+            answer(.performDefaultHandling, nil)
+            await server.requests.count(reaches: 2)
+            // No other connection is being opened.
+            await session.flush()
+            #expect(thinker.answers.count == 2 && server.requests.count == 2)
         }
     }
 }

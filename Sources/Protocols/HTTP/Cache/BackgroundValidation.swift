@@ -11,7 +11,7 @@ final class BackgroundValidation: ForwardingReceiver {
     /// The delegate of that task alone, which decides about the connections that the validation may use.
     let challengeDelegate: AnyObject?
 
-    private let stored: StoredResponse
+    let stored: StoredResponse
     private weak var owner: URLSession?
     private let load: CachedExchange
     private let loop: EventLoop

@@ -29,7 +29,7 @@ final class SessionCache: SessionResource, @unchecked Sendable {  // confined to
     private var leftToTasks: [StoredResponse.Identity] = []
     /// Where more are left, the earliest are validated in the background again.
     private static let maximumLeftToTasks = 100
-    private var background: [ObjectIdentifier: BackgroundValidation] = [:]
+    private var background: [StoredResponse.Identity: BackgroundValidation] = [:]
 
     private init(_ cache: URLCache, _ core: SessionCore) {
         self.cache = cache
@@ -107,9 +107,11 @@ final class SessionCache: SessionResource, @unchecked Sendable {  // confined to
     func validateInBackground(
         _ stored: StoredResponse, _ request: URLRequest, _ resources: LoadResources, for receiver: any LoadReceiver
     ) {
-        guard pendingValidations[ObjectIdentifier(stored.cached)] == nil else { return }
+        let identity = stored.identity
+        // While the program answers a challenge, the validation in the background is not pending for others.
+        guard pendingValidations[ObjectIdentifier(stored.cached)] == nil, background[identity] == nil else { return }
         let validation = BackgroundValidation(stored, request, resources, self, for: receiver)
-        background[ObjectIdentifier(validation)] = validation
+        background[identity] = validation
         validation.begin()
     }
 
@@ -127,7 +129,7 @@ final class SessionCache: SessionResource, @unchecked Sendable {  // confined to
         return true
     }
 
-    func validationDidEnd(_ validation: BackgroundValidation) { background[ObjectIdentifier(validation)] = nil }
+    func validationDidEnd(_ validation: BackgroundValidation) { background[validation.stored.identity] = nil }
 
     // MARK: SessionResource
 
