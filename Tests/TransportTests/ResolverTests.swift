@@ -103,7 +103,8 @@ import Testing
     @Test func answersOfAnotherNetworkAreForgotten() async {
         let gate = Gate()
         let table = Table(["a.test": [.v4(1)]], gate: gate)
-        let resolver = Resolver(time: .manual(ManualTime()), lookup: table.lookup)
+        let time = ManualTime()
+        let resolver = Resolver(time: .manual(time), lookup: table.lookup)
         await withLoop { loop in
             async let first = resolve("a.test", resolver, loop)
             // The lookups are under way when the network changes.
@@ -113,9 +114,29 @@ import Testing
             #expect(await first == Answers(v4: [.v4(1)], v6: []))
             for _ in 0..<2 { _ = await resolve("a.test", resolver, loop) }
             #expect(table.asked.withLock { $0.count } == 4)
+            time.advance(byNanoseconds: 100_000_000)
             resolver.forget()
             _ = await resolve("a.test", resolver, loop)
             #expect(table.asked.withLock { $0.count } == 6)
+        }
+    }
+
+    /// Each session reports a change. Names are resolved anew once.
+    @Test func severalReportsOfOneChange() async {
+        let time = ManualTime()
+        let table = Table(["a.test": [.v4(1)]])
+        let resolver = Resolver(time: .manual(time), lookup: table.lookup)
+        await withLoop { loop in
+            for change in 1...2 {
+                resolver.networksDidChange()
+                time.advance(byNanoseconds: 60_000_000)
+                for _ in 0..<3 {
+                    resolver.forget()
+                    time.advance(byNanoseconds: 10_000_000)
+                    _ = await resolve("a.test", resolver, loop)
+                }
+                #expect(table.asked.withLock { $0.count } == 2 * change)
+            }
         }
     }
 

@@ -77,6 +77,9 @@ package final class Resolver: Sendable {
         /// The generation in which all answers were last forgotten. Addresses found by earlier lookups are not kept.
         var forgottenIn = 0
         var reports = NetworkReports()
+        /// The times at which the networks last changed, and all answers were last forgotten.
+        var lastChange: MonotonicTime?
+        var lastForgotten: MonotonicTime?
         /// The time at which a change counts that came soon after others; nil if there is none.
         var changeDue: MonotonicTime?
 
@@ -85,6 +88,22 @@ package final class Resolver: Sendable {
             changeDue = nil
             reports.note(now)
             generation &+= 1
+        }
+
+        mutating func forget(_ now: MonotonicTime) {
+            known = [:]
+            generation &+= 1
+            forgottenIn = generation
+            lastForgotten = now
+        }
+
+        /// Whether what is known now was found after the last change. The sessions report a change one after the other.
+        func hasForgotten(_ now: MonotonicTime) -> Bool {
+            guard let lastForgotten, now.seconds(since: lastForgotten) < NetworkReports.settlingTime else {
+                return false
+            }
+            // A change shortly before, or since then, is yet to be reported.
+            return lastChange.map { lastForgotten.seconds(since: $0) > NetworkReports.settlingTime / 2 } ?? true
         }
     }
 
@@ -204,13 +223,11 @@ package final class Resolver: Sendable {
     }
 
     /// Forgets all answers: a name may have other addresses in another network. Answers to lookups that are under way are
-    /// delivered to the requests that wait for them, and not kept; later requests begin others.
+    /// delivered to the requests that wait for them, and not kept; later requests begin others. Of several calls for one
+    /// change of the networks, the first counts.
     package func forget() {
-        names.withLock { names in
-            names.known = [:]
-            names.generation &+= 1
-            names.forgottenIn = names.generation
-        }
+        let now = time.now
+        names.withLock { names in if !names.hasForgotten(now) { names.forget(now) } }
     }
 
     /// Forgets the failures: the name servers may be reached now. Addresses stay known. Of many changes a few count, which
@@ -218,6 +235,7 @@ package final class Resolver: Sendable {
     package func networksDidChange() {
         let now = time.now
         names.withLock { names in
+            names.lastChange = now
             if names.reports.take(now) {
                 names.changeDue = nil
                 names.generation &+= 1

@@ -29,7 +29,7 @@ package final class NetworkWatch {
 /// Decides when changes of the networks are reported.
 package struct NetworkReports {
     /// The delay after a change, in seconds: an address appears before its route.
-    private static let settlingTime = 0.1
+    static let settlingTime = 0.1
     /// The largest number of reports in this time, in seconds. A move to another network often consists of several changes, a
     /// second or two apart. On some machines, as those with many containers, the networks change all the time, and servers close
     /// connections with too many PINGs.
