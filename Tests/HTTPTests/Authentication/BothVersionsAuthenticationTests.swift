@@ -194,15 +194,18 @@ import Testing
         }
     }
 
-    /// A credential that is refused without a challenge is not remembered, and no longer remembered after that.
-    @Test(arguments: BothVersions.all) func aRefusalWithoutAChallenge(version: String) async throws {
+    /// A credential that is refused without a challenge, or with none that can be answered, is not remembered, and no
+    /// longer remembered after that.
+    @Test(arguments: BothVersions.all, ["", "Unknown x=y"])
+    func aRefusalWithoutAChallenge(version: String, unknown: String) async throws {
         let (accepted, given) = (Box("Basic dTpw"), Box(Self.wrong))
         let answerer = ChallengeAnswerer { _ in (.useCredential, given.value) }
         let route: LoopbackServer.Route = { request in
             let sent = request.fields[.authorization]
             if sent == accepted.value { return .text("in") }
             let refusal = ServerResponse.text("refused", status: 401)
-            return sent == nil ? refusal.adding("WWW-Authenticate", Self.basic) : refusal
+            let challenge = sent == nil ? Self.basic : unknown
+            return challenge.isEmpty ? refusal : refusal.adding("WWW-Authenticate", challenge)
         }
         let storage = URLCredentialStorage()
         try await BothVersions.withServer(

@@ -314,12 +314,15 @@ final class AuthenticationHandshake {
         return true
     }
 
-    /// A credential that was sent before a challenge has not failed if it was for another realm.
+    /// A credential that was sent before a challenge has not failed if it was for another realm. Without an offer there is
+    /// no other realm, and the next request gets a challenge that can be answered.
     private func noteFailure(of last: CredentialInUse, _ offers: [AuthenticationOffer]) {
         let refusing = offers.first { $0.refuses(last.offer) }?.space
+        if refusing != nil || offers.isEmpty {
+            context.memory.forget(last.credential, in: last.offer.space, at: context.site)
+        }
         guard let space = refusing ?? (last.isRemembered ? nil : last.offer.space) else { return }
         failures[space] = ((failures[space]?.count ?? 0) + 1, last.credential)
-        if refusing != nil { context.memory.forget(last.credential, in: last.offer.space, at: context.site) }
     }
 
     // MARK: Credentials
