@@ -27,6 +27,11 @@ extension TransportError: LayerError {
 extension TransportError {
     /// Whether DNSSEC validation was required and the name's addresses were not validated.
     package var isOfValidation: Bool { if case .nameNotValidated = cause { true } else { false } }
+
+    /// Whether the connection broke in the TLS handshake, for a reason that has nothing to do with TLS.
+    package var isBrokenHandshake: Bool {
+        if case .systemCall = cause { phase == .tls } else { false }
+    }
 }
 
 extension TLSAlert {

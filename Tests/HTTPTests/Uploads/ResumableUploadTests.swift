@@ -45,6 +45,41 @@ struct ResumableUploadTests {
         }
     }
 
+    /// A reset leaves the upload as it is. A certificate that is refused ends it.
+    @Test("go on where a TLS handshake is reset", arguments: [true, false])
+    func brokenHandshakes(_ isReset: Bool) async throws {
+        let authority = try CertificateAuthority()
+        let identity = TLSServerOptions(try authority.issue())
+        let stranger = TLSServerOptions(try CertificateAuthority().issue())
+        let observer = UploadObserver(UploadPeer(), nil)
+        let peer = try ScriptedPeer(scripts: [
+            [
+                .startTLS(identity), .expectRequest,
+                .send("HTTP/1.1 104 Go\r\nLocation: /uploads/1\r\nUpload-Draft-Interop-Version: 6\r\n\r\n"),
+                .waitFor(observer.interimSeen), .reset,
+            ],
+            isReset ? [.expectAnything, .reset] : [.startTLS(stranger), .readUntilClose],
+            [
+                .startTLS(identity), .expectRequest,
+                .send("HTTP/1.1 204 No Content\r\nUpload-Offset: 4\r\nUpload-Complete: ?1\r\n\r\n"),
+            ],
+        ])
+        defer { peer.stop() }
+        let session = makeSession { $0.tlsTrustRoots = .pem(authority.certificatePEM) }
+        defer { session.invalidateAndCancel() }
+        let address = peer.url("/form").replacing("http://127.0.0.1", with: "https://localhost")
+        var request = URLRequest(url: try #require(URL(string: address)))
+        request.httpMethod = "POST"
+        try await withTimeout { [request] in
+            let task = session.uploadTask(with: request, from: Data("body".utf8))
+            task.delegate = observer
+            task.resume()
+            let errors = await observer.errors.count(reaches: 1)
+            #expect(errors.map { $0?.code } == [isReset ? nil : .serverCertificateHasUnknownRoot])
+            #expect(peer.requests.snapshot.map(\.method) == (isReset ? ["POST", "HEAD"] : ["POST"]))
+        }
+    }
+
     @Test("say so in the first request, and not in others", arguments: BothVersions.all)
     func fields(_ version: String) async throws {
         try await UploadSite.with(version, Self.faults { $0.isCapable = false }) { site in

@@ -93,6 +93,8 @@ final class UploadObserver: NSObject, URLSessionDataDelegate, @unchecked Sendabl
     let offsets = Recorder<Int64>()
     let metrics = Recorder<URLSessionTaskMetrics>()
     let errors = Recorder<URLError?>()
+    /// Fired when the client has seen a 104.
+    var interimSeen: Signal { peer.interimSeen }
     private let peer: UploadPeer
     private let body: Data?
 

@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKitCore
+import LoadingKitTransport
 
 /// Events of the current exchange. The upload handles them or passes them on.
 extension ResumableUpload: ForwardingReceiver {
@@ -111,7 +112,8 @@ extension ResumableUpload: ForwardingReceiver {
 
     func fail(_ error: any Error) {
         if responseDidEnd() { return }
-        let isInterruption = URLError.Code.ofConnection.contains(URLError(error, url: nil).code)
+        let isBroken = (error as? TransportError)?.isBrokenHandshake == true
+        let isInterruption = isBroken || URLError.Code.ofConnection.contains(URLError(error, url: nil).code)
         let action = state.requestDidFail(error, isInterruption: isInterruption)
         noteResource()
         perform(action)
