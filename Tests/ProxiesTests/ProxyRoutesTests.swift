@@ -44,6 +44,19 @@ import Testing
         }
     }
 
+    /// The network by which the proxy is reached may not be used: the error is that of a load without a proxy.
+    @Test func excludedNetworks() {
+        let cause = TransportError.Cause.notAllowed(.expensive, interface: "wwan0")
+        let last = Self.error(.unreachable(TransportError(.connect, "a:1", cause)))
+        var routes = ProxyRoutes([Self.proxy("b"), Self.proxy("a")])
+        let isTaken = routes.takeNext(after: Self.error(.closed, "b"))
+        #expect(isTaken)
+        for failure in [LoadFailure.ofConnecting(last), routes.failure(last)] {
+            let error = URLError(failure, url: nil)
+            #expect(error.code == .notConnectedToInternet && error.networkUnavailableReason == .expensive)
+        }
+    }
+
     /// Failures of the transport, and whether another route may succeed.
     @Test func failuresOfTheTransport() {
         let cases: [(TransportError.Phase, TransportError.Cause, Bool)] = [

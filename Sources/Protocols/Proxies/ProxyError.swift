@@ -47,14 +47,18 @@ extension LoadFailure {
             switch error.cause {
             case .authentication: .userAuthenticationRequired
             case .unanswered: .timedOut
-            case .unreachable(let error) where error.isOffline: .notConnectedToInternet
+            case .unreachable(let error) where error.category == .noNetwork: .notConnectedToInternet
             case .unreachable, .silent, .status, .refused, .malformed, .closed, .unusableName: .cannotConnectToHost
             }
-        self.init(code, error.description)
+        self.init(code, error.description, unavailability: error.cause.unavailability)
     }
 }
 
 extension ProxyError.Cause {
+    fileprivate var unavailability: URLError.NetworkUnavailableReason? {
+        if case .unreachable(let error) = self { URLError.NetworkUnavailableReason(error) } else { nil }
+    }
+
     fileprivate var text: String {
         switch self {
         case .unreachable(let error): error.description

@@ -40,9 +40,10 @@ package struct ProxyRoutes {
     package func failure(_ last: any Error) -> any Error {
         guard !failures.isEmpty, LoadFailure.isOfRoute(last) else { return LoadFailure.ofConnecting(last) }
         let texts = (failures + [last]).map { String(describing: $0).trimmingSuffix(".") }
+        let error = URLError(LoadFailure.ofConnecting(last), url: nil)
         return LoadFailure(
-            URLError(LoadFailure.ofConnecting(last), url: nil).code,
-            "None of \(texts.count) routes led to the server. \(texts.joined(separator: ". "))")
+            error.code, "None of \(texts.count) routes led to the server. \(texts.joined(separator: ". "))",
+            unavailability: error.networkUnavailableReason)
     }
 }
 

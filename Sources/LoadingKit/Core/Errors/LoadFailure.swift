@@ -4,10 +4,15 @@ import Foundation
 package struct LoadFailure: LocalizedError, CustomStringConvertible {
     package let code: URLError.Code
     package let description: String
+    /// The reason why no network could be used; nil for other failures.
+    package let unavailability: URLError.NetworkUnavailableReason?
 
-    package init(_ code: URLError.Code, _ description: String) {
+    package init(
+        _ code: URLError.Code, _ description: String, unavailability: URLError.NetworkUnavailableReason? = nil
+    ) {
         self.code = code
         self.description = description
+        self.unavailability = unavailability
     }
 
     package var errorDescription: String? { description }

@@ -14,11 +14,12 @@ extension URLError {
             let said = error.code == .cancelled ? [NSLocalizedDescriptionKey: Self.cancelledText] : [:]
             self.init(error.code, userInfo: Self.userInfo(url, error.userInfo.merging(said) { first, _ in first }))
         case let error as LoadFailure:
-            self.init(error.code, text: error.description, underlying: error, url: url)
+            self.init(
+                error.code, text: error.description, underlying: error, url: url, unavailability: error.unavailability)
         case let error as any LayerError:
             self.init(
                 error.category.urlErrorCode, text: error.description, underlying: error, url: url,
-                others: Self.unavailability(error).map { [NSURLErrorNetworkUnavailableReasonKey: $0.rawValue] } ?? [:])
+                unavailability: NetworkUnavailableReason(error))
         case is CancellationError:
             self.init(.cancelled, text: Self.cancelledText, underlying: error, url: url)
         case let error as HandlerError:
@@ -32,23 +33,18 @@ extension URLError {
         }
     }
 
-    private init(_ code: Code, text: String, underlying: any Error, url: URL?, others: [String: Any] = [:]) {
+    private init(
+        _ code: Code, text: String, underlying: any Error, url: URL?, unavailability: NetworkUnavailableReason? = nil
+    ) {
         // The underlying error identifies the cancelled operation.
         let text = code == .cancelled ? Self.cancelledText : text
-        let said: [String: Any] = [NSUnderlyingErrorKey: underlying, NSLocalizedDescriptionKey: text]
-        self.init(code, userInfo: Self.userInfo(url, others.merging(said) { $1 }))
+        var said: [String: Any] = [NSUnderlyingErrorKey: underlying, NSLocalizedDescriptionKey: text]
+        if let unavailability { said[NSURLErrorNetworkUnavailableReasonKey] = unavailability.rawValue }
+        self.init(code, userInfo: Self.userInfo(url, said))
     }
 
     /// The same text as on Apple's systems: some programs compare it.
     private static let cancelledText = "cancelled"
-
-    private static func unavailability(_ error: any LayerError) -> NetworkUnavailableReason? {
-        switch (error as? TransportError)?.cause {
-        case .notAllowed(.cellular, _): .cellular
-        case .notAllowed(.expensive, _): .expensive
-        case _: nil
-        }
-    }
 
     /// The key of `failureURLString`. Its constant is deprecated in favour of the URL's key, but users read both.
     private static let failingURLStringKey = "NSErrorFailingURLStringKey"
@@ -59,6 +55,17 @@ extension URLError {
         all[NSURLErrorFailingURLErrorKey] = url
         all[failingURLStringKey] = url.absoluteString
         return all
+    }
+}
+
+extension URLError.NetworkUnavailableReason {
+    /// The reason in an error of the transport; nil for other errors.
+    package init?(_ error: any LayerError) {
+        switch (error as? TransportError)?.cause {
+        case .notAllowed(.cellular, _): self = .cellular
+        case .notAllowed(.expensive, _): self = .expensive
+        case _: return nil
+        }
     }
 }
 
