@@ -29,10 +29,10 @@ import Testing
     static let refusals: [(String, String)] = [
         ("header = \"A: b", "a quotation mark is not closed"), ("user", "--user has no value"),
         ("-d", "-d has no value"), ("user =", "--user has no value"),
-        ("silent = yes", "--silent is no option with a value behind it"),
-        ("-s yes", "-s is no option with a value behind it"),
-        ("-dkey=value rest", "-dkey=value is no option with a value behind it"),
-        ("nonsense = 1", "--nonsense is no option with a value behind it"),
+        ("silent = yes", "--silent cannot be followed by a value"),
+        ("-s yes", "-s cannot be followed by a value"),
+        ("-dkey=value rest", "-dkey=value cannot be followed by a value"),
+        ("nonsense = 1", "--nonsense cannot be followed by a value"),
     ]
 
     @Test(arguments: refusals) func refusal(_ line: String, _ expected: String) {

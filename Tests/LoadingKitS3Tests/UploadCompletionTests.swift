@@ -11,14 +11,14 @@ import Testing
     /// Which errors of a completion may come from its own success before, and what the object must then share.
     @Test func evidence() {
         typealias Evidence = UploadCompletion.Evidence
-        let cases: [(kind: S3Error.Kind, isContinuedWhole: Bool, first: Evidence?, later: Evidence?)] = [
+        let cases: [(kind: S3Error.Kind, hadAllParts: Bool, first: Evidence?, later: Evidence?)] = [
             (.noSuchUpload, false, .content, .size), (.noSuchUpload, true, .content, .content),
             (.preconditionFailed, false, nil, .content), (.preconditionFailed, true, .content, .content),
             (.other, true, nil, nil), (.serverFailure, true, nil, nil), (.noSuchKey, true, nil, nil),
             (.accessDenied, false, nil, nil),
         ]
         for sample in cases {
-            let completion = UploadCompletion(size: 0, parts: [], isContinuedWhole: sample.isContinuedWhole)
+            let completion = UploadCompletion(size: 0, parts: [], hadAllParts: sample.hadAllParts)
             #expect(completion.evidence(after: sample.kind, mayBeStored: false) == sample.first, "\(sample.kind)")
             #expect(completion.evidence(after: sample.kind, mayBeStored: true) == sample.later, "\(sample.kind)")
         }
@@ -33,7 +33,7 @@ import Testing
             return S3Error(S3Answer(status: status, fields: [:], body: body), address)
         }
         let parts = [S3Upload.Part(number: 1, eTag: "a", size: 2)]
-        let completion = UploadCompletion(size: 2, parts: parts, isContinuedWhole: false)
+        let completion = UploadCompletion(size: 2, parts: parts, hadAllParts: false)
         var failures = [error(code, status), error("NoSuchUpload", 404)]
         let head = S3Answer(status: 200, fields: ["ETag": "x-1", "Content-Length": "2"], body: Data())
         do {
@@ -62,7 +62,7 @@ import Testing
         ]
         for sample in cases {
             let parts = sample.tags.enumerated().map { S3Upload.Part(number: $0.offset + 1, eTag: $0.element, size: 1) }
-            let completion = UploadCompletion(size: 2, parts: parts.reversed(), isContinuedWhole: false)
+            let completion = UploadCompletion(size: 2, parts: parts.reversed(), hadAllParts: false)
             var fields: [String: String] = [:]
             (fields["ETag"], fields["Content-Length"]) = (sample.tag, sample.length)
             let head = S3Answer(status: 200, fields: fields, body: Data())

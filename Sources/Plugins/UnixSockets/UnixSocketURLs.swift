@@ -4,7 +4,7 @@ import Synchronization
 
 /// Loads a URL of a Unix-domain socket with the URL that represents the socket in the session.
 final class UnixSocketURLs: LoadAdapter {
-    /// The name of the servers, as `Host` has it.
+    /// The name of the servers in the `Host` field.
     private let serverName: String
     /// The last loaded URL: most loads have the same URL as the previous one, or the same socket.
     private let last = Mutex<KnownURL?>(nil)
@@ -25,8 +25,8 @@ final class UnixSocketURLs: LoadAdapter {
         return response.replacingURL(by: url)
     }
 
-    /// A redirect to the same socket gets a URL of this scheme again. A server that redirects with a complete URL knows
-    /// its name only.
+    /// A redirect to the same socket gets a URL of this scheme again. A server that redirects with an absolute URL
+    /// names itself by `serverName`, as it does not know the socket's host.
     func adapt(redirection: URLRequest, of request: URLRequest) throws -> URLRequest {
         guard let url = request.url, let target = redirection.url else { return redirection }
         let socket = try UnixSocketURL(url)
@@ -35,7 +35,7 @@ final class UnixSocketURLs: LoadAdapter {
             redirection.url = new
         } else if let new = socket.url(for: target, at: serverName) {
             redirection.url = new
-            // For the session, the server's name was another host.
+            // The session has removed these fields, because the server's name is another host than the socket's.
             for name in URLRequest.fieldsOfOrigin {
                 redirection.setValue(request.value(forHTTPHeaderField: name), forHTTPHeaderField: name)
             }

@@ -39,21 +39,21 @@ public final class HTTPProtocolHandler: URLProtocolHandler, LoopNativeHandler, @
         _ request: URLRequest, _ resources: LoadResources, adding fields: HTTPFields = HTTPFields()
     ) -> any LoopHandler {
         let session = resources.core
-        // The response to an unsafe method also invalidates stored responses where it is not stored (RFC 9111 §4.4).
-        guard let cache = SessionCache.of(session), case let usesStore = usesStore(request, resources),
-            usesStore || !request.requestsConnection && !RequestMethod.isSafe(request.httpMethod ?? "GET")
+        // A response to an unsafe method invalidates stored responses even if it is not stored itself (RFC 9111 §4.4).
+        guard let cache = SessionCache.of(session), case let mayStore = mayStore(request, resources),
+            mayStore || !request.requestsConnection && !RequestMethod.isSafe(request.httpMethod ?? "GET")
         else {
             // There may be other caches on the way.
             var all = session.cachePolicy(of: request).directives(for: request.fields)
             for field in fields { all.append(name: field.name, value: field.value) }
             return HTTPExchange(request, resources, HTTPSession.of(session), cacheFields: all)
         }
-        return CachedExchange(request, resources, cache, adding: fields, mayStore: usesStore)
+        return CachedExchange(request, resources, cache, adding: fields, mayStore: mayStore)
     }
 
-    /// A download is in its file, and is not stored, as on Apple's systems. It is answered by a stored response where it
-    /// may not load.
-    private static func usesStore(_ request: URLRequest, _ resources: LoadResources) -> Bool {
+    /// Whether the cache may answer the request and store its response. The response of a download task is not stored,
+    /// as on Apple's systems. Only a download that must not load is answered from the cache.
+    private static func mayStore(_ request: URLRequest, _ resources: LoadResources) -> Bool {
         guard !(resources.task is URLSessionDownloadTask) || resources.core.forbidsLoading(request) else {
             return false
         }

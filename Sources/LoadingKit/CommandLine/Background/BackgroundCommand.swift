@@ -68,7 +68,8 @@
             help: ArgumentHelp("Where it goes. Default: the URL's last component, in this folder.", valueName: "FILE"))
         var output: String?
 
-        /// The same session by whatever path the tool was started, so that its transfers have one series of numbers.
+        /// The session of the tool's own downloads. It does not depend on the path by which the tool was started, so
+        /// that all downloads have one series of numbers.
         static var session: SessionDescription {
             get throws {
                 try SessionDescription(

@@ -19,14 +19,14 @@ struct DesktopOpener {
         try? process.run()
     }
 
-    /// Opens an address that has a secret in it, by a file that leads a browser there and that its user alone can read. The
-    /// arguments of a process can be read by all users (proc(5)).
+    /// Opens an address that contains a secret. The browser opens a file that redirects to the address and that only
+    /// the user can read, because all users can read the arguments of a process (proc(5)).
     ///
-    /// - Returns: the file; nil where nothing is opened.
+    /// - Returns: the file; nil if nothing is opened.
     func open(secret address: String, in folder: String = NSTemporaryDirectory()) -> PageFile? {
         guard program != nil, let file = try? PageFile.temporary(in: folder) else { return nil }
         do {
-            try file.write(Self.page(leadingTo: address))
+            try file.write(Self.page(redirectingTo: address))
         } catch {
             file.remove()
             return nil
@@ -35,7 +35,7 @@ struct DesktopOpener {
         return file
     }
 
-    private static func page(leadingTo address: String) -> [UInt8] {
+    private static func page(redirectingTo address: String) -> [UInt8] {
         let escapes: [Unicode.Scalar: String] = ["&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;"]
         let place = address.unicodeScalars.map { escapes[$0] ?? String($0) }.joined()
         let lines = [

@@ -51,7 +51,7 @@
         static func run(_ requests: [LoadCommand]) async throws {
             let plans = try requests.map { try LoadPlan($0) }
             guard plans.reduce(0, { $0 + $1.inputCount }) <= 1 else {
-                throw ToolFailure(.usage, "standard input is for one load: a ws: URL's, or that of -T -")
+                throw ToolFailure(.usage, "standard input is for one load only: a ws: URL, or -T - with one URL")
             }
             // Open until the end, so that all requests are recorded in one file.
             let recordings = try plans.compactMap(\.display.recordingFile).map(LoadRunner.openRecording)

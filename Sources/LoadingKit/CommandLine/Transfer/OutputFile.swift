@@ -4,7 +4,7 @@ import Foundation
 final class OutputFile {
     /// The way in which the file is opened.
     struct Opening {
-        /// The number of bytes that stay; 0 where the file is written anew. What an earlier attempt has added does not.
+        /// The number of bytes that stay; 0 if the file is written anew. Bytes of an earlier attempt are removed.
         var kept: Int64 = 0
         /// Whether missing folders are made.
         var makesFolders = false

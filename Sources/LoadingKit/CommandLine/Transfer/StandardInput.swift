@@ -2,7 +2,7 @@ import Foundation
 @_spi(LoadingKitPlugins) import LoadingKitForms
 import LoadingKitPrimitives
 
-/// Standard input as the body of a run's only load. It is read once, from its position, whatever kind of file it is.
+/// Standard input as the body of one load. It is read once, from its current position, whatever kind of file it is.
 final class StandardInput: Sendable {
     private enum State {
         case unread, read, withdrawn
@@ -20,7 +20,7 @@ final class StandardInput: Sendable {
         }
     }
 
-    /// Keeps the stream from being read. False where that has begun: its bytes are gone.
+    /// Prevents reading of the stream. Returns false if a read has begun: those bytes cannot be read again.
     func withdraw() -> Bool { enter(.withdrawn) }
 
     private func begin() throws { if !enter(.read) { throw ReadError(code: ECANCELED) } }

@@ -88,8 +88,8 @@
                 let reason = "there was no connection within \(TimeScale.duration(limit))"
                 end(task, after: limit, reason) { !$0.isConnected }
             }
-            // The session's timeout does not count the time in which the task is suspended. It comes first, as its error has
-            // the steps of the load.
+            // The session's timeout does not run while the task is suspended, so the tool has its own. The session's
+            // timeout ends the load 0.05 seconds earlier where both run, because its error names the steps of the load.
             if let limit = plan.rules.maximumTime {
                 end(task, after: limit + 0.05, "the load took more than \(limit) seconds (--max-time)") { _ in true }
             }
@@ -208,7 +208,7 @@
             isConnected = true
             if !hasHeads { showHead(ResponseHead(response), response, dataTask) }
             do throws(ToolFailure) {
-                repetition = try delay(after: nil, (response as? HTTPURLResponse)?.statusCode)
+                repetition = try planRetry(after: nil, (response as? HTTPURLResponse)?.statusCode)
                 if repetition != nil { throw ToolFailure(.httpError, answer(response)) }
                 if let refusal = refusal(of: response) { throw refusal }
                 isComplete = try !writer.begin(response)
@@ -225,8 +225,9 @@
             "the server answered \((response as? HTTPURLResponse).map(\.statusText) ?? "")"
         }
 
-        /// Seconds until the next attempt; nil where there is none. Throws where the body for it is gone.
-        private func delay(after failure: ToolFailure?, _ status: Int?) throws(ToolFailure) -> Double? {
+        /// Returns the seconds until the next attempt; nil if the load is not attempted again. Throws if the next
+        /// attempt would need standard input that was already read.
+        private func planRetry(after failure: ToolFailure?, _ status: Int?) throws(ToolFailure) -> Double? {
             if failure?.status == .bodyCannotRewind { return nil }
             let seconds = Double(DispatchTime.now().uptimeNanoseconds - start.uptimeNanoseconds) / 1e9
             let delay = plan.rules.retry.delay(
@@ -282,7 +283,7 @@
                 status: (response as? HTTPURLResponse)?.statusCode)
             do throws(ToolFailure) {
                 outcome.delay = repetition
-                if outcome.delay == nil { outcome.delay = try delay(after: outcome.failure, nil) }
+                if outcome.delay == nil { outcome.delay = try planRetry(after: outcome.failure, nil) }
             } catch {
                 outcome.failure = error
             }
@@ -294,7 +295,7 @@
             continuation = nil
         }
 
-        /// Each step is done also where the one before it fails: the next load waits for the last one.
+        /// Each step runs even if the step before it fails: the next load waits for the last step.
         private func finish(_ outcome: inout TransferOutcome, _ task: URLSessionTask) {
             func step(_ body: () throws(ToolFailure) -> Void) {
                 do throws(ToolFailure) { try body() } catch { outcome.failure = outcome.failure ?? error }

@@ -20,8 +20,8 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
         var store: (any CredentialStore)?
         /// The version of the store that was loaded last by ``reload()``.
         var version: String?
-        /// The number of changes that were saved in the store.
-        var saves: UInt64 = 0
+        /// The number of calls of the store's `save`.
+        var saveCount: UInt64 = 0
 
         func defaultCredential(for space: URLProtectionSpace) -> URLCredential? {
             defaultUsers[space].flatMap { credentials[space]?[$0] }
@@ -69,15 +69,16 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
         }
     }
 
-    /// Takes over what other processes have changed in the store. Credentials that are not permanent are kept. May block.
+    /// Loads the changes that other processes have made in the store. Credentials that are not permanent are kept. May
+    /// block.
     package func reload() {
-        let (store, last, saves) = state.withLock { ($0.store, $0.version, $0.saves) }
+        let (store, last, saveCount) = state.withLock { ($0.store, $0.version, $0.saveCount) }
         guard let store, case .success(let version) = Result(catching: { try store.version() }), version != last,
             let kept = try? store.load()
         else { return }
         let hasChanged = state.withLock { state in
             // A change that was made meanwhile may be missing from what was loaded. The next call loads again.
-            guard state.saves == saves else { return false }
+            guard state.saveCount == saveCount else { return false }
             let former = state.credentials
             state.removePermanent()
             state.add(kept)
@@ -193,14 +194,14 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
             let changes = effects.compactMap { $0 }
             if !changes.isEmpty {
                 state.store?.save(changes)
-                state.saves += 1
+                state.saveCount += 1
             }
             return effects
         }
         if !effects.isEmpty { postChanged() }
     }
 
-    /// Not on the event loop: an observer may block, or wait for the main thread.
+    /// Posts the notification outside the event loop: an observer may block, or wait for the main thread.
     private func postChanged() {
         BlockingPool.userCode.runOffLoop {
             NotificationCenter.default.post(name: .NSURLCredentialStorageChanged, object: self)
@@ -233,7 +234,7 @@ package protocol CredentialStore: Sendable {
     /// Returns the credentials that were saved last. Throws where they cannot be read. May block.
     func load() throws -> [StoredCredential]
 
-    /// A value that is another one after another process has changed the stored credentials; nil where there is none. May
+    /// A value that changes when another process changes the stored credentials; nil for a store without versions. May
     /// block.
     func version() throws -> String?
 

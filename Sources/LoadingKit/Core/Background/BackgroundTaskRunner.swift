@@ -19,7 +19,7 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
     /// Whether the last command has suspended the transfer.
     private var isSuspendedThere = false
     /// Whether the runner has called the delegate. Then the reports of the end wait.
-    private var hasTold = false
+    private var hasCalledDelegate = false
 
     init(_ task: URLSessionTask, _ session: URLSession, _ background: BackgroundSession) {
         (self.task, self.session, self.background) = (task, session, background)
@@ -28,7 +28,7 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
     var identifier: Int { task.taskIdentifier }
     var isQueued: Bool { false }
     /// Whether the task's end has arrived, and its reports wait behind other calls of the delegate.
-    var hasWaitingEnd: Bool { if case .ended = stage { hasTold } else { false } }
+    var hasWaitingEnd: Bool { if case .ended = stage { hasCalledDelegate } else { false } }
     private var core: SessionCore { session.core }
     private var delegates: TaskDelegates? { session.delegates(before: task.delegate) }
 
@@ -108,7 +108,7 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
 
     private func tell(else alone: () -> Void = {}, _ call: @escaping @Sendable (TaskDelegates) -> Void) {
         guard let delegates else { return alone() }
-        hasTold = true
+        hasCalledDelegate = true
         core.mailbox.post(for: task) { call(delegates) }
     }
 
@@ -190,7 +190,7 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
         _ = task.loadDidFinish(error, completes: false)
         // The reports of the end wait behind this call, so that a cancel in an earlier call of the delegate is in time. Ends
         // from an earlier run of the program do not wait: they come before the end of their session's events.
-        if hasTold { core.mailbox.postEnd(of: task, isFirst: true) {} }
+        if hasCalledDelegate { core.mailbox.postEnd(of: task, isFirst: true) {} }
         if end.next <= .content, error == nil { reportContent(end.file) }
         task.loadDidEnd(error)
         if end.next <= .metrics {

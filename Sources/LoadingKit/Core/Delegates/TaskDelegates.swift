@@ -42,7 +42,7 @@ final class TaskDelegates: Sendable {
     /// Whether one of the delegates may receive the body of a data task.
     var takeData: Bool { data != nil }
 
-    /// Whether a delegate may refuse to have a response stored: at least one is not known to lack the method.
+    /// Whether a delegate may refuse the storage of a response: false only if all are known to lack the method.
     func mayRefuseCaching(in session: URLSession) -> Bool {
         [data, session.delegate as? any URLSessionDataDelegate].contains {
             $0.map { !AsynchronousForm.isKnownMissing(.caching, of: $0) } ?? false
@@ -168,17 +168,17 @@ final class TaskDelegates: Sendable {
 }
 
 extension URLSession {
-    /// Passes the challenge of a connection that no task waits for to the session's delegate. If the delegate leaves it
-    /// to its method for a task's challenges, which might refuse the connection, the challenge is cancelled, and
-    /// `needsTask` is called before.
+    /// Passes the challenge of a connection for which no task waits to the session's delegate. The method for a task's
+    /// challenges might refuse the connection, but cannot be called without a task. If the delegate has only this
+    /// method, `leaveToTask` is called, and then the challenge is cancelled.
     package func answer(
         withoutTask challenge: URLAuthenticationChallenge, _ decide: @escaping ChallengeAnswer,
-        needsTask: @escaping @Sendable () -> Void
+        leaveToTask: @escaping @Sendable () -> Void
     ) {
         guard let delegates = delegates(before: nil) else { return decide(.performDefaultHandling, nil) }
         let mayRefuse = delegates.task.map { !AsynchronousForm.isKnownMissing(.taskChallenge, of: $0) } ?? false
         let asked = URLAuthenticationChallenge(challenge) { answer in
-            if mayRefuse { needsTask() }
+            if mayRefuse { leaveToTask() }
             answer(mayRefuse ? .cancelAuthenticationChallenge : .performDefaultHandling, nil)
         }
         core.mailbox.post { [self] in

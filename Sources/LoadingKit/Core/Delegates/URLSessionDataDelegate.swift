@@ -29,8 +29,8 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
 
     /// The complete response was received and is about to be stored in the session's cache. Answer with the response to
     /// store: the proposed one, one derived from it, or nil for none. Not called for a response that comes from the
-    /// cache, was cut off, or is a followed redirect; with this method, the last two are not stored. Default: the
-    /// proposed response.
+    /// cache, was cut off, or is a redirect that is followed. If the delegate has this method, a response that was cut
+    /// off and a redirect that is followed are not stored. Default: the proposed response.
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void)

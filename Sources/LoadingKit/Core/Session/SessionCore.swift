@@ -65,7 +65,7 @@ package final class SessionCore: LiveSession, @unchecked Sendable {  // confined
     package let events: SessionEvents
     let chunks = ChunkPool()
     package private(set) lazy var networks = NetworkMonitor.of(loop)
-    private var networkChangeCounter: NetworkMonitor.Observer?
+    private var networkObserver: NetworkMonitor.Observer?
     let namedUsers = NamedUsers()
     /// The files that the session's TLS requires, read where the session was made.
     private let revocationListFiles: [RevocationListFile]
@@ -376,9 +376,9 @@ package final class SessionCore: LiveSession, @unchecked Sendable {  // confined
     /// Whether the program has invalidated the session and cancelled its tasks.
     var isBeingCancelled: Bool { if case .cancelling = phase { true } else { false } }
 
-    /// The number of changes of the networks since the first call, on the loop.
+    /// The number of network changes that the monitor has counted. The first call makes it count. On the loop.
     var networkChangeCount: Int {
-        if networkChangeCounter == nil { networkChangeCounter = networks.observe {} }
+        if networkObserver == nil { networkObserver = networks.observe {} }
         return networks.changeCount
     }
 
@@ -497,7 +497,7 @@ package final class SessionCore: LiveSession, @unchecked Sendable {  // confined
         let (closing, stores) = (resources, ephemeralStores)
         (resources, ephemeralStores) = ([], [])
         for resource in closing { resource.close() }
-        networkChangeCounter.take()?.cancel()
+        networkObserver.take()?.cancel()
         chunks.close()
         for store in stores where store.ephemeralUses?.end() == true && isInvalidated { store.clear() }
     }

@@ -15,7 +15,7 @@ extension URLSessionTask {
     func updateProgress() {
         guard shared.withLock({ $0.planProgressUpdate() }) else { return }
         while let (progress, units) = shared.withLock({
-            $0.nextProgress(
+            $0.takeProgress(
                 sent: sentCount.load(ordering: .relaxed), received: receivedCount.load(ordering: .relaxed))
         }) {
             progress.show(units)
@@ -29,7 +29,7 @@ extension URLSessionTask.Shared {
         case none
         /// A thread writes the progress.
         case underWay
-        /// The same, and afterwards it has to write the progress again.
+        /// A thread writes the progress, and has to write it again afterwards.
         case repeated
     }
 
@@ -48,8 +48,8 @@ extension URLSessionTask.Shared {
         return progressUpdate == .none
     }
 
-    /// The values for the thread that writes the progress; nil once it is current.
-    mutating func nextProgress(sent: Int64, received: Int64) -> (Progress, ProgressUnits)? {
+    /// Returns the values for the thread that writes the progress; nil once the progress is current.
+    mutating func takeProgress(sent: Int64, received: Int64) -> (Progress, ProgressUnits)? {
         progressUpdate = progressUpdate == .repeated && successor == nil ? .underWay : .none
         guard progressUpdate == .underWay, let progress else { return nil }
         let done = max(0, sent &+ received)
@@ -61,8 +61,8 @@ extension URLSessionTask.Shared {
 }
 
 extension Progress {
-    /// Foundation ends the process where more is completed than there is, and where a total that was positive no longer
-    /// is. A server decides about both, as with parts whose lengths are known and unknown.
+    /// Foundation ends the process if the completed count exceeds the total, or if a positive total becomes 0 or
+    /// negative. A server could cause both, for example with parts of known and of unknown length.
     fileprivate func show(_ units: URLSessionTask.Shared.ProgressUnits) {
         let (old, done) = (totalUnitCount, units.done)
         let known = units.total > 0 ? units.total : old > 0 ? max(old, done) : NSURLSessionTransferSizeUnknown

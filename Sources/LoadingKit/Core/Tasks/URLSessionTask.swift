@@ -294,8 +294,8 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         set { shared.withLock { $0.prefersIncrementalDelivery = newValue } }
     }
 
-    /// From 0 (lowest) to 1 (highest): the order of the requests that wait for a connection. It may change meanwhile.
-    /// Default ``defaultPriority``; values outside the range are clamped.
+    /// From 0 (lowest) to 1 (highest): the order of the requests that wait for a connection. The priority may be
+    /// changed while the request waits. Default ``defaultPriority``; values outside the range are clamped.
     open var priority: Float {
         get { shared.withLock { $0.priority } }
         set {

@@ -45,8 +45,8 @@ struct InspectorAccess {
         return try resource(path, head)
     }
 
-    /// Whether the request is the page's own or the user's. Another document may lead the user to the page, as the tool's
-    /// file does, but have it neither in a frame nor as a resource (Fetch Metadata Request Headers, W3C).
+    /// Whether the page or the user makes the request. Another document may navigate to the page, as the tool's file
+    /// does, but not load the page in a frame or as a resource (Fetch Metadata Request Headers, W3C).
     private func isOfUser(_ head: RequestHead, _ path: String) -> Bool {
         guard let site = head.fields[named: "Sec-Fetch-Site"], site != "same-origin", site != "none" else {
             return true

@@ -62,8 +62,8 @@
             }
         }
 
-        /// A value that is another one when another process, or another connection, has changed the database; nil if there
-        /// is no database. For the durability ``Durability/full``, whose only connection writes.
+        /// A value that changes when another process changes the database; nil if there is no database. Only for
+        /// ``Durability/full``: its reads and writes use one connection, whose own changes do not count.
         func version() throws -> String? {
             let count = try read { try $0.first(Int64.self, "PRAGMA data_version") ?? 0 }
             guard let count, let file = fileNumber else { return nil }

@@ -188,10 +188,10 @@ final class DaemonChannel: TransferChannel, SocketLinkOwner, @unchecked Sendable
         let isOlder = WireVersion.isLibrary(access.hello.library, newerThan: hello.library)
         let problem = stateFolderProblem(with: hello)
         if isOlder || problem != nil, hello.isIdle == true, !hasReplacedDaemon {
-            // An idle daemon ends, so that one of this version and environment takes its place. Its end closes the link.
+            // The idle daemon ends, and a daemon of this version and environment is started. The end closes the link.
             hasReplacedDaemon = true
             try? link.send(.goodbye(TransferMessage.Goodbye(endsDaemon: .ifIdle)))
-            return limitGreeting("an older one, or one of another environment, does not end")
+            return limitGreeting("a daemon of an older version or of another environment does not end")
         }
         timer?.cancel()
         if let problem { return disconnect(DaemonError(problem)) }
@@ -209,8 +209,8 @@ final class DaemonChannel: TransferChannel, SocketLinkOwner, @unchecked Sendable
         for (number, entry) in allUnanswered { transmit(number, entry) }
     }
 
-    /// The problem where the daemon's journal is another one than that of a daemon which this program starts: the next
-    /// daemon would not find what the session begins. Nil where there is none. The tool accesses the daemon that runs.
+    /// The error text if a daemon that this program starts would use another journal: such a daemon would not find the
+    /// session's transfers. Nil if both use the same journal, and for the tool, which has no session.
     private func stateFolderProblem(with hello: TransferMessage.Hello) -> String? {
         guard session != nil, let own = access.hello.stateFolder, let other = hello.stateFolder, own != other else {
             return nil

@@ -23,8 +23,8 @@ enum AttemptFailure: Equatable, Sendable {
     /// Classifies an error of the load: failures of the network, and to reach the server, are temporary.
     init(_ error: TransferError) {
         let code = error.domain == NSURLErrorDomain ? URLError.Code(rawValue: error.code) : nil
-        let isPassing = code.map(Self.passing.contains) ?? false
-        self = isPassing ? .broken(error) : .final(error)
+        let isTemporary = code.map(Self.temporary.contains) ?? false
+        self = isTemporary ? .broken(error) : .final(error)
     }
 
     /// Classifies an error of the transfer's own work: only a lack of room on the disk is temporary.
@@ -34,7 +34,7 @@ enum AttemptFailure: Equatable, Sendable {
         self = isLackOfRoom ? .broken(error) : .final(error)
     }
 
-    private static let passing = URLError.Code.ofConnection.union([
+    private static let temporary = URLError.Code.ofConnection.union([
         .secureConnectionFailed, .resourceUnavailable, .cannotLoadFromNetwork, .internationalRoamingOff, .callIsActive,
         .dataNotAllowed,
     ])

@@ -20,7 +20,7 @@ final class ServiceSession: @unchecked Sendable {  // confined, as said above
     /// The transfers that have ended, and whose ends the program has not taken.
     var ended: [Int: TransferRow] = [:]
     var launchTimer: LoopTimer?
-    /// The timer that ends the wait for the program that was attached to the earlier process; nil while none is awaited.
+    /// Ends the wait for a program that was attached to the previous service; nil while the session does not wait.
     var returnTimer: LoopTimer?
     /// The pause between two starts of the program. It is reset when the program has taken events.
     var launchPause = DoublingPause(from: 60, to: 86_400)

@@ -236,7 +236,7 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
         if var next = TransferRequest(request) {
-            // It is that of the transfer's request, and may be long.
+            // The body is that of the transfer's request, and may be long.
             next.body = nil
             onLoop { [next] _, transfer in
                 transfer.record?.status.currentRequest = next

@@ -43,7 +43,7 @@ extension TransferService {
         }
         let found: TransferRecord?
         do { found = try record(of: transfer) } catch {
-            // The disk, or its lock, may be there again for the next attempt.
+            // The next attempt may be able to read the journal: the disk failed, or another process held the lock.
             return attemptDidEnd(.broken(TransferError(error)), transfer)
         }
         guard let record = found else { return attemptDidEnd(.final(.unreadable), transfer) }

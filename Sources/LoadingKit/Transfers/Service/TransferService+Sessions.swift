@@ -83,7 +83,7 @@ extension TransferService {
             if record.stage.isOver { ends[record.identifier] = record.status }
             return session.transfers[record.identifier]?.told(record) ?? record
         }
-        // An end that was taken is still in a journal that cannot be written. Its task would not end again.
+        // While the journal cannot be written, it still has ends that were taken. Tasks restored from it would not end.
         let transfers = all.filter { !$0.stage.isOver || session.ended[$0.identifier] != nil }
         return (SessionState(nextIdentifier: session.record.nextIdentifier, transfers: transfers), ends)
     }

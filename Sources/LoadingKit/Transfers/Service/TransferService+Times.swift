@@ -90,13 +90,13 @@ extension TransferService {
         }
     }
 
-    // MARK: The program of the earlier process
+    // MARK: The program that was attached to the previous service
 
-    /// How long a program that was attached to the earlier process has to attach again, in seconds.
+    /// The time that a program which was attached to the previous service has to attach again, in seconds.
     private static let timeToReturn = 10.0
 
-    /// Holds a session's transfers until the program that was attached to the earlier process is attached again: what they
-    /// ask is for its delegate to answer.
+    /// Holds a session's transfers until the program that was attached to the previous service is attached again. Its
+    /// delegate answers the challenges of these transfers.
     func awaitProgram(_ session: ServiceSession) {
         guard session.record.isAttached == true else { return }
         let end = loop.now.advanced(bySeconds: Self.timeToReturn)

@@ -146,7 +146,8 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
     ) {
         guard session.transfers[row.key.identifier] == nil else { return }
         let (now, wall) = (loop.now, environment.wallClock.now)
-        // A program that is awaited is asked whether the transfer begins, as it may not have answered the earlier process.
+        // The program that the session waits for may not have answered the previous service whether the transfer
+        // begins.
         let isDelayed = row.earliestBeginDate.map { $0 > wall || session.returnTimer != nil } ?? false
         let state = TransferState(
             isDelayed: isDelayed, isSuspended: row.isSuspended, needsProgram: row.waitsForProgram)
@@ -239,7 +240,7 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
         }
     }
 
-    /// A process that ended before its journal has the ends of transfers would make them again.
+    /// If this process ended before the journal has the ends of transfers, the next process would repeat the transfers.
     func checkIdleness() {
         let isDone = busyCount == 0 && !journal.hasPending
         let isIdle =

@@ -141,10 +141,10 @@ final class AddressRace {
 
     private var error: TransportError {
         let endpoint = Endpoint.tcp(host: host, port: port).description
-        // An address to which there is no way says less about the host than one that was tried.
+        // An address without a route says less about the host than an address that was tried.
         let tried = failedAddresses.last { !$0.cause.isLackOfRoute }
         guard let failed = tried ?? failedAddresses.last else {
-            return TransportError(.resolve, endpoint, resolverCause, isOffline: isWithoutNameServer)
+            return TransportError(.resolve, endpoint, resolverCause, isOffline: mayBeOffline)
         }
         return TransportError(
             .connect, endpoint, failed.cause, failedAddresses: failedAddresses,
@@ -152,8 +152,9 @@ final class AddressRace {
                 && failedAddresses.allSatisfy { NetworkInterface.isUnreachable($0.address, by: use.interface) })
     }
 
-    /// Whether the lookups can have failed because there is no network. A server that answers is in a network.
-    private var isWithoutNameServer: Bool {
+    /// Whether the lookups may have failed because there is no network. If a name server has answered that there is no
+    /// address, a missing default route proves nothing.
+    private var mayBeOffline: Bool {
         switch resolverCause {
         case .resolverFailed: Networks.haveNoAddress || Networks.haveNoDefaultRoute
         case .nameNotFound, .noAddresses: Networks.haveNoAddress

@@ -76,7 +76,7 @@ extension TransportError.Cause {
         }
     }
 
-    /// Whether the system, or a router, knows no way to the address.
+    /// Whether the system or a router has no route to the address.
     var isLackOfRoute: Bool {
         if case .systemCall(let name, let code) = self {
             SystemCallFailure(name: name, code: code).isLackOfRoute

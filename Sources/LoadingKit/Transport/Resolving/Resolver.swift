@@ -44,7 +44,7 @@ package final class Resolver: Sendable {
         var mustBeValid: Bool
     }
 
-    /// A lookup.
+    /// The key of a lookup. Each generation has its own lookups.
     fileprivate struct Key: Hashable {
         let question: Question
         /// The value of ``Names/generation`` when the lookup was requested.
@@ -62,7 +62,7 @@ package final class Resolver: Sendable {
         let until: MonotonicTime
         let generation: Int
 
-        /// A failure counts only in the networks in which it was found.
+        /// Whether the answer can be used. A failure can be used only while the networks have not changed.
         func counts(at now: MonotonicTime, in current: Int) -> Bool {
             if case .failure = answer, generation != current { false } else { now < until }
         }
@@ -80,7 +80,7 @@ package final class Resolver: Sendable {
         /// The times at which the networks last changed, and all answers were last forgotten.
         var lastChange: MonotonicTime?
         var lastForgotten: MonotonicTime?
-        /// The time at which a change counts that came soon after others; nil if there is none.
+        /// The time at which a change that came soon after others is counted; nil if all changes are counted.
         var changeDue: MonotonicTime?
 
         mutating func countDueChange(_ now: MonotonicTime) {
@@ -230,8 +230,8 @@ package final class Resolver: Sendable {
         names.withLock { names in if !names.hasForgotten(now) { names.forget(now) } }
     }
 
-    /// Forgets the failures: the name servers may be reached now. Addresses stay known. Of many changes a few count, which
-    /// bounds the lookups of a name that run at the same time.
+    /// Forgets the failures, because the name servers may be reached now. Addresses stay known. Only a few of many
+    /// changes are counted, which limits the number of lookups of one name at the same time.
     package func networksDidChange() {
         let now = time.now
         names.withLock { names in

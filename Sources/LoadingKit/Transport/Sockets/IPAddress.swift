@@ -28,7 +28,7 @@ package enum IPAddress: BitwiseCopyable, Hashable, Sendable, CustomStringConvert
         }
     }
 
-    /// Whether the address is one of the network on the interface's link alone (RFC 3927, RFC 4291 §2.5.6).
+    /// Whether the address is a link-local address (RFC 3927, RFC 4291 §2.5.6).
     package var isLinkLocal: Bool {
         switch self {
         case .v4(let bits): bits >> 16 == 0xA9FE

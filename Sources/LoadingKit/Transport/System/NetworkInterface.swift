@@ -51,7 +51,7 @@ struct NetworkInterface: Hashable {
         case unknown(SystemCallFailure)
     }
 
-    /// The way that packets to an address take now. Sends no packets.
+    /// The route that packets to an address take now. Sends no packets.
     ///
     /// - Parameter required: the interface by which they have to leave; nil where the system selects it.
     static func route(to address: SocketAddress, by required: RequiredInterface? = nil) -> Route {
@@ -75,7 +75,7 @@ struct NetworkInterface: Hashable {
         return .from(local)
     }
 
-    /// Whether the system itself knows no way to an address now. Where this is false, a router may know none, or the system
+    /// Whether the system itself has no route to an address now. Where this is false, a router may have none, or the system
     /// did not say.
     static func isUnreachable(_ address: SocketAddress, by required: RequiredInterface? = nil) -> Bool {
         if case .none = route(to: address, by: required) { true } else { false }
@@ -90,7 +90,7 @@ struct NetworkInterface: Hashable {
     /// The addresses of the interfaces that are up.
     fileprivate static func addresses() throws(SystemCallFailure) -> [Assignment] {
         var list: UnsafeMutablePointer<ifaddrs>?
-        // It opens a socket, which a sandbox may forbid.
+        // `getifaddrs` opens a socket, which a sandbox may forbid.
         guard getifaddrs(&list) == 0 else { throw SystemCallFailure(name: .socket, code: errno) }
         defer { freeifaddrs(list) }
         var found: [Assignment] = []
@@ -116,15 +116,14 @@ package enum Networks {
         return assignment?.interface.isCellular ?? false
     }
 
-    /// Whether no interface has an address in a network other than this machine and the interface's link. False where the
-    /// system does not say.
+    /// Whether the interfaces have only loopback and link-local addresses. False where the system does not say.
     static var haveNoAddress: Bool {
         guard let addresses = try? NetworkInterface.addresses() else { return false }
         return addresses.allSatisfy { $0.isLoopback || $0.address.isLinkLocal }
     }
 
-    /// Whether the system has no way to the Internet: it would not send packets to addresses of either family there. False
-    /// where the system does not say. A bridge to containers has an address when all networks are down.
+    /// Whether the system has no route to the Internet in either address family. False where the system does not say.
+    /// An address alone proves no network: a bridge to containers keeps its address when all networks are down.
     static var haveNoDefaultRoute: Bool {
         // Reserved for documentation (RFC 5737, RFC 3849), and in no local network.
         [IPAddress("192.0.2.1"), IPAddress("2001:db8::1")].compactMap(\.self)

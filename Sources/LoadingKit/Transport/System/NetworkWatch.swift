@@ -46,7 +46,8 @@ package struct NetworkReports {
         return times.count < Self.limit.count ? soon : max(soon, times[0].advanced(bySeconds: Self.limit.time))
     }
 
-    /// Whether a change that has happened now counts at once. Several loops report the same change.
+    /// Counts a change that has happened now. Returns false if the change is not counted yet: it comes too soon after
+    /// others, or is the same change, reported by another loop.
     mutating func take(_ now: MonotonicTime) -> Bool {
         let isSame = times.last.map { now.seconds(since: $0) < Self.settlingTime } ?? false
         let isBeyondLimit =

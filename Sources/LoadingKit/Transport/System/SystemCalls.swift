@@ -411,9 +411,8 @@ package struct SystemCallFailure: Error, Sendable, Hashable, CustomStringConvert
     /// Whether the process, or the system, has reached its limit of open descriptors.
     var isLackOfDescriptors: Bool { code == EMFILE || code == ENFILE }
 
-    /// Whether the system could not send packets to an address, at `connect`: it knows no way there, or a router or the
-    /// network of the address reports that there is none. A lack of free local ports has the same code as a lack of local
-    /// addresses.
+    /// Whether `connect` failed because no route leads to the address, as the system, a router or the network of the
+    /// address reports. `EADDRNOTAVAIL` means that there is no local address, or no free local port.
     var isLackOfRoute: Bool {
         name == .connect && [ENETUNREACH, ENETDOWN, EHOSTUNREACH, EADDRNOTAVAIL].contains(code)
     }

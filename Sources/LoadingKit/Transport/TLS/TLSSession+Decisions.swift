@@ -125,7 +125,8 @@ extension TLSSession {
 
     /// The server requests the client's certificate. OpenSSL calls again after it was made to wait.
     func provideCertificate() -> Reply {
-        // The program is asked for the connection inside alone, which would wait for the answer.
+        // A tunnel runs in this connection: the program gets only the challenges of the inner connection, which would
+        // wait for the answer to this one.
         if decisions.isEstablished, decisions.isCarrier { return provide(.none) }
         switch decisions.identity {
         case .unasked:

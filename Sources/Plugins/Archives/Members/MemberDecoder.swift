@@ -82,7 +82,7 @@ struct MemberDecoder: Sendable {
             let used = count - part.count
             limit.consume(used)
             pending = used < pending.count ? pending.dropFirst(used) : Data()
-            // Further data would be kept, as much as the directory states.
+            // Data after the end of the deflate stream would be kept in memory, up to the size in the directory.
             guard !piece.isEmpty || !inflater.isComplete || pending.isEmpty else {
                 throw .corruptMember(entry.name, reason: "its deflate stream ends before its data does")
             }

@@ -29,7 +29,8 @@ enum BodyPlan: Sendable, Equatable {
     /// - Parameters:
     ///   - isObject: whether the request is a `PUT` of an object, which can be sent in parts.
     ///   - digest: the request's own `X-Amz-Content-Sha256`.
-    ///   - hasChecksum: whether the request has a checksum of the body, which servers verify for one request only.
+    ///   - hasChecksum: whether the request has a checksum of the body. Servers verify it only for a body in one
+    ///     request.
     ///   - isSecure: whether the request is sent over TLS.
     init(body: Body, isObject: Bool, digest: String?, hasChecksum: Bool, isSecure: Bool, options: S3Options) {
         if let digest, body != .none, Self.isDigest(digest) {

@@ -45,7 +45,7 @@ enum MultipartMessages {
 
     /// Throws where the fields of a body in parts have a checksum of the whole: no server would verify it.
     static func checkNoChecksum(_ names: some Sequence<String>) throws {
-        if let name = names.first(where: isChecksum) { throw S3UploadError.checksumOfWhole(field: name) }
+        if let name = names.first(where: isChecksum) { throw S3UploadError.wholeBodyChecksum(field: name) }
     }
 
     private static func isCondition(_ name: String) -> Bool { name == "if-match" || name == "if-none-match" }

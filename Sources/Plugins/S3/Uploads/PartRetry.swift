@@ -34,9 +34,9 @@ enum PartRetry {
         }
     }
 
-    /// Codes of failures that pass: a connection that was too slow, a part that was damaged during the transfer, a
+    /// Codes of temporary failures: a connection that was too slow, a part that was damaged during the transfer, a
     /// conflict with another request, and a server that failed after it had sent status 200, to a completion.
-    private static let passingCodes: Set<String> = [
+    private static let temporaryCodes: Set<String> = [
         "RequestTimeout", "BadDigest", "XAmzContentSHA256Mismatch", "OperationAborted", "InternalError",
     ]
 
@@ -45,7 +45,7 @@ enum PartRetry {
         case let error as S3Error:
             switch error.kind {
             case .slowDown, .serverFailure, .clockSkewed, .expiredCredentials: true
-            default: passingCodes.contains(error.code)
+            default: temporaryCodes.contains(error.code)
             }
         case let error as URLError:
             [

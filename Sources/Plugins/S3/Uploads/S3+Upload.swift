@@ -54,7 +54,7 @@ extension S3 {
         var upload = upload
         do {
             try await sendParts(&upload, file, options)
-            return try await complete(upload, isContinuedWhole: isWhole, options)
+            return try await complete(upload, hadAllParts: isWhole, options)
         } catch {
             throw S3UploadError.interrupted(upload, error)
         }
@@ -126,14 +126,14 @@ extension S3 {
     }
 
     private func complete(
-        _ upload: S3Upload, isContinuedWhole: Bool, _ options: S3UploadOptions
+        _ upload: S3Upload, hadAllParts: Bool, _ options: S3UploadOptions
     ) async throws -> S3StoredObject {
         let fields = options.fields.filter { MultipartMessages.isOfCompletion($0.key.lowercased()) }
         let fieldsOfHead = options.fields.filter { MultipartMessages.isOfPart($0.key.lowercased()) }
         let body = MultipartMessages.completion(upload.parts)
         let address = try S3Address(upload.url)
         let completion = UploadCompletion(
-            size: upload.size, parts: upload.parts, isContinuedWhole: isContinuedWhole)
+            size: upload.size, parts: upload.parts, hadAllParts: hadAllParts)
         return try await completion.run(attempts: options.partAttempts, clock: options.clock) {
             try await self.answer("POST", address, MultipartMessages.upload(upload.uploadID), fields: fields) {
                 $0.httpBody = body

@@ -94,7 +94,7 @@ public enum S3UploadError: Error, Sendable, LocalizedError, CustomStringConverti
     case tooManyParts(partSize: Int)
     /// The request has a checksum of the whole body in this field, `Content-MD5` or `x-amz-checksum-…`, and the body must
     /// be sent in parts: no server would verify it. Nothing was sent.
-    case checksumOfWhole(field: String)
+    case wholeBodyChecksum(field: String)
     /// The upload started and failed. ``S3/continueUpload(_:fromFile:options:)`` continues it, ``S3/abort(_:)`` aborts
     /// it.
     case interrupted(S3Upload, any Error)
@@ -108,7 +108,7 @@ public enum S3UploadError: Error, Sendable, LocalizedError, CustomStringConverti
         case .unexpectedAnswer(let text): text
         case .tooManyParts(let size):
             "the stream has more than \(PartPlan.maximumParts) parts of \(size) bytes; set a larger partSize"
-        case .checksumOfWhole(let field):
+        case .wholeBodyChecksum(let field):
             "\(field) is a checksum of the whole body, which no server verifies for a body in parts: leave it out, or send up to 5 GiB "
                 + "in one PUT, as data, as a file or, over https, as a stream with Content-Length"
         case .interrupted(let upload, let error):

@@ -62,7 +62,7 @@ struct StreamedUpload: Sendable {
             isKept: MultipartMessages.isOfCompletion)
         let head = operation.further("HEAD", [], isKept: MultipartMessages.isOfPart)
         let options = installation.client.options
-        let (answer, object) = try await UploadCompletion(size: size, parts: parts, isContinuedWhole: false).run(
+        let (answer, object) = try await UploadCompletion(size: size, parts: parts, hadAllParts: false).run(
             attempts: options.partAttempts, clock: options.clock
         ) {
             try await exchange.answer(post)

@@ -19,8 +19,8 @@ struct UploadCompletion: Sendable {
     /// The number of bytes of all parts.
     let size: Int64
     let parts: [S3Upload.Part]
-    /// Whether an earlier run may have requested the completion: the upload is continued, and no part was missing.
-    let isContinuedWhole: Bool
+    /// Whether the server had all parts before this run, so that an earlier run may have requested the completion.
+    let hadAllParts: Bool
 
     /// Requests the completion, with as many attempts as for a part.
     ///
@@ -58,16 +58,16 @@ struct UploadCompletion: Sendable {
     /// The evidence that shows that the object is stored all the same; nil where the error is not the result of an
     /// earlier success.
     ///
-    /// - Parameter mayBeStored: whether an earlier attempt may have stored the object. Also where there was none, the
-    ///   session may have sent the request twice.
+    /// - Parameter mayBeStored: whether an earlier attempt may have stored the object. The first attempt may have
+    ///   stored it as well, because the session may have sent its request twice.
     func evidence(after kind: S3Error.Kind, mayBeStored: Bool) -> Evidence? {
         switch kind {
         // The server has just accepted a part of the upload, and then an attempt may have been successful.
-        case .noSuchUpload where mayBeStored && !isContinuedWhole: .size
+        case .noSuchUpload where mayBeStored && !hadAllParts: .size
         // An older object may have the same size: one that was there before the upload was aborted, or that the
         // condition protects.
         case .noSuchUpload: .content
-        case .preconditionFailed: mayBeStored || isContinuedWhole ? .content : nil
+        case .preconditionFailed: mayBeStored || hadAllParts ? .content : nil
         default: nil
         }
     }

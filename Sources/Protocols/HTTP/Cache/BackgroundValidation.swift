@@ -8,7 +8,7 @@ final class BackgroundValidation: ForwardingReceiver {
     var receiver: (any LoadReceiver)? { nil }
     /// Whether the program decides about the connections of the task that was served.
     let answersChallenges: Bool
-    /// The delegate of that task alone, which decides about the connections that the validation may use.
+    /// The own delegate of that task, which decides about the connections that the validation may use.
     let challengeDelegate: AnyObject?
 
     let stored: StoredResponse
@@ -66,7 +66,7 @@ final class BackgroundValidation: ForwardingReceiver {
         let confined = LoopTransfer((decide, self))
         owner.answer(withoutTask: challenge) { [loop] disposition, credential in
             loop.execute { confined.value.0(disposition, credential) }
-        } needsTask: { [loop] in
+        } leaveToTask: { [loop] in
             loop.execute {
                 let validation = confined.value.1
                 if !validation.isOver { validation.session.leaveToTask(validation.stored) }

@@ -49,6 +49,7 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
     private let responseToValidate: StoredResponse?
     /// The fields that the enclosing load adds to the request.
     private let addedFields: HTTPFields
+    /// Whether responses may be stored. If not, they only invalidate stored responses.
     let mayStore: Bool
     /// The stored response that this exchange validates, also for others that wait.
     private var ownValidation: StoredResponse?

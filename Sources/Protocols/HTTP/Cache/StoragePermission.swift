@@ -62,7 +62,7 @@ enum StoragePermission {
 }
 
 extension HTTPFields {
-    /// The most names that a cache reads in a response's list. A server that lists more of them means all fields.
+    /// The largest number of names in `Vary` or `no-cache`. A longer list counts as `*`, or as `no-cache` alone.
     static let maximumListedNames = 100
 
     /// The names that a field lists, in lowercase.

@@ -146,7 +146,7 @@ extension HTTPExchange {
 
     private func restartPrepared() {
         guard case .challenged(let waiting) = state else { return }
-        // The connection may have read of the stream during the preparation.
+        // The connection may have read bytes of the stream during the preparation.
         if authentication.isLastStep, !content.isReplayable { return renewBodyStream { $0.restartPrepared() } }
         // A stream that is closed looks complete to a connection that still reads it.
         defer { waiting.formerContent?.abandon() }

@@ -12,7 +12,7 @@ struct HTTPTransaction {
     var sendsStoredCookies = false
     /// Whether the body waits for the server's consent.
     private(set) var expectsContinue = false
-    /// Whether `Expect` is not the caller's own.
+    /// Whether the transaction has added `Expect` to the caller's fields.
     private var addsExpectation = false
     /// Whether the server's certificate was accepted although its validation failed. The response is not shared with
     /// tasks whose delegates might not accept it.

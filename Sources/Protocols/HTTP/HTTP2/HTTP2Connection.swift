@@ -152,7 +152,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         }
     }
 
-    /// Sends a body that waited for 100. A response in its place does not want the body.
+    /// Sends a body that waited for status 100. After a final response the body is not sent.
     func continueSending(_ number: HTTP2StreamID) {
         guard let stream = find(number), !stream.hasResponse else { return }
         stream.body?.awaitsContinue = false

@@ -37,7 +37,7 @@ struct HTTP2Output {
         frames.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[written...])) }
     }
 
-    /// Bodies add frames before everything is written, so that the written bytes are removed before they are many.
+    /// Removes written bytes early: while bodies add frames, there may be no time at which all frames are written.
     mutating func didWrite(_ count: Int) {
         written += count
         guard written >= Self.highWater else { return }

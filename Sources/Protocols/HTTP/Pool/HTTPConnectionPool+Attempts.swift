@@ -25,12 +25,13 @@ extension HTTPConnectionPool {
 
     mutating func servedRequestsDidChange() -> Actions {
         var actions = Actions()
-        reportServedAnew(&actions)
+        reportServedChanges(&actions)
         return actions
     }
 
-    /// Connections are being opened for other requests than before, whose timeouts run now.
-    mutating func reportServedAnew(_ actions: inout Actions) {
+    /// Reports the requests for which a connection is no longer being opened, and those for which one is being opened
+    /// now. Only the timeouts of the latter run.
+    mutating func reportServedChanges(_ actions: inout Actions) {
         for request in waiting.serveNoMore(than: servedCount) { actions += .reportQueued(request, true) }
         reportServed(&actions)
     }

@@ -28,7 +28,7 @@ extension HTTPConnectionPool {
         }
         attemptDidEnd(now, &actions)
         // One attempt was for all requests, and each has its own now.
-        if !wasHTTP1 { reportServedAnew(&actions) }
+        if !wasHTTP1 { reportServedChanges(&actions) }
         return actions
     }
 
@@ -160,8 +160,8 @@ extension HTTPConnectionPool {
         requestsPerConnection = unprocessed > 0 && 1...100 ~= count ? count : nil
     }
 
-    /// Requests are sent over HTTP/1.1 from now on: an attempt that offers HTTP/2 would bring it back, also one about which
-    /// the program is deciding.
+    /// Sends requests over HTTP/1.1 from now on. Attempts that offer HTTP/2 are cancelled, even while the program
+    /// decides about one: their connections would use HTTP/2 again.
     mutating func requireHTTP1(now: MonotonicTime) -> Actions {
         var actions = Actions()
         becomeHTTP1(&actions)
@@ -169,7 +169,7 @@ extension HTTPConnectionPool {
             cancelAttempt(at: index, &actions)
         }
         serveWaiting(now, &actions)
-        reportServedAnew(&actions)
+        reportServedChanges(&actions)
         return actions
     }
 

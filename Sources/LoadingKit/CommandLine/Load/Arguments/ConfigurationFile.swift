@@ -18,7 +18,7 @@
             let takesValue = option.map { $0.value == nil && OptionNames.all.hasValue($0.name) } ?? false
             guard takesValue else {
                 guard rest.isEmpty || rest.hasPrefix("#") else {
-                    throw ToolFailure(.usage, "\(name) is no option with a value behind it")
+                    throw ToolFailure(.usage, "\(name) cannot be followed by a value")
                 }
                 return [name]
             }
@@ -27,8 +27,8 @@
             return [name, value]
         }
 
-        /// The option with its dashes, and what follows. `=` and `:` are separators as in curl: not behind a letter with a
-        /// dash, whose value may begin at once (`-dname=value`).
+        /// The option with its dashes, and the rest of the line. `=` and `:` separate the two, as in curl, but not
+        /// after a dash and a letter, which the value may follow directly (`-dname=value`).
         private static func parts(_ line: String) -> (name: String, rest: Substring) {
             let isLetter = line.hasPrefix("-") && !line.hasPrefix("--")
             let name = line.prefix { !" \t".contains($0) && (isLetter || !"=:".contains($0)) }

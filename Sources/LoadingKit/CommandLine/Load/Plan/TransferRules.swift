@@ -123,7 +123,7 @@
             }
         }
 
-        /// 0 where there is no file, or where its name is in the response.
+        /// The size of the destination's file; 0 if there is no file, or if its name is not known before the response.
         private static func size(of destination: Destination) -> Int64 {
             guard case .file(let path) = destination else { return 0 }
             let size = (try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? NSNumber

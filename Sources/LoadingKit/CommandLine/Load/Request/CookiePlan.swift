@@ -17,7 +17,7 @@
                     given += try argument.split(separator: ";").filter { !$0.allSatisfy(\.isWhitespace) }
                         .map { try CookiePair(String($0)) }
                 } else if let content = try? readFile(argument) {
-                    // A file that lacks is one without cookies, as in curl.
+                    // A file that cannot be read counts as a file without cookies, as in curl.
                     stored += CookieFile.cookies(
                         in: String(decoding: content, as: UTF8.self), withoutSession: options.junkSessionCookies)
                 }
@@ -50,23 +50,24 @@
             }
         }
 
-        /// Nil where the host has none.
+        /// The cookie for a host; nil if the name, the value or the host is not valid for a cookie.
         ///
-        /// - Parameter isSecure: whether the host gets it over TLS alone.
+        /// - Parameter isSecure: whether all URLs of the host use TLS.
         func cookie(of host: String, isSecure: Bool) -> HTTPCookie? {
             var properties: [HTTPCookiePropertyKey: Any] = [.domain: host, .path: "/", .name: name, .value: value]
-            // These names require it (RFC 6265bis §4.1.3).
+            // Names with these prefixes require the `Secure` attribute (RFC 6265bis §4.1.3).
             let needsTLS = ["__secure-", "__host-"].contains { name.lowercased().hasPrefix($0) }
             if isSecure, needsTLS { properties[.secure] = "TRUE" }
             return HTTPCookie(properties: properties)
         }
     }
 
-    /// A storage that sends given cookies, too, which no storage stores, such as one with `__Host-` for a server without TLS.
+    /// A cookie storage that also returns the cookies of `-b` that storages refuse, such as a `__Host-` cookie for a
+    /// server without TLS.
     private final class GivenCookies: HTTPCookieStorage, @unchecked Sendable {  // only a `let`
         private let given: [String: [HTTPCookie]]
 
-        /// - Parameter given: by their hosts.
+        /// - Parameter given: the refused cookies, by host.
         init(_ given: [String: [HTTPCookie]]) {
             self.given = given
             super.init()

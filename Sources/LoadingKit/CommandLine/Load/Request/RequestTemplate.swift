@@ -128,7 +128,7 @@
             }
         }
 
-        /// Whether standard input is read while it is sent.
+        /// Whether the body is standard input, which is read while the body is sent.
         var isInput: Bool { if case .upload(nil) = self { true } else { false } }
 
         var uploadName: String? {

@@ -209,7 +209,7 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {  // all state is i
         for (cookie, refusal) in zip(cookies, refusals) { note(cookie.name, refusal) }
     }
 
-    /// Takes over what other processes have changed in the persistent store. Cookies of the session, and changes that may
+    /// Loads the changes that other processes have made in the persistent store. Session cookies, and changes that may
     /// not have been written when the store was read, are kept. May block. One call at a time.
     package func reload() {
         guard let persistence, case .success(let version) = Result(catching: { try persistence.version() }) else {

@@ -10,7 +10,7 @@ package protocol CookiePersistence: Sendable {
     /// Returns the stored cookies, in any order. May block.
     func load() throws -> [CookieRecord]
 
-    /// A value that is another one after another process has changed the stored cookies; nil where there is none. May
+    /// A value that changes when another process changes the stored cookies; nil for a store without versions. May
     /// block.
     func version() throws -> String?
 
@@ -75,7 +75,7 @@ struct CookieWriteQueue: Sendable {
     private var state = State.idle
     private var edits: [CookieEdit] = []
     private var waiters: [Waiter] = []
-    /// The cookies whose changes may be missing from the stored cookies that are being read; nil while none are read.
+    /// The cookies whose changes may be missing from the stored cookies that are being read; nil at other times.
     private var unread: Set<CookieRecord.Identity>?
 
     mutating func add(_ changes: [CookieChange], at now: Date) {

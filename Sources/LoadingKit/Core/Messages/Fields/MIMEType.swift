@@ -9,7 +9,7 @@ extension URLResponse {
     /// type?["charset"]   // UTF-8
     /// ```
     public struct MIMEType: Sendable, Hashable {
-        /// Each parameter's name is compared with those before it.
+        /// The largest number of parameters: each name is compared with all names before it.
         private static let mostParameters = 100
 
         /// The part before the slash, lower-cased: `text`.

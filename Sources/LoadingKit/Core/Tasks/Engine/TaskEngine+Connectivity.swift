@@ -2,7 +2,7 @@ import Foundation
 import LoadingKitTransport
 
 extension TaskEngine {
-    /// The request to load again where the task waits for a network and does not fail; nil where it fails.
+    /// Returns the request to load again if the task waits for a network; nil if the task fails.
     ///
     /// A task can wait only while the server has received nothing of it. A stream that is its body must therefore not
     /// be open yet, and the delegate must not be deciding about a redirect.

@@ -31,8 +31,8 @@ final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // conf
     @exclusivity(unchecked) private(set) var loadEnd = LoadEnd.replaced
     /// From the first wait for a network until the task's end.
     @exclusivity(unchecked) private var networkWait: NetworkWait?
-    /// The number of changes of the networks before the current load, where the task would wait for a network.
-    @exclusivity(unchecked) private var networkChanges = 0
+    /// ``SessionCore/networkChangeCount`` when the current load began, where the task would wait for a network.
+    @exclusivity(unchecked) private var networkChangeCount = 0
     /// Whether a lookup that failed while the networks changed was repeated.
     @exclusivity(unchecked) var hasRepeatedLookup = false
 
@@ -184,7 +184,7 @@ final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // conf
         do {
             let handler = try core.makeLoad(request, task: task, isOwnRequest: true, from: 0)
             guard stage.beginLoading(handler) else { return }
-            if core.settings.waitsForConnectivity { networkChanges = core.networkChangeCount }
+            if core.settings.waitsForConnectivity { networkChangeCount = core.networkChangeCount }
             if sentStream !== request.httpBodyStream { BodyStreamReader.close(sentStream) }
             sentStream = request.httpBodyStream
             // An earlier request of the task may have sent bytes.
@@ -229,7 +229,7 @@ final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // conf
     }
 
     /// Whether the networks have changed since the current load began.
-    var networksHaveChanged: Bool { networkChanges != core.networkChangeCount }
+    var networksHaveChanged: Bool { networkChangeCount != core.networkChangeCount }
 
     private func end(_ handler: any LoopHandler) {
         handler.end()

@@ -106,7 +106,7 @@ final class DelegateSink: PieceSink, @unchecked Sendable {  // confined to the t
     /// A delegate that receives the data decides about the stored response, after it has received all data. The task's
     /// end is reported after the delegate has answered, and the permitted response is in the cache.
     ///
-    /// It is not asked about a response that was not received as a whole, which is stored only if it could not refuse.
+    /// The delegate is not asked about an incomplete response, which is stored only if the delegate has no such method.
     func willCache(
         _ response: CachedURLResponse, for engine: any SinkEngine,
         decide: @escaping @Sendable (CachedURLResponse?) -> Void

@@ -62,7 +62,11 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
             if let report = reportWhenOpened.take() {
                 // The download has ended before it began.
                 let file = try? opened.get().1
-                return loop.offload(inPlace: true) { file?.leave() } then: { _ in report() }
+                return loop.offload(inPlace: true) {
+                    file?.leave()
+                } then: { _ in
+                    report()
+                }
             }
             guard !engine.isOver else { return }
             switch opened {
@@ -205,7 +209,7 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
         guard let spool else {
             let settled = withEarlierData(error)
             guard isOpening, settled.hasData else { return report(settled.error) }
-            // Not earlier: the recipient may resume the download at once, and one download at a time has the file.
+            // Only one download at a time can open the file, and the program may resume the download at once.
             return reportWhenOpened = { report(settled.error) }
         }
         // The decoded content of a resumed download is in another file than the spool's.
@@ -225,7 +229,7 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
         return (failure.adding(data, NSURLSessionDownloadTaskResumeData), true)
     }
 
-    /// Not where the program has cancelled the download without a request for the data.
+    /// Whether the error gets resume data: not if the program has cancelled the download without requesting it.
     private func needsResumeData(_ error: URLError) -> Bool { error.code != .cancelled || !waiting.isEmpty }
 
     /// Whether the file has the content in its content codings, where it has any.
