@@ -314,8 +314,8 @@ final class AuthenticationHandshake {
         return true
     }
 
-    /// A credential that was sent before a challenge has not failed if it was for another realm. Without an offer there is
-    /// no other realm, and the next request gets a challenge that can be answered.
+    /// A credential that was sent before a challenge has not failed if it was for another realm. Without an offer
+    /// there is no other realm, and a request without the credential gets a challenge that can be answered.
     private func noteFailure(of last: CredentialInUse, _ offers: [AuthenticationOffer]) {
         let refusing = offers.first { $0.refuses(last.offer) }?.space
         if refusing != nil || offers.isEmpty {

@@ -24,8 +24,8 @@ final class SessionCache: SessionResource, @unchecked Sendable {  // confined to
     private var pendingValidations: [ObjectIdentifier: PendingValidation] = [:]
     var identities = CacheIdentities()
     private var httpSession: HTTPSession?
-    /// The stored responses whose validations in the background were left to a task, whose delegate may decide about the
-    /// connection. The latest is last.
+    /// The stored responses whose validations in the background were left to a task, whose delegate may decide about
+    /// the connection. The latest is last.
     private var leftToTasks: [StoredResponse.Identity] = []
     /// Where more are left, the earliest are validated in the background again.
     private static let maximumLeftToTasks = 100
