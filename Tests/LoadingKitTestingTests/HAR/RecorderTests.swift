@@ -85,17 +85,26 @@ import Testing
         #expect(entries[1].response.bodySize == 5)
     }
 
-    /// A program may name the field whose whole value is a secret.
+    /// A program may name the field whose whole value is a secret. The URLs of the next requests are such values.
     @Test func aSecretLocation() async throws {
-        let server = try LoopbackServer { $0.path == "/a" ? .redirect(to: "/b/s3cret", status: 302) : .text("there") }
+        let server = try LoopbackServer { request in
+            switch request.path {
+            case "/x/a": .redirect(to: "/b/s3cret", status: 302)
+            case "/b/s3cret": .redirect(to: "/c?s3cret", status: 302)
+            case _: .text("there")
+            }
+        }
         defer { server.stop() }
         var options = HARRecorder.Options()
         options.redaction = .standard.adding(headerFields: "location")
         let recorder = HARRecorder(options: options)
-        _ = try await session(recorder).data(from: url(server.url("/a")))
-        let response = try #require(recorder.log.entries.first).response
+        _ = try await session(recorder).data(from: url(server.url("/x/a")))
+        let entries = recorder.log.entries
+        let response = try #require(entries.first).response
         #expect(response.redirectURL == "(redacted)")
         #expect(response.headers.first { $0.name == "Location" }?.value == "(redacted)")
+        #expect(entries.map(\.request.url) == ["/x/a", "/x/(redacted)", "/x/(redacted)"].map { server.url($0) })
+        #expect(!String(decoding: recorder.log.data, as: UTF8.self).contains("s3cret"))
     }
 
     @Test(arguments: [(302, "GET"), (303, "POST"), (307, "PUT"), (308, "PUT")])

@@ -97,7 +97,7 @@ package struct EntryMaker {
         let request = rules.perspective == .network ? transaction?.request ?? notes.request : notes.request
         let fields = sentFields(transaction) ?? request.headerFields
         var made = HARRequest(
-            method: request.httpMethod ?? "GET", url: redactor.url(request.url?.absoluteString ?? ""),
+            method: request.httpMethod ?? "GET", url: redactor.url(request.url, after: notes.firstURL),
             headers: fields.map { HARNameValue(name: $0.name, value: redactor.field($0.name, $0.value)) })
         made.cookies = made.headers.filter { $0.name.lowercased() == "cookie" }.flatMap { field in
             field.value.split(separator: ";").map { HARCookie(pair: $0) }
@@ -191,7 +191,7 @@ package struct EntryMaker {
         let url = notes.request.url
         let failure = URLError(error, url: url)
         var text = failure.localizedDescription
-        if let url = url?.absoluteString { text = text.replacing(url, with: redactor.url(url)) }
+        if let url { text = text.replacing(url.absoluteString, with: redactor.url(url, after: notes.firstURL)) }
         response.others["_error"] = .string(
             failure.code == .cancelled ? "cancelled" : Redactor.withoutUsers(text))
         response.others["_urlErrorCode"] = .integer(Int64(failure.code.rawValue))

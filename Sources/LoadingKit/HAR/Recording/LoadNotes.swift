@@ -18,6 +18,8 @@ package struct LoadNotes: Sendable {
     package let task: Int
     /// The request without its body.
     package let request: URLRequest
+    /// The URL of the task's first request.
+    let firstURL: URL?
     let start: MonotonicTime
     /// A moment on both clocks, where the load was performed elsewhere.
     let anchor: WallClockAnchor?
@@ -45,16 +47,16 @@ package struct LoadNotes: Sendable {
     init(_ request: URLRequest, _ number: Int, limit: Int, _ resources: LoadResources) {
         self.init(
             request, number, limit: limit, start: resources.loop.now, session: resources.core.identity,
-            task: resources.task.taskIdentifier)
+            task: resources.task.taskIdentifier, firstURL: resources.task.firstURL)
         isWebSocket = resources.task is URLSessionWebSocketTask
         cachesInMemory = resources.core.settings.urlCache?.diskCapacity == 0
     }
 
     private init(
         _ request: URLRequest, _ number: Int, limit: Int, start: MonotonicTime, session: SessionIdentity, task: Int,
-        anchor: WallClockAnchor? = nil
+        firstURL: URL?, anchor: WallClockAnchor? = nil
     ) {
-        (self.session, self.task, self.anchor) = (session, task, anchor)
+        (self.session, self.task, self.firstURL, self.anchor) = (session, task, firstURL, anchor)
         var head = request
         head.httpBody = nil
         self.request = head
@@ -73,7 +75,9 @@ package struct LoadNotes: Sendable {
     ) {
         let times = last.record.timings
         let start = times.fetchStart ?? last.anchor.monotonicTime
-        self.init(last.request, number, limit: 0, start: start, session: session, task: task, anchor: last.anchor)
+        self.init(
+            last.request, number, limit: 0, start: start, session: session, task: task,
+            firstURL: all.first?.request.url, anchor: last.anchor)
         sentBody.skip(Int(clamping: last.countOfRequestBodyBytesBeforeEncoding))
         receivedBody.skip(Int(clamping: last.countOfResponseBodyBytesAfterDecoding))
         (responseTime, end) = (times.responseStart, times.responseEnd ?? start)

@@ -36,6 +36,23 @@ package struct Redactor: Sendable {
         return Self.withoutUsers(text) + (query.map { "?\($0)" } ?? "")
     }
 
+    /// The URL of a task's request. Where `Location` is secret, a URL that is not the first one came in this field, and
+    /// the URL to which the redacted field leads takes its place.
+    ///
+    /// - Parameter first: the URL of the task's first request.
+    func url(_ url: URL?, after first: URL?) -> String {
+        guard let url else { return "" }
+        guard fields.contains("location"), let first, !Self.isLike(url, first) else {
+            return self.url(url.absoluteString)
+        }
+        return self.url(URL(string: Self.marker, relativeTo: first)?.absoluteString ?? Self.marker)
+    }
+
+    /// Whether the URLs have at most different schemes, as where a host requires `https`.
+    private static func isLike(_ one: URL, _ other: URL) -> Bool {
+        one.absoluteString.drop { $0 != ":" } == other.absoluteString.drop { $0 != ":" }
+    }
+
     /// Replaces the text before an `@` in the authority of a URL, also of a URL within another text, and of one without
     /// a scheme (RFC 3986 §4.2).
     static func withoutUsers(_ text: String) -> String {
