@@ -63,16 +63,15 @@ final class BackgroundValidation: ForwardingReceiver {
             session.leaveToTask(stored)
             return decide(.cancelAuthenticationChallenge, nil)
         }
-        let confined = LoopTransfer((decide, self))
+        let (decision, validation) = (LoopTransfer(decide), LoopTransfer(self))
         owner.answer(withoutTask: challenge) { [loop] disposition, credential in
-            loop.execute { confined.value.0(disposition, credential) }
+            loop.execute { decision.value(disposition, credential) }
         } leaveToTask: { [loop] in
-            loop.execute {
-                let validation = confined.value.1
-                if !validation.isOver { validation.session.leaveToTask(validation.stored) }
-            }
+            loop.execute { validation.value.leaveToTask() }
         }
     }
+
+    private func leaveToTask() { if !isOver { session.leaveToTask(stored) } }
 
     /// A redirect is not followed: its target is loaded when it is requested.
     func redirect(
