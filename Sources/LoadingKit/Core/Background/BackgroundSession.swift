@@ -34,6 +34,8 @@ package final class BackgroundSession: SessionBackground, @unchecked Sendable { 
     private var waiting: [() -> Void] = []
     /// Whether ends of transfers arrived that are older than the attachment.
     private var deliversEarlierEnds = false
+    /// The report of all earlier events that is not made yet. The mailbox's calls hold it.
+    private weak var pendingReport: ReportOfAllEvents?
     /// The runners of tasks whose end was not reported yet, by task identifier.
     private var runners: [Int: BackgroundTaskRunner] = [:]
 
@@ -134,6 +136,11 @@ package final class BackgroundSession: SessionBackground, @unchecked Sendable { 
     }
 
     // MARK: On the loop
+
+    package func stateOfTaskDidChange() {
+        guard let session, let report = pendingReport else { return }
+        session.core.mailbox.post { report.makeIfDue() }
+    }
 
     package func whenAttached(_ work: @escaping () -> Void) {
         guard case .attaching = phase else { return work() }
@@ -258,6 +265,7 @@ package final class BackgroundSession: SessionBackground, @unchecked Sendable { 
         let report = ReportOfAllEvents(after: tasks) {
             delegates.first.urlSessionDidFinishEvents(forBackgroundURLSession: session)
         }
+        pendingReport = report
         mailbox.post { report.makeIfDue() }
         for task in tasks { mailbox.postEnd(of: task) { report.endWasReported(of: task) } }
     }

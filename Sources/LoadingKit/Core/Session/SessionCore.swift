@@ -34,6 +34,8 @@ package protocol SessionBackground: AnyObject, Sendable {
     func send(_ command: TransferCommand)
 
     // On the loop.
+    /// The program has suspended or resumed a task.
+    func stateOfTaskDidChange()
     /// Calls `work` when the session's tasks are known.
     func whenAttached(_ work: @escaping () -> Void)
     /// Whether reported ends are still in the journal.
@@ -156,6 +158,7 @@ package final class SessionCore: LiveSession, @unchecked Sendable {  // confined
             let task = self.successor(of: task)
             self.mailbox.release(task)
             task.engine?.followState()
+            self.background?.stateOfTaskDidChange()
         }
     }
 

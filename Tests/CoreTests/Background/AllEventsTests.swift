@@ -1,0 +1,70 @@
+import Dispatch
+import Foundation
+import LoadingKitTransport
+import TestSupport
+import Testing
+
+@testable import LoadingKitCore
+
+/// When `urlSessionDidFinishEvents` is called while ends of tasks wait. It is called once, after these ends.
+@Suite struct AllEventsTests {
+    /// The program suspends the task when the report of all events has been found not to be due, and before the task's
+    /// end. It resumes the task when the change was heard.
+    @Test func aTaskThatIsSuspendedBeforeItsEndDoesNotHoldTheReportUp() async throws {
+        let world = BackgroundWorld(attached: true)
+        let task = try await world.runningTasks(1)[0]
+        let gate = try await world.holdDelegate(for: task)
+        try world.attachAgain(ended: [1])
+        await world.turn()
+        let core = world.session.core
+        core.mailbox.post {
+            task.suspend()
+            core.loop.execute { core.mailbox.post { task.resume() } }
+        }
+        gate.signal()
+        let calls = ["all events", "finished content 1", "metrics", "completed"]
+        for call in calls { #expect(await world.next() == call) }
+        world.finish()
+    }
+}
+
+extension BackgroundWorld {
+    /// Tasks for which the delegate has been called, so that their ends wait.
+    fileprivate func runningTasks(_ count: Int) async throws -> [URLSessionTask] {
+        let tasks = (0..<count).map { _ in session.downloadTask(with: TransferRecord.url) }
+        for task in tasks {
+            task.resume()
+            sendProgress(5, of: task)
+            try #require(await next() == "wrote 5 5 of -1")
+        }
+        return tasks
+    }
+
+    /// The delegate is called no more until the semaphore is signalled.
+    fileprivate func holdDelegate(for task: URLSessionTask) async throws -> DispatchSemaphore {
+        let gate = delegate.holdNextCall()
+        sendProgress(6, of: task)
+        try #require(await next() == "wrote 1 6 of -1")
+        return gate
+    }
+
+    private func sendProgress(_ received: Int64, of task: URLSessionTask) {
+        var progress = TransferProgress()
+        progress.received = received
+        send(.progress(task.taskIdentifier, progress))
+    }
+
+    /// The daemon was restarted, and reports these tasks' ends.
+    ///
+    /// - Parameter known: the tasks that its journal has; nil for those that have ended.
+    fileprivate func attachAgain(ended: [Int], known: [Int]? = nil) throws {
+        send(.attached(SessionState(nextIdentifier: 9, transfers: (known ?? ended).map { .download($0) })))
+        for number in ended { send(.ended(number, .success(file: try file("content \(number)")))) }
+        send(.deliveredEarlierEvents)
+    }
+
+    /// Waits until the loop has handled the events so far.
+    fileprivate func turn() async {
+        await withCheckedContinuation { done in session.core.loop.execute { done.resume() } }
+    }
+}
