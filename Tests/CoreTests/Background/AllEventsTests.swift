@@ -26,6 +26,38 @@ import Testing
         for call in calls { #expect(await world.next() == call) }
         world.finish()
     }
+
+    /// The end of a suspended task waits while the daemon is restarted a second time.
+    @Test func anEndThatIsSentAgainIsNoNewEvent() async throws {
+        let world = BackgroundWorld(attached: true)
+        let task = try await world.runningTasks(1)[0]
+        task.suspend()
+        try world.attachAgain(ended: [1])
+        #expect(await world.next() == "all events")
+        try world.attachAgain(ended: [1])
+        await world.turn()
+        task.resume()
+        for call in ["finished content 1", "metrics", "completed"] { #expect(await world.next() == call) }
+        world.finish()
+        #expect(await world.next() == "invalid -997")
+    }
+
+    /// The delegate is busy while the daemon is restarted twice, the second time with another end.
+    @Test func aReportThatWaitsIsReplacedByTheNextOne() async throws {
+        let world = BackgroundWorld(attached: true)
+        let tasks = try await world.runningTasks(2)
+        let gate = try await world.holdDelegate(for: tasks[1])
+        try world.attachAgain(ended: [1], known: [1, 2])
+        try world.attachAgain(ended: [1, 2])
+        await world.turn()
+        gate.signal()
+        for number in 1...2 {
+            for call in ["finished content \(number)", "metrics", "completed"] { #expect(await world.next() == call) }
+        }
+        #expect(await world.next() == "all events")
+        world.finish()
+        #expect(await world.next() == "invalid -997")
+    }
 }
 
 extension BackgroundWorld {

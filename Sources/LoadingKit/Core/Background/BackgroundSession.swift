@@ -213,8 +213,7 @@ package final class BackgroundSession: SessionBackground, @unchecked Sendable { 
         case .attached(let state): didAttach(state)
         case .detached(let error): didDetach(error)
         case .ended(let identifier, let end):
-            deliversEarlierEnds = true
-            deliver(end, of: identifier)
+            if deliver(end, of: identifier) { deliversEarlierEnds = true }
         case .deliveredEarlierEvents: didDeliverEarlierEvents()
         case .progress(let identifier, _), .didResume(let identifier, _, _), .response(let identifier, _),
             .redirected(let identifier, _), .willBegin(let identifier), .challenge(let identifier, _, _):
@@ -251,10 +250,12 @@ package final class BackgroundSession: SessionBackground, @unchecked Sendable { 
         runner.didBegin(isSuspended: record.stage == .suspended)
     }
 
-    /// An end without a runner belongs to a transfer whose request could not be read.
-    private func deliver(_ end: TransferStatus, of identifier: Int) {
-        guard let runner = runners[identifier] else { return send(.take(identifier, .completion)) }
-        runner.didEnd(end)
+    /// An end without a runner belongs to a transfer whose request could not be read. Returns false if the end is
+    /// already being reported.
+    private func deliver(_ end: TransferStatus, of identifier: Int) -> Bool {
+        if let runner = runners[identifier] { return runner.didEnd(end) }
+        send(.take(identifier, .completion))
+        return true
     }
 
     private func didDeliverEarlierEvents() {
@@ -265,8 +266,12 @@ package final class BackgroundSession: SessionBackground, @unchecked Sendable { 
         let report = ReportOfAllEvents(after: tasks) {
             delegates.first.urlSessionDidFinishEvents(forBackgroundURLSession: session)
         }
+        let former = pendingReport
         pendingReport = report
-        mailbox.post { report.makeIfDue() }
+        mailbox.post {
+            former?.withdraw()
+            report.makeIfDue()
+        }
         for task in tasks { mailbox.postEnd(of: task) { report.endWasReported(of: task) } }
     }
 
@@ -309,6 +314,9 @@ private final class ReportOfAllEvents: @unchecked Sendable {  // used by the mai
         waiting[task.taskIdentifier] = nil
         makeIfDue()
     }
+
+    /// Another report is made instead of this one.
+    func withdraw() { report = nil }
 
     func makeIfDue() { if waiting.values.allSatisfy({ $0.delivery == .waits }) { report.take()?() } }
 }

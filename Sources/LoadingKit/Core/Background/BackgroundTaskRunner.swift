@@ -177,13 +177,15 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
     }
 
     /// The transfer has ended. Each part of the end is removed from the journal when the delegate has returned from its
-    /// report. If the program ends before, its next run gets the part again.
-    func didEnd(_ end: TransferStatus) { report(end, takes: true) }
+    /// report. If the program ends before, its next run gets the part again. Returns false if the end is already being
+    /// reported.
+    func didEnd(_ end: TransferStatus) -> Bool { report(end, takes: true) }
 
-    private func report(_ end: TransferStatus, takes: Bool) {
+    @discardableResult
+    private func report(_ end: TransferStatus, takes: Bool) -> Bool {
         switch stage {
         case .beginning, .begun: stage = .ended
-        case .ended: return
+        case .ended: return false
         }
         let error = end.error?.error
         if takes { task.take(end) }
@@ -206,6 +208,7 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
         }
         if !takes { background.forget(identifier) }
         core.finished(task, error)
+        return true
     }
 
     private func reportMetrics(_ metrics: URLSessionTaskMetrics, _ error: (any Error)?, takes: Bool) {
