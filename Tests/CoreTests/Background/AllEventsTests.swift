@@ -58,6 +58,21 @@ import Testing
         world.finish()
         #expect(await world.next() == "invalid -997")
     }
+
+    /// The end of the first task waits, as the delegate has been called for it. That of the other one does not.
+    @Test func theEndOfATaskThatTheJournalHasLostIsAwaited() async throws {
+        let world = BackgroundWorld(attached: true)
+        let task = try await world.runningTasks(1)[0]
+        let gate = try await world.holdDelegate(for: task)
+        world.session.downloadTask(with: TransferRecord.url).resume()
+        try world.attachAgain(ended: [2])
+        await world.turn()
+        gate.signal()
+        for call in ["finished content 2", "metrics", "completed", "metrics", "completed -997", "all events"] {
+            #expect(await world.next() == call)
+        }
+        world.finish()
+    }
 }
 
 extension BackgroundWorld {

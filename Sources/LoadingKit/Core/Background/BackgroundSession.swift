@@ -262,7 +262,9 @@ package final class BackgroundSession: SessionBackground, @unchecked Sendable { 
         guard isLive, deliversEarlierEnds, let session else { return }
         deliversEarlierEnds = false
         guard let delegates = session.delegates(before: nil) else { return }
-        let (mailbox, tasks) = (session.core.mailbox, runners.values.filter(\.hasWaitingEnd).map(\.task))
+        let mailbox = session.core.mailbox
+        // The mailbox also has the ends of tasks that the journal has lost.
+        let tasks = mailbox.tasks.values.compactMap { $0 as? URLSessionTask }.filter(\.hasEnded)
         let report = ReportOfAllEvents(after: tasks) {
             delegates.first.urlSessionDidFinishEvents(forBackgroundURLSession: session)
         }

@@ -27,8 +27,6 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
 
     var identifier: Int { task.taskIdentifier }
     var isQueued: Bool { false }
-    /// Whether the task's end has arrived, and its reports wait behind other calls of the delegate.
-    var hasWaitingEnd: Bool { if case .ended = stage { hasCalledDelegate } else { false } }
     private var core: SessionCore { session.core }
     private var delegates: TaskDelegates? { session.delegates(before: task.delegate) }
 
