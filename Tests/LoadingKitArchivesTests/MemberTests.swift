@@ -183,6 +183,7 @@ import Testing
             #expect(found == expected, "\(fields)")
         }
         #expect(try answer(["Range": "bytes=0-"], size: 0) == .unsatisfiable)
+        #expect(try answer(["Range": "bytes=-5"], size: 0) == .whole)
         #expect(try answer(["Range": "bytes=0-9"], size: .max) == .part(0..<10))
         #expect(try answer(["Range": "bytes=1-"], method: "HEAD") == .whole)
         #expect(throws: ArchiveError.unsupportedMethod("POST")) { try answer([:], method: "POST") }

@@ -26,6 +26,25 @@ import Testing
         }
     }
 
+    /// A suffix can be satisfied whatever the file's length is (RFC 9110 §14.1.2).
+    /// Another range of an empty file cannot.
+    @Test(arguments: [("bytes=-5", 200), ("bytes=0-", 416)])
+    func aRangeOfAnEmptyFile(_ range: String, _ status: Int) async throws {
+        let server = try FaultyFTPServer([
+            .init(step: "SIZE", act: .reply("213 0\r\n")), .init(step: "RETR", act: .cutData(0)),
+        ])
+        defer { server.stop() }
+        let session = makeFTPSession()
+        defer { session.invalidateAndCancel() }
+        var request = URLRequest(url: try #require(URL(string: server.url())))
+        request.setValue(range, forHTTPHeaderField: "Range")
+        try await withTimeout { [request] in
+            let (data, response) = try await session.data(for: request)
+            let answer = try #require(response as? HTTPURLResponse)
+            #expect(answer.statusCode == status && data.isEmpty && answer.expectedContentLength == 0)
+        }
+    }
+
     /// The range is of another version of the file.
     @Test func aRangeWhoseConditionFailsIsTheWholeFile() async throws {
         let server = try FaultyFTPServer()

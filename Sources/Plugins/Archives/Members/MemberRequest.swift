@@ -41,10 +41,11 @@ struct MemberRequest: Sendable, Equatable {
         return Self.resolve(range, size)
     }
 
-    /// Several ranges, and values that are not byte ranges, get the whole member, as RFC 9110 §14.2 permits.
+    /// Several ranges, and values that are not byte ranges, get the whole member, as RFC 9110 §14.2 permits; a suffix
+    /// of an empty member does, too.
     private static func resolve(_ field: String, _ size: Int64) -> Answer {
         guard let wanted = URLRequest.ByteRange(field) else { return .whole }
-        guard let part = wanted.resolved(total: size), !part.isEmpty else { return .unsatisfiable }
-        return .part(part)
+        guard let part = wanted.resolved(total: size) else { return .unsatisfiable }
+        return part.isEmpty ? .whole : .part(part)
     }
 }

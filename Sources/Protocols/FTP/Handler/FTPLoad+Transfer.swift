@@ -65,12 +65,13 @@ extension FTPLoad {
     func fileIsKnown(_ facts: FTPFacts, _ transfer: Transfer) {
         transfer.facts = facts
         if let (wanted, size) = transfer.request.range(of: facts) {
-            guard let range = wanted.resolved(total: size), !range.isEmpty else {
+            guard let range = wanted.resolved(total: size) else {
                 timings.requestEnd = session.loop.now
                 give(transfer.request.unsatisfiableResponse(size: size))
                 return finish()
             }
-            transfer.range = range
+            // A suffix of an empty file is the file.
+            if !range.isEmpty { transfer.range = range }
         }
         let bodyOffset = transfer.request.transfer.operation == .store ? transfer.request.bodyOffset : 0
         transfer.connection.run { $0.proceed(from: transfer.range?.lowerBound ?? bodyOffset) }

@@ -25,7 +25,7 @@ extension URLRequest {
         }
 
         /// The range within a content of `total` bytes; nil when it cannot be satisfied. A suffix of an empty content
-        /// results in an empty range.
+        /// results in an empty range: the whole content answers it.
         public func resolved(total: Int64) -> Range<Int64>? {
             switch self {
             case .from(let first, let last):
