@@ -336,6 +336,15 @@ import Testing
         #expect(try Data(contentsOf: folder.file("f")) == Data(FaultyFTPServer.file))
     }
 
+    @Test(arguments: ["", "0123", "0123456789"]) func continuedFromAFile(_ there: String) async throws {
+        let folder = try TemporaryFolder()
+        let original = try folder.write("0123456789", to: "original")
+        try folder.write(there, to: "f")
+        let run = try await ToolRun(["-C", "-", "-o", "f", original.absoluteString], folder: folder)
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(try String(contentsOf: folder.file("f"), encoding: .utf8) == "0123456789")
+    }
+
     /// What is loaded from a byte on is appended to the file, however long it is.
     @Test(arguments: [("abc", "abc89"), ("0123456789", "012345678989"), (nil, "89")] as [(String?, String)])
     func continuedAtByte(_ there: String?, _ expected: String) async throws {

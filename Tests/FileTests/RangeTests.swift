@@ -38,7 +38,7 @@ import Testing
     @Test func unsatisfiable() async throws {
         let file = try folder.write("0123456789", to: "digits")
         let ranges = [
-            "bytes=10-", "bytes=10-20", "bytes=-0", "bytes=99999999999999999999-", "bytes=9223372036854775807-",
+            "bytes=11-", "bytes=10-20", "bytes=-0", "bytes=99999999999999999999-", "bytes=9223372036854775807-",
         ]
         for range in ranges {
             let (code, words) = await Loading.failure(file, range: range)
@@ -49,6 +49,13 @@ import Testing
         #expect(await Loading.failure(empty, range: "bytes=0-").code == .resourceUnavailable)
         #expect(try await Loading.text(empty, range: "bytes=-5") == "")
         try await Loading.waitUntilClosed(folder.url)
+    }
+
+    /// The rest of a file of which everything is there.
+    @Test func fromTheEnd() async throws {
+        let file = try folder.write("0123456789", to: "digits")
+        let (data, response) = try await Loading.load(file, range: "bytes=10-")
+        #expect(data.isEmpty && response.expectedContentLength == 0)
     }
 
     /// Over several of the pieces that are read, and far into a file that is larger than a number of 32 bits.

@@ -10,7 +10,8 @@ public final class FileHandler: URLProtocolHandler, LoopAwareHandler, @unchecked
 
     /// Reads the file one piece at a time, on the thread pool for files, at the receiver's speed.
     ///
-    /// A request's `Range` field with one range is supported. The response's length is then that of the range.
+    /// A request's `Range` field with one range is supported. The response's length is then that of the range. The
+    /// range from the file's end on is empty.
     public override func load(_ load: LoadContext) async throws {
         let method = load.request.httpMethod ?? "GET"
         guard method == "GET" || method == "HEAD" else {

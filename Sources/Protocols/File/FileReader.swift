@@ -22,7 +22,9 @@ struct FileReader {
             extent = .whole(size: file.size)
             return
         }
-        guard let range = wanted.resolved(total: file.size) else {
+        // A copy that is complete can be continued, as with curl: nothing follows. A file in `/proc` has the size 0.
+        let rest = file.size > 0 && wanted == .from(file.size, through: nil) ? file.size..<file.size : nil
+        guard let range = wanted.resolved(total: file.size) ?? rest else {
             throw LoadFailure(
                 .resourceUnavailable, "the range lies behind the end of the file, which has \(file.size) bytes")
         }
