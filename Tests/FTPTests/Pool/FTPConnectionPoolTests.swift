@@ -86,6 +86,27 @@ import Testing
         #expect(model.log == ["2 waits no more", "reuse 3 for 2"])
     }
 
+    /// A place is free, and the loads that wait have not had their turn yet.
+    @Test func aNewLoadDoesNotOvertakeThoseThatWait() throws {
+        var model = Model(limit: 1)
+        for _ in 0..<2 { try model.submit(Model.key("ada")) }
+        try model.close(1)
+        try model.submit(Model.key("ada"))
+        #expect(model.log == ["3 waits"])
+        try model.serve()
+        #expect(model.log == ["2 waits no more", "open 2"])
+    }
+
+    /// The connection that it was given is of no use: it makes another one before those that wait have their turn.
+    @Test func aLoadWhoseIdleConnectionWasLostKeepsItsPlace() throws {
+        var model = Model(limit: 1)
+        for _ in 0..<3 { try model.submit(Model.key("ada")) }
+        try model.becomeIdle(1)
+        #expect(model.log == ["2 waits no more", "reuse 1 for 2"])
+        try model.findReusedUnusable()
+        #expect(model.log == ["open 2"])
+    }
+
     @Test func priorityDecidesBeforeAge() throws {
         var model = Model(limit: 1)
         for priority in [0.5, 0.1, 0.5, 0.5, 0.9] as [Float] { try model.submit(Model.key("ada"), priority: priority) }

@@ -52,7 +52,9 @@ struct FTPPoolModel {
 
     mutating func submit(_ key: FTPConnectionKey, needsFresh: Bool = false, priority: Float = 0.5) throws {
         loadCount += 1
-        try submit(Pool.Request(load: loadCount, key: key, needsFresh: needsFresh, priority: priority))
+        try submit(
+            Pool.Request(
+                load: loadCount, key: key, needsFresh: needsFresh, goesFirst: needsFresh, priority: priority))
     }
 
     private mutating func submit(_ request: Pool.Request) throws {
@@ -102,7 +104,9 @@ struct FTPPoolModel {
     mutating func findReusedUnusable() throws {
         guard let (id, request) = reused else { return }
         try close(id)
-        try submit(request)
+        var again = request
+        again.goesFirst = true
+        try submit(again)
     }
 
     mutating func closeIdle() throws { for id in idles { try close(id) } }
@@ -144,15 +148,15 @@ struct FTPPoolModel {
 
     /// From the last to the first: whether the load had a connection before, its priority, and its age.
     private static func rank(_ request: Pool.Request) -> (Int, Float, Pool.LoadID) {
-        (request.needsFresh ? 1 : 0, request.needsFresh ? 0 : request.priority, .max - request.load)
+        (request.goesFirst ? 1 : 0, request.goesFirst ? 0 : request.priority, .max - request.load)
     }
 
-    /// The first one goes first, but for one that came just now.
+    /// The first one goes first, but for one that came just now and had a connection before.
     private mutating func take(_ request: Pool.Request) throws {
         guard let index = waiting.firstIndex(of: request) else { throw Flaw("waits not", request.load) }
         let isNew = index == waiting.count - 1 && !log.contains("\(request.load) waits no more")
         let first = waiting.max { Self.rank($0) < Self.rank($1) }
-        guard request == first || isNew else { throw Flaw("is before its turn", request.load) }
+        guard request == first || isNew && request.goesFirst else { throw Flaw("is before its turn", request.load) }
         waiting.remove(at: index)
     }
 

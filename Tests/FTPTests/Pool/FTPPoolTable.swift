@@ -73,8 +73,8 @@ enum FTPPoolTable {
         ada; bob; bob; ada | closed while idle |  | connections 2, idle 0, waiting 2
         ada; bob; bob; ada | found to be closed |  | connections 2, idle 0, waiting 2
         ada; bob; bob; ada | serve |  | connections 2, idle 0, waiting 2
-        ada; ada; bob; closed in use | ada | open 4 | connections 2, idle 0, waiting 1
-        ada; ada; bob; closed in use | bob | open 4 | connections 2, idle 0, waiting 1
+        ada; ada; bob; closed in use | ada | 4 waits | connections 1, idle 0, waiting 2
+        ada; ada; bob; closed in use | bob | 4 waits | connections 1, idle 0, waiting 2
         ada; ada; bob; closed in use | ada, not on a used one | open 4 | connections 2, idle 0, waiting 1
         ada; ada; bob; closed in use | withdrawn |  | connections 1, idle 0, waiting 0
         ada; ada; bob; closed in use | ready again | 3 waits no more, open 3 | connections 2, idle 1, waiting 0

@@ -16,14 +16,16 @@ struct FTPConnectionPool: Sendable, CustomStringConvertible {
         let key: FTPConnectionKey
         /// Whether a new connection is required, rather than one that was used before.
         var needsFresh = false
+        /// Whether the load was on a connection before, and gets a place before the loads that wait.
+        var goesFirst = false
         /// The priority of the load's task.
         var priority: Float = 0.5
 
         /// Whether the request gets a connection before another one, as requests do that wait for HTTP connections: those
         /// that were on a connection before come first, then those with a higher priority, and then the older ones.
         fileprivate func precedes(_ other: Request) -> Bool {
-            if needsFresh != other.needsFresh { return needsFresh }
-            if !needsFresh, priority != other.priority { return priority > other.priority }
+            if goesFirst != other.goesFirst { return goesFirst }
+            if !goesFirst, priority != other.priority { return priority > other.priority }
             return load < other.load
         }
     }
@@ -59,7 +61,7 @@ struct FTPConnectionPool: Sendable, CustomStringConvertible {
     // MARK: Loads
 
     mutating func submit(_ request: Request) -> [Action] {
-        if let actions = assign(request) { return actions }
+        if waiting.isEmpty || request.goesFirst, let actions = assign(request) { return actions }
         insert(request)
         return [.reportQueued(request.load, true)]
     }

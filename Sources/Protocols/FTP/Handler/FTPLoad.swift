@@ -213,8 +213,10 @@ extension FTPLoad: QueuedLoad {
 
     var tunnelRequester: TunnelRequester? { receiver.map { TunnelRequester(urlRequest, resources, $0) } }
 
-    /// - Parameter needsFresh: whether a new connection is required, rather than one that was used before.
-    private func submit(_ plan: Plan, needsFresh: Bool = false) {
+    /// - Parameters:
+    ///   - needsFresh: whether a new connection is required, rather than one that was used before.
+    ///   - goesFirst: whether the load had a connection, and gets a place before the loads that wait.
+    private func submit(_ plan: Plan, needsFresh: Bool = false, goesFirst: Bool = false) {
         state = .waiting(plan)
         // The task's own delegate decides about TLS, and answers the proxy's challenges.
         let isDecided = plan.request.server.security != .none || plan.routes.current != nil
@@ -222,7 +224,7 @@ extension FTPLoad: QueuedLoad {
             server: plan.request.server, user: plan.login.user, password: plan.login.password,
             proxy: plan.routes.current, use: session.use.narrowed(by: urlRequest),
             decider: isDecided ? receiver?.challengeDelegate.map { ConnectionDecider($0) } : nil)
-        session.submit(self, key, needsFresh: needsFresh)
+        session.submit(self, key, needsFresh: needsFresh, goesFirst: goesFirst)
     }
 
     /// Uses the connection that the pool assigned: a connection on which the user is logged in, or a new one.
@@ -242,14 +244,14 @@ extension FTPLoad: QueuedLoad {
             session.proxies.proxyDidFail(plan.routes.current, error)
             if plan.routes.takeNext(after: error) {
                 note(.retried(.anotherRoute), "\(error)")
-                return submit(plan)
+                return submit(plan, goesFirst: true)
             }
             fail(plan.routes.failure(error))
         // The server has closed a connection that was idle for a while (RFC 959 §4.2.2, 421).
         case .transferring(let transfer) where timings.isReusedConnection && timings.requestEnd == nil:
             transfer.stop()
             note(.retried(.connectionLost), "\(error)")
-            submit(transfer.plan, needsFresh: true)
+            submit(transfer.plan, needsFresh: true, goesFirst: true)
         case .connecting, .transferring: fail(error)
         case .new, .findingRoutes, .waiting, .asking, .over: break
         }

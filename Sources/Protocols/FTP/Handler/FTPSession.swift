@@ -67,10 +67,10 @@ final class FTPSession: SessionResource {
     // MARK: Connections
 
     /// Assigns a connection to a load, at once or when one becomes available.
-    func submit(_ load: FTPLoad, _ key: FTPConnectionKey, needsFresh: Bool) {
+    func submit(_ load: FTPLoad, _ key: FTPConnectionKey, needsFresh: Bool, goesFirst: Bool) {
         loads[load.number] = load
         let request = FTPConnectionPool.Request(
-            load: load.number, key: key, needsFresh: needsFresh, priority: load.priority)
+            load: load.number, key: key, needsFresh: needsFresh, goesFirst: goesFirst, priority: load.priority)
         run(key.server) { $0.submit(request) }
     }
 
@@ -118,7 +118,9 @@ final class FTPSession: SessionResource {
         case .reuse(let id, let request):
             guard let connection = connections[id], connection.isUsable else {
                 connections[id]?.close(.lost)
-                return run(server) { $0.submit(request) }
+                var again = request
+                again.goesFirst = true
+                return run(server) { $0.submit(again) }
             }
             assign(connection, to: request.load)
         case .close(let id): connections[id]?.close(.idle)
