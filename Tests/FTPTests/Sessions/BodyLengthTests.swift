@@ -18,6 +18,7 @@ import Testing
         try await withTimeout { [request] in
             let outcome = await session.outcome(request)
             #expect(outcome == (length.isRight ? .loaded([]) : .failed(.requestBodyStreamExhausted)))
+            #expect(await server.step(of: ["end", "lost"]) == (length.isRight ? "end" : "lost"))
             // The server is still there for others.
             #expect(await session.outcome(server.url()) == .loaded(FaultyFTPServer.file))
         }

@@ -7,7 +7,8 @@ import LoadingKitLoopbackServer
 package final class FaultyFTPServer: Sendable {
     /// The server's fault.
     package struct Fault: Sendable, Hashable {
-        /// The step at which it is done: a command's name, `greeting`, or `end` for the reply after the data.
+        /// The step at which it is done: a command's name, `greeting`, `end` for the reply after the data, or `lost`
+        /// for that after an upload's data connection was reset.
         package var step: String
         package var act: Act
 
@@ -111,6 +112,11 @@ package final class FaultyFTPServer: Sendable {
 
     /// Suspends until a step begins.
     package func step(_ name: String) async { _ = await recorder.contents { $0.contains(name) } }
+
+    /// Suspends until one of these steps has begun, and returns it.
+    package func step(of names: [String]) async -> String? {
+        await recorder.contents { steps in names.contains { steps.contains($0) } }.first { names.contains($0) }
+    }
 
     /// Has further faults happen.
     package func add(_ more: [Fault]) { faults.update { $0 += more } }
@@ -220,6 +226,7 @@ private final class Session {
         guard data.done.waitBlocking(interruptedBy: stopping) else { throw Ended() }
         data.stop()
         if data.isRefused { return try send("522 TLS has to be resumed\r\n") }
+        if data.isLost { return try perform("lost") { try send("426 the data connection is lost\r\n") } }
         if fault == .closeControlAfterData { throw Ended() }
         if fault != .endBeforeData { try perform("end") { try send("226 done\r\n") } }
     }
@@ -314,11 +321,12 @@ private final class DataPort: Sendable {
     private let go = Signal()
     private let work = Box(Work())
     private let isRefusing = Box(false)
+    private let hasLost = Box(false)
     private let acceptor: ConnectionAcceptor
 
     init(stopping: Signal) throws {
         acceptor = try ConnectionAcceptor(.ipv4(), limit: .init(connections: 1, overflow: .refuse)) {
-            [go, done, work, isRefusing] socket, _ in
+            [go, done, work, isRefusing, hasLost] socket, _ in
             defer { done.fire() }
             guard go.waitBlocking(interruptedBy: stopping) else { return }
             do {
@@ -331,11 +339,14 @@ private final class DataPort: Sendable {
                     try socket.write(bytes)
                 } else {
                     var rest = work.value.count
+                    hasLost.value = true
                     while rest > 0 {
                         let received = try socket.read(atMost: min(rest, 16_384)).count
-                        guard received > 0 else { return }
+                        guard received > 0 else { break }
                         rest -= received
                     }
+                    hasLost.value = false
+                    if rest > 0 { return }
                 }
                 switch work.value.ending {
                 case .close: break
@@ -355,6 +366,9 @@ private final class DataPort: Sendable {
 
     /// Whether the data connection was refused, because it did not resume a TLS session.
     var isRefused: Bool { isRefusing.value }
+
+    /// Whether an upload's data connection has ended with an error, and not with the end of the file.
+    var isLost: Bool { hasLost.value }
 
     func serve(_ bytes: [UInt8]?, _ tls: FaultyFTPServer.TLS?, ending: Ending = .close) {
         work.value = Work(bytes: bytes, tls: tls, ending: ending)

@@ -213,6 +213,16 @@ package final class ByteStream {
         socket.close()
     }
 
+    /// Ends the connection with a reset, and TLS without `close_notify`: the peer must not take the bytes so far for
+    /// all. The handler gets no further events.
+    package func abort() {
+        assert(loop.isCurrent)
+        guard !socket.isClosed else { return }
+        handler = nil
+        SystemCalls.resetWhenClosed(socket.descriptor)
+        socket.close()
+    }
+
     /// Closes the stream as soon as the socket has taken all bytes that counted as written, if the peer takes them in time.
     /// The handler gets no further events. A further call has no effect.
     package func closeWhenSent() {

@@ -182,6 +182,14 @@ extension SystemCalls {
         }
     }
 
+    /// Has the close of a socket reset its connection. Bytes that were not sent are dropped.
+    static func resetWhenClosed(_ descriptor: Int32) {
+        var value = linger(l_onoff: 1, l_linger: 0)
+        _ = call(.setsockopt) {
+            Int(Glibc.setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &value, socklen_t(MemoryLayout<linger>.size)))
+        }
+    }
+
     /// Has a socket send and receive by one network interface only.
     static func bind(_ descriptor: Int32, toInterface name: String) -> Int {
         call(.setsockopt) {

@@ -18,11 +18,12 @@ enum FTPLink {
     /// The stream that can be used; nil if there is none yet, or no more.
     var stream: ByteStream? { if case .open(let stream) = self { stream } else { nil } }
 
-    mutating func close() {
+    /// - Parameter resets: whether the server must not take the connection's end for that of a file.
+    mutating func close(resets: Bool = false) {
         switch self {
         case .none, .closed: return
         case .making(let pending): pending.cancel()
-        case .connected(let stream), .open(let stream): stream.close()
+        case .connected(let stream), .open(let stream): resets ? stream.abort() : stream.close()
         }
         self = .closed(nil)
     }

@@ -225,8 +225,8 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
         if isOpen { session.events.note(.connectionClosed(end), connection: number) }
         // QUIT is a courtesy to the server (RFC 959 §4.1.1). The client does not wait for the reply.
         if isReady, let stream = control.stream { _ = Array("QUIT\r\n".utf8).withUnsafeBytes { stream.write($0) } }
+        data.close(resets: load?.endsDataWithReset ?? false)
         control.close()
-        data.close()
         machine.connectionDidClose()
         idleTimer?.cancel()
         if let question { load?.receiver?.withdraw(question) }

@@ -46,12 +46,27 @@ extension FTPLoad {
             return range.map { Int64($0.count) } ?? facts.size
         }
 
+        /// Whether the data connection must end with a reset, as bytes of an upload are missing: its orderly end tells
+        /// the server that the file is complete.
+        var endsDataWithReset: Bool {
+            switch request.transfer.operation {
+            case .store, .append:
+                if case .sent = phase { connection.data.stream?.hasUnsentBytes == true } else { true }
+            case .retrieve, .list, .inspect, .makeDirectory: false
+            }
+        }
+
         /// Stops receiving and sending.
         func stop() {
             if case .notSent(_, let timer) = phase { timer.cancel() }
-            connection.data.close()
+            connection.data.close(resets: endsDataWithReset)
             request.body.abandon()
         }
+    }
+
+    /// Whether the end of the data connection must not complete an upload.
+    var endsDataWithReset: Bool {
+        if case .transferring(let transfer) = state { transfer.endsDataWithReset } else { false }
     }
 
     func beginTransfer(_ plan: Plan, _ connection: FTPConnection, isReused: Bool) {
@@ -244,7 +259,7 @@ extension FTPLoad {
     }
 
     private func didNotSend(_ failure: TransportError, _ transfer: Transfer) {
-        transfer.connection.data.close()
+        transfer.connection.data.close(resets: true)
         // The server's reply about a data connection that it closed arrives at once, if there is one.
         let time = session.loop.now.advanced(bySeconds: 1)
         transfer.phase = .notSent(failure, session.loop.schedule(at: time) { [weak self] in self?.fail(failure) })
