@@ -119,6 +119,7 @@ import Testing
                 defer { service.stop() }
                 let program = TestProgram(service, try harness.description())
                 try await program.perform(.flush)
+                #expect(stores.openedCount == 1, "no session was made to write nothing")
                 await stores.flush()
                 #expect(stores.contents == ["u", "n", "h.example"])
                 try await program.perform(.reset)
@@ -137,6 +138,8 @@ import Testing
             private let opened = Recorder<SessionSettings>()
 
             init(folder: URL) { self.folder = folder }
+
+            var openedCount: Int { opened.snapshot.count }
 
             /// Opens them anew.
             func configuration() -> URLSessionConfiguration {

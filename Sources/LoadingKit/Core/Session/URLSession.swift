@@ -116,7 +116,8 @@ open class URLSession: NSObject, NSCopying, @unchecked Sendable {  // constants,
 
     /// Writes cookies, credentials and responses to disk, and makes later requests open new connections; files of
     /// trusted authorities and revocation lists are read again if they have changed. The handler is called on the
-    /// delegate queue, when everything is written, or could not be written.
+    /// delegate queue, when everything that this process has is written, or could not be written. The daemon of
+    /// background sessions is asked to write what it has received, such as cookies, and is not waited for.
     open func flush(completionHandler: @escaping @Sendable () -> Void) { flush(.flush, completionHandler) }
 
     /// - Parameter command: The command of a background session to the performer of its transfers.

@@ -24,8 +24,8 @@ extension TransferService {
             return completion(nil)
         case (.reset, _):
             do { try urlSession(of: session).reset {} } catch { return completion(error) }
-        case (.flush, _):
-            do { try urlSession(of: session).flush {} } catch { return completion(error) }
+        // Without a session there is nothing to write.
+        case (.flush, _): session.urlSession?.flush {}
         case (_, nil): reportIfLost(command.transfer, session)
         // The first command ends the transfer.
         case (.cancel, let transfer?) where transfer.isMakingResumeData: break
