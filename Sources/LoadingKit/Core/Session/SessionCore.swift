@@ -151,7 +151,9 @@ package final class SessionCore: LiveSession, @unchecked Sendable {  // confined
         }
     }
 
-    func priorityDidChange(_ task: URLSessionTask) { loop.perform { task.queuedLoad?.priorityDidChange() } }
+    func priorityDidChange(_ task: URLSessionTask) {
+        loop.perform { for load in task.queuedLoads { load.priorityDidChange() } }
+    }
 
     private func followState(of task: URLSessionTask) {
         loop.perform {

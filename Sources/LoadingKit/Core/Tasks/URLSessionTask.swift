@@ -30,8 +30,9 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     /// Whether a program's handler loads for the task. Used only on the session's event loop.
     @exclusivity(unchecked) nonisolated(unsafe) package var hasProgramsHandler = false
 
-    /// The load whose request waits, or has waited, for a connection. Used only on the session's event loop.
-    @exclusivity(unchecked) nonisolated(unsafe) package var queuedLoad: (any QueuedLoad)?
+    /// The loads whose requests wait, or have waited, for a connection: several where an interceptor forwards more than
+    /// one. Used only on the session's event loop.
+    @exclusivity(unchecked) private(set) nonisolated(unsafe) var queuedLoads: [any QueuedLoad] = []
 
     /// Called on the session's event loop with the heads of the task's messages. Set before the task is resumed.
     @exclusivity(unchecked) nonisolated(unsafe) package var observeMessages: (@Sendable (MessageEvent) -> Void)?
@@ -427,6 +428,19 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
 }
 
 extension URLSessionTask: MailboxTask {}
+
+// On the loop.
+extension URLSessionTask {
+    /// A load waits for a connection, and follows the task's priority until it leaves the queue.
+    package func loadIsQueued(_ load: any QueuedLoad) {
+        if !queuedLoads.contains(where: { $0 === load }) { queuedLoads.append(load) }
+    }
+
+    package func loadDidLeaveQueue(_ load: any QueuedLoad) {
+        // Most loads have never waited.
+        if !queuedLoads.isEmpty { queuedLoads.removeAll { $0 === load } }
+    }
+}
 
 extension TaskLifecycle {
     var state: URLSessionTask.State {

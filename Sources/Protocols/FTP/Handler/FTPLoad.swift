@@ -174,7 +174,7 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
         if case .over = last { return }
         session.events.transactionDidEnd(timings.traffic)
         (state, held) = (.over, nil)
-        if resources.task.queuedLoad === self { resources.task.queuedLoad = nil }
+        resources.task.loadDidLeaveQueue(self)
         switch last {
         case .new, .asking, .over: break
         case .findingRoutes: session.proxies.withdraw(number)
@@ -199,7 +199,7 @@ extension FTPLoad: QueuedLoad {
     func setQueued(_ isQueued: Bool) {
         if isQueued {
             note(.queued)
-            resources.task.queuedLoad = self
+            resources.task.loadIsQueued(self)
         }
         receiver?.queueStateDidChange(isQueued: isQueued)
     }

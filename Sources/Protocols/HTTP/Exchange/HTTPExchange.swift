@@ -199,7 +199,7 @@ final class HTTPExchange: LoopHandler, QueuedLoad, @unchecked Sendable {  // con
         receiver = nil
         if case .stream(let reader, _) = content { reader.abandon() }
         authentication.end()
-        if resources.task.queuedLoad === self { resources.task.queuedLoad = nil }
+        resources.task.loadDidLeaveQueue(self)
         switch last {
         case .queued: session.withdraw(self)
         case .active(let stream), .redirecting(let stream, _), .restarting(let stream): stream.abandon(number)
@@ -295,7 +295,7 @@ final class HTTPExchange: LoopHandler, QueuedLoad, @unchecked Sendable {  // con
     /// Whether the exchange waits because no connection is free and none may be opened.
     func setQueued(_ isQueued: Bool) {
         if isQueued, !isInQueue { note(.queued) }
-        if isQueued { resources.task.queuedLoad = self }
+        if isQueued { resources.task.loadIsQueued(self) }
         isInQueue = isQueued
         receiver?.queueStateDidChange(isQueued: isQueued)
     }

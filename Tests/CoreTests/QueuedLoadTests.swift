@@ -1,0 +1,30 @@
+import Foundation
+import Testing
+
+@testable import LoadingKitCore
+
+/// A task has several loads that wait for connections where an interceptor forwards more than once.
+@Suite struct QueuedLoadTests {
+    private final class Load: QueuedLoad, @unchecked Sendable {  // confined to the session's loop
+        var changeCount = 0
+
+        func priorityDidChange() { changeCount += 1 }
+    }
+
+    @Test func eachLoadThatWaitsFollowsTheTasksPriority() async throws {
+        let session = URLSession(configuration: URLSessionConfiguration())
+        defer { session.invalidateAndCancel() }
+        let task = session.dataTask(with: try #require(URL(string: "none:")))
+        let loop = session.core.loop
+        let counts = await withCheckedContinuation { done in
+            loop.execute {
+                let loads = (0..<3).map { _ in Load() }
+                for load in loads + loads.prefix(1) { task.loadIsQueued(load) }
+                task.loadDidLeaveQueue(loads[2])
+                task.priority = 1
+                loop.execute { done.resume(returning: loads.map(\.changeCount)) }
+            }
+        }
+        #expect(counts == [1, 1, 0])
+    }
+}
