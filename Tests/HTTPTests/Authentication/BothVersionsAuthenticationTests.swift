@@ -196,7 +196,7 @@ import Testing
 
     /// A credential that is refused without a challenge, or with none that can be answered, is not remembered, and no
     /// longer remembered after that.
-    @Test(arguments: BothVersions.all, ["", "Unknown x=y"])
+    @Test(arguments: BothVersions.all, ["", "Unknown x=y", "Unknown realm=r", "Unknown realm=other, Unknown realm=r"])
     func aRefusalWithoutAChallenge(version: String, unknown: String) async throws {
         let (accepted, given) = (Box("Basic dTpw"), Box(Self.wrong))
         let answerer = ChallengeAnswerer { _ in (.useCredential, given.value) }
@@ -219,6 +219,23 @@ import Testing
             accepted.value = "another"
             for _ in 0..<2 { #expect(await session.outcome(server, "/") == Self.refused) }
             #expect(answerer.seen.count == 3)
+        }
+    }
+
+    /// A challenge that cannot be answered, for another realm, does not refuse the remembered credential.
+    @Test(arguments: BothVersions.all) func anUnknownSchemeOfAnotherRealm(version: String) async throws {
+        let answerer = ChallengeAnswerer("u", "p")
+        let route: LoopbackServer.Route = { request in
+            let isOther = request.path == "/api"
+            if !isOther, request.fields[.authorization] == "Basic dTpw" { return .text("in") }
+            return ServerResponse.text("refused", status: 401)
+                .adding("WWW-Authenticate", isOther ? "Bearer realm=\"api\"" : Self.basic)
+        }
+        try await BothVersions.withServer(version, route, delegate: answerer) { session, server in
+            #expect(await session.outcome(server, "/") == .ok("in"))
+            #expect(await session.outcome(server, "/api") == Self.refused)
+            #expect(await session.outcome(server, "/") == .ok("in"))
+            #expect(server.requests.snapshot.map(\.path) == ["/", "/", "/api", "/"])
         }
     }
 

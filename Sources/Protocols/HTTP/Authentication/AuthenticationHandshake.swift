@@ -270,18 +270,20 @@ final class AuthenticationHandshake {
         guard answerCount < Self.maximumAnswers else { return settle(.deliver) }
         answerCount += 1
         let answer = Answer(
-            offers: context.offers(challenges), response: response, connection: connection, receiver: receiver,
-            stepDidChange: stepDidChange, decide: settle)
+            challenges: challenges, offers: context.offers(challenges), response: response, connection: connection,
+            receiver: receiver, stepDidChange: stepDidChange, decide: settle)
         guard let last = inUse, last.value != nil else { return choose(answer) }
         if continueHandshake(last, answer.offers) {
-            return trySending(answer) { [weak self] in self?.noteFailure(of: last, answer.offers) }
+            return trySending(answer) { [weak self] in self?.noteFailure(of: last, answer) }
         }
-        noteFailure(of: last, answer.offers)
+        noteFailure(of: last, answer)
         choose(answer)
     }
 
     /// Challenges that await an answer.
     private struct Answer {
+        let challenges: [HTTPAuthenticationChallenge]
+        /// The challenges that can be answered.
         let offers: [AuthenticationOffer]
         let response: HTTPURLResponse?
         let connection: ConnectionInfo?
@@ -314,11 +316,14 @@ final class AuthenticationHandshake {
         return true
     }
 
-    /// A credential that was sent before a challenge has not failed if it was for another realm. Without an offer
-    /// there is no other realm, and a request without the credential gets a challenge that can be answered.
-    private func noteFailure(of last: CredentialInUse, _ offers: [AuthenticationOffer]) {
-        let refusing = offers.first { $0.refuses(last.offer) }?.space
-        if refusing != nil || offers.isEmpty {
+    /// A credential that was sent before a challenge has not failed if it was for another realm. Where no challenge can
+    /// be answered, and none names another realm, the next request is sent without the credential: it gets a challenge
+    /// that can be answered.
+    private func noteFailure(of last: CredentialInUse, _ answer: Answer) {
+        let refusing = answer.offers.first { $0.refuses(last.offer) }?.space
+        let realms = answer.challenges.compactMap { $0["realm"] }
+        let isOfRealm = realms.isEmpty || realms.contains { $0 == last.offer.space.realm }
+        if refusing != nil || answer.offers.isEmpty && isOfRealm {
             context.memory.forget(last.credential, in: last.offer.space, at: context.site)
         }
         guard let space = refusing ?? (last.isRemembered ? nil : last.offer.space) else { return }
