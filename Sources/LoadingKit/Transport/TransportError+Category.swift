@@ -12,7 +12,7 @@ extension TransportError: LayerError {
         case .refused, .configuration: .cannotConnect
         case .certificate(let failure): failure.category
         case .alert(let alert, let use): alert.category(use)
-        case .handshake, .plainTextPeer: .secureConnectionFailed
+        case .handshake, .handshakeClosed, .plainTextPeer: .secureConnectionFailed
         case .truncated: .connectionLost
         case .systemCall:
             switch phase {
@@ -30,7 +30,11 @@ extension TransportError {
 
     /// Whether the connection broke in the TLS handshake, for a reason that has nothing to do with TLS.
     package var isBrokenHandshake: Bool {
-        if case .systemCall = cause { phase == .tls } else { false }
+        switch cause {
+        case .handshakeClosed: true
+        case .systemCall: phase == .tls
+        case _: false
+        }
     }
 }
 

@@ -45,20 +45,26 @@ struct ResumableUploadTests {
         }
     }
 
-    /// A reset leaves the upload as it is. A certificate that is refused ends it.
-    @Test("go on where a TLS handshake is reset", arguments: [true, false])
-    func brokenHandshakes(_ isReset: Bool) async throws {
+    /// A lost connection leaves the upload as it is. A certificate that is refused ends it.
+    @Test("go on where a TLS handshake is reset or closed", arguments: ["reset", "closed", "refused"])
+    func brokenHandshakes(_ end: String) async throws {
         let authority = try CertificateAuthority()
         let identity = TLSServerOptions(try authority.issue())
         let stranger = TLSServerOptions(try CertificateAuthority().issue())
         let observer = UploadObserver(UploadPeer(), nil)
+        let second: [ScriptedPeer.Step] =
+            switch end {
+            case "reset": [.expectAnything, .reset]
+            case "closed": [.expectAnything, .halfClose, .readUntilClose]
+            case _: [.startTLS(stranger), .readUntilClose]
+            }
         let peer = try ScriptedPeer(scripts: [
             [
                 .startTLS(identity), .expectRequest,
                 .send("HTTP/1.1 104 Go\r\nLocation: /uploads/1\r\nUpload-Draft-Interop-Version: 6\r\n\r\n"),
                 .waitFor(observer.interimSeen), .reset,
             ],
-            isReset ? [.expectAnything, .reset] : [.startTLS(stranger), .readUntilClose],
+            second,
             [
                 .startTLS(identity), .expectRequest,
                 .send("HTTP/1.1 204 No Content\r\nUpload-Offset: 4\r\nUpload-Complete: ?1\r\n\r\n"),
@@ -75,8 +81,8 @@ struct ResumableUploadTests {
             task.delegate = observer
             task.resume()
             let errors = await observer.errors.count(reaches: 1)
-            #expect(errors.map { $0?.code } == [isReset ? nil : .serverCertificateHasUnknownRoot])
-            #expect(peer.requests.snapshot.map(\.method) == (isReset ? ["POST", "HEAD"] : ["POST"]))
+            #expect(errors.map { $0?.code } == [end == "refused" ? .serverCertificateHasUnknownRoot : nil])
+            #expect(peer.requests.snapshot.map(\.method) == (end == "refused" ? ["POST"] : ["POST", "HEAD"]))
         }
     }
 

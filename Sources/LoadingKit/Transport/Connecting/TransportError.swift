@@ -25,6 +25,8 @@ package struct TransportError: Error, Sendable, Hashable {
         case certificate(CertificateFailure)
         /// The TLS handshake or a TLS record was invalid; with OpenSSL's text.
         case handshake(String)
+        /// The peer closed the connection during the TLS handshake; with the moment in words.
+        case handshakeClosed(String)
         case alert(TLSAlert, ClientCertificateUse)
         /// The peer does not use TLS on this port.
         case plainTextPeer
@@ -136,7 +138,7 @@ extension TransportError.Cause: CustomStringConvertible {
         case .notAllowed(.expensive, let interface):
             "the connection would use \(interface), an expensive interface, and allowsExpensiveNetworkAccess is false"
         case .certificate(let failure): failure.description
-        case .handshake(let text): "the TLS exchange failed (\(text))"
+        case .handshake(let text), .handshakeClosed(let text): "the TLS exchange failed (\(text))"
         case .alert(let alert, let use): Self.text(alert, use)
         case .plainTextPeer: "the peer answered in plain text, not TLS"
         case .truncated: "the peer ended the connection without TLS's closing message; bytes may be missing"

@@ -85,7 +85,7 @@ final class TLSHandshake: EventSource {
     private func noteWhileAwaitingDecision(_ events: UInt32) {
         guard Socket.meansHangUp(events) else { return }
         socket.close()
-        end(.failure(.handshake("the peer closed the connection while the program decided about the handshake")))
+        end(.failure(.handshakeClosed("the peer closed the connection while the program decided about the handshake")))
     }
 
     private func end(_ outcome: Outcome) {

@@ -137,7 +137,7 @@ final class TLSSession {
         }
         // A TLS record begins with a byte from 20 to 24 (RFC 8446 §5.1); a line of text does not.
         if let byte = bio.firstByte, (0x20...0x7E).contains(byte) { return .plainTextPeer }
-        if bio.sawEnd { return .handshake("the peer closed the connection during the handshake") }
+        if bio.sawEnd { return .handshakeClosed("the peer closed the connection during the handshake") }
         return tlsFailure()
     }
 
