@@ -36,6 +36,11 @@ package struct ProxyError: Error, Hashable, CustomStringConvertible {
         self.cause = cause
     }
 
+    /// Whether there is no network by which the proxy can be reached, or the load excludes it.
+    var isLackOfNetwork: Bool {
+        if case .unreachable(let error) = cause { error.category == .noNetwork } else { false }
+    }
+
     package var description: String {
         "The proxy \(proxy.description) did not connect to \(destination): \(cause.text)"
     }
@@ -47,7 +52,7 @@ extension LoadFailure {
             switch error.cause {
             case .authentication: .userAuthenticationRequired
             case .unanswered: .timedOut
-            case .unreachable(let error) where error.category == .noNetwork: .notConnectedToInternet
+            case .unreachable where error.isLackOfNetwork: .notConnectedToInternet
             case .unreachable, .silent, .status, .refused, .malformed, .closed, .unusableName: .cannotConnectToHost
             }
         self.init(code, error.description, unavailability: error.cause.unavailability)

@@ -59,9 +59,11 @@ package final class ProxyFinder: @unchecked Sendable {  // confined to `loop`, e
     }
 
     /// Records that a connection through a route has failed. If the proxy itself is the reason, it is tried after the
-    /// others for a while.
+    /// others for a while. A lack of networks is not the proxy's failure: the load may exclude the one that leads to
+    /// the proxy.
     package func proxyDidFail(_ proxy: Proxy?, _ error: any Error) {
-        guard rules.asksResolver, let proxy, let error = error as? ProxyError, error.isOfProxy, error.cause != .silent
+        guard rules.asksResolver, let proxy, let error = error as? ProxyError, error.isOfProxy, error.cause != .silent,
+            !error.isLackOfNetwork
         else { return }
         avoided = avoided.filter { $0.value > loop.now }
         avoided[proxy] = loop.now.advanced(bySeconds: Self.avoidance)

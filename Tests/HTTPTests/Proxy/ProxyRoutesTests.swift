@@ -1,9 +1,12 @@
 import Foundation
 import LoadingKit
 import LoadingKitLoopbackServer
+import LoadingKitProxies
 import LoadingKitTransport
 import TestSupport
 import Testing
+
+@testable import LoadingKitHTTP
 
 /// Several proxies that are tried in turn.
 @Suite(.usesPeers) struct ProxyRoutesTests {
@@ -234,6 +237,36 @@ import Testing
             time.advance(by: .seconds(301))
             await load(3)
             #expect(first.connections.count == 2 && second.connections.count == 2)
+        }
+    }
+
+    /// A load that excludes the network to a proxy says nothing about the proxy, which other loads may reach.
+    @Test func anExcludedNetworkIsNoFailureOfTheProxy() async throws {
+        let (first, second) = (try ScriptedPeer(Self.forward), try ScriptedPeer(Self.forward))
+        defer {
+            first.stop()
+            second.stop()
+        }
+        let choices = [ProxyChoice(to: first), ProxyChoice(to: second)]
+        let proxy = try #require(choices[0].server)
+        let causes: [(TransportError.Cause, requests: [Int])] = [
+            (.notAllowed(.expensive, interface: "wwan0"), [1, 0]), (.refused, [1, 1]),
+        ]
+        try await withTimeout {
+            let session = Self.session(choices)
+            for (cause, requests) in causes {
+                let error = ProxyError(
+                    proxy: proxy, destination: "h.example:80",
+                    cause: .unreachable(TransportError(.connect, "127.0.0.1", cause)))
+                await withCheckedContinuation { done in
+                    session.core.loop.execute {
+                        HTTPSession.of(session.core).proxies.proxyDidFail(proxy, error)
+                        done.resume()
+                    }
+                }
+                #expect(await session.outcome(of: "http://h.example/") == .ok("proxied"))
+                #expect([first.requests.count, second.requests.count] == requests)
+            }
         }
     }
 
