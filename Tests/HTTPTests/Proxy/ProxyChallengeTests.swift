@@ -72,6 +72,25 @@ import Testing
         #expect((challenge.failureResponse as? HTTPURLResponse)?.statusCode == 407)
     }
 
+    /// A credential that the proxy refuses without a challenge is not remembered any longer.
+    @Test func aRefusalWithoutAChallenge() async throws {
+        let peer = try ScriptedPeer([
+            .expectRequest, Self.refusal(), .expectRequest, .respond("in"),
+            .expectRequest, .send("HTTP/1.1 407 Who\r\nContent-Length: 2\r\n\r\nno"), .expectRequest, .respond("in"),
+        ])
+        defer { peer.stop() }
+        let answerer = ChallengeAnswerer { _ in Self.accepted }
+        try await withTimeout {
+            let session = Self.session(peer, delegate: answerer)
+            let request = try Self.request("http://h.example/")
+            for outcome in [Outcome.ok("in"), .loaded(status: 407, body: "no"), .ok("in")] {
+                #expect(await session.outcome(request) == outcome)
+            }
+            let sent = peer.requests.snapshot.map { $0[field: "Proxy-Authorization"] }
+            #expect(sent == [nil, Self.me, Self.me, nil])
+        }
+    }
+
     /// The next request is on the same connection where the proxy keeps it, else on another. Later tunnels need no
     /// challenge.
     @Test(arguments: [false, true]) func aTunnelIsAskedForAgain(closes: Bool) async throws {

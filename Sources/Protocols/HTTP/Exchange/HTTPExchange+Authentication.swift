@@ -52,7 +52,11 @@ extension HTTPExchange {
                 ChallengingResponse(stream, head, to: request, hasBody: hasBody, next: .answer(handshake)))
             return true
         }
-        if isProxys { return false }
+        if isProxys {
+            // A refusal without a challenge.
+            _ = try? authentication.proxy.handshake?.serverDidAccept(head.fields, status: head.status)
+            return false
+        }
         guard isBodyWithheld else {
             transaction.bodyCheck = try authentication.server.handshake?.serverDidAccept(
                 head.fields, status: head.status)
