@@ -222,9 +222,9 @@ package final class Resolver: Sendable {
         }
     }
 
-    /// Forgets all answers: a name may have other addresses in another network. Answers to lookups that are under way are
-    /// delivered to the requests that wait for them, and not kept; later requests begin others. Of several calls for
-    /// one change of the networks, the first counts.
+    /// Forgets all answers: a name may have other addresses in another network. Answers to lookups that are under way
+    /// are delivered to the requests that wait for them, and not kept; later requests begin others. Of several calls
+    /// for one change of the networks, the first counts.
     package func forget() {
         let now = time.now
         names.withLock { names in if !names.hasForgotten(now) { names.forget(now) } }
