@@ -92,9 +92,11 @@ import Testing
     }
 
     /// A session whose delegate has a method for tasks alone, and its cache's time.
-    private static func tasksSession(_ authority: CertificateAuthority) -> (session: URLSession, clock: TestWallClock) {
+    private static func tasksSession(
+        _ authority: CertificateAuthority,
+        delegate: any URLSessionDelegate = ChallengeAnswerer(takesTrust: true) { _ in (.performDefaultHandling, nil) }
+    ) -> (session: URLSession, clock: TestWallClock) {
         let clock = TestWallClock()
-        let delegate = ChallengeAnswerer(takesTrust: true) { _ in (.performDefaultHandling, nil) }
         let session = makeSession(delegate: delegate) {
             $0.urlCache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0, diskPath: nil)
             $0.settings.wallClock = clock.wallClock
@@ -187,6 +189,54 @@ import Testing
                 clock.advance(by: 15)
             }
             #expect(peer.requests.count == 1)
+        }
+    }
+
+    /// The stale response is no longer allowed when the task's validation fails.
+    @Test func aServerThatStopsLate() async throws {
+        let authority = try CertificateAuthority()
+        let (isAsked, stops) = (Signal(), Signal())
+        let identity = TLSServerOptions(try authority.issue())
+        let peer = try Self.peer(identity, then: [.expectAnything, .fire(isAsked), .waitFor(stops), .reset])
+        defer { peer.stop() }
+        let (session, clock) = Self.tasksSession(authority)
+        defer { session.invalidateAndCancel() }
+        let request = try Self.request(peer)
+        try await withTimeout {
+            #expect(await session.outcome(request) == .ok("first"))
+            await peer.endedCount(reaches: 1)
+            clock.advance(by: 15)
+            #expect(await session.outcome(request) == .ok("first"))
+            await peer.endedCount(reaches: 2)
+            let last = Task { await session.outcome(request) }
+            await isAsked.wait()
+            clock.advance(by: 200)
+            stops.fire()
+            #expect(await last.value == .failed(.secureConnectionFailed))
+        }
+    }
+
+    /// The refusal by the task's delegate is the result, though the stale response is allowed.
+    @Test func theTasksDelegateRefuses() async throws {
+        let authority = try CertificateAuthority()
+        let identity = TLSServerOptions(try authority.issue())
+        let peer = try Self.peer(identity, then: [.startTLS(identity), .readUntilClose])
+        defer { peer.stop() }
+        let isRefused = Box(false)
+        let delegate = ChallengeAnswerer(takesTrust: true) { _ in
+            (isRefused.value ? .cancelAuthenticationChallenge : .performDefaultHandling, nil)
+        }
+        let (session, clock) = Self.tasksSession(authority, delegate: delegate)
+        defer { session.invalidateAndCancel() }
+        let request = try Self.request(peer)
+        try await withTimeout {
+            for ended in 1...2 {
+                #expect(await session.outcome(request) == .ok("first"))
+                await peer.endedCount(reaches: ended)
+                if ended == 1 { clock.advance(by: 15) }
+            }
+            isRefused.value = true
+            #expect(await session.outcome(request) == .failed(.cancelled))
         }
     }
 

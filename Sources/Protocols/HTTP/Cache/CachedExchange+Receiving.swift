@@ -97,17 +97,18 @@ extension CachedExchange: ForwardingReceiver {
 
     /// Answers with the stored response because the server failed, if that is allowed (RFC 5861).
     private func serveInstead(of attempt: Attempt) -> Bool {
-        guard let stored = attempt.stored, let query,
-            mayServeStale
-                || ReuseRule.mayServeOnError(
-                    stored.freshness(now: session.now), stored.control, request: query.control),
+        guard let stored = attempt.stored, let query else { return false }
+        let (freshness, control) = (stored.freshness(now: session.now), stored.control)
+        // The time for a stale response may have passed since the decision.
+        let isStillAllowed = mayServeStale && ReuseRule.verdict(freshness, control, request: query.control) != .validate
+        guard isStillAllowed || ReuseRule.mayServeOnError(freshness, control, request: query.control),
             session.mayAnswer(attempt.exchange, with: stored),
             let answer = StoredAnswer(stored, to: query, now: session.now, isValidated: false)
         else { return false }
         attempt.exchange.end()
         endValidation(.inconclusive)
         // The other decision was noted when it was made.
-        if !mayServeStale { resources.note(.staleIfError, stored.freshnessText(now: session.now)) }
+        if !isStillAllowed { resources.note(.staleIfError, stored.freshnessText(now: session.now)) }
         serve(answer)
         return true
     }
@@ -192,7 +193,7 @@ extension CachedExchange: ForwardingReceiver {
         // certificate, is not an error of the server. A connection that breaks in the handshake is.
         let code = URLError(error, url: nil).code
         let isOfServer = URLError.Code.ofConnection.contains(code) || code == .secureConnectionFailed
-        if attempt.receipt == nil, mayServeStale || isOfServer, serveInstead(of: attempt) { return }
+        if attempt.receipt == nil, isOfServer, serveInstead(of: attempt) { return }
         storeBeginning(of: attempt, code)
         receiver.fail(error)
     }
