@@ -22,6 +22,19 @@ import Testing
         }
     }
 
+    /// As ``Thinker``, with a method for tasks alone.
+    private final class TaskThinker: NSObject, URLSessionTaskDelegate {
+        let answers = Recorder<ChallengeAnswerHandler>()
+
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+            completionHandler: @escaping ChallengeAnswerHandler
+        ) {
+            answers.append(completionHandler)
+            if answers.count == 1 { completionHandler(.performDefaultHandling, nil) }
+        }
+    }
+
     /// Calls `body` when a stale response has been served, and its validation needs a new connection.
     private static func withStaleAnswer(
         _ version: String, delegate: any URLSessionDelegate, isTrusted: Bool = true,
@@ -237,6 +250,59 @@ import Testing
             }
             isRefused.value = true
             #expect(await session.outcome(request) == .failed(.cancelled))
+        }
+    }
+
+    /// The response answers while a task's delegate decides about the connection of the validation that was left to it.
+    @Test func theTasksDelegateThinks() async throws {
+        let authority = try CertificateAuthority()
+        let identity = TLSServerOptions(try authority.issue())
+        let peer = try Self.peer(identity, then: [.startTLS(identity), .expectRequest, Self.answer("second")])
+        defer { peer.stop() }
+        let thinker = TaskThinker()
+        let (session, clock) = Self.tasksSession(authority, delegate: thinker)
+        defer { session.invalidateAndCancel() }
+        let request = try Self.request(peer)
+        try await withTimeout {
+            for ended in 1...2 {
+                #expect(await session.outcome(request) == .ok("first"))
+                await peer.endedCount(reaches: ended)
+                if ended == 1 { clock.advance(by: 15) }
+            }
+            let validating = Task { await session.outcome(request) }
+            let answer = try #require(await thinker.answers.element(at: 1))
+            for _ in 0..<20 { #expect(await session.outcome(request) == .ok("first")) }
+            #expect(await session.statistics.requests.waiting == 1)
+            answer(.performDefaultHandling, nil)
+            #expect(await validating.value == .ok("second"))
+            #expect(await session.outcome(request) == .ok("second"))
+            #expect(thinker.answers.count == 2 && peer.connections.count == 3)
+        }
+    }
+
+    /// Another request has updated the response since its validation was left to a task: when it is stale again, it
+    /// answers at once.
+    @Test func anUpdateMeanwhile() async throws {
+        let authority = try CertificateAuthority()
+        let identity = TLSServerOptions(try authority.issue())
+        func loaded(_ body: String) -> [ScriptedPeer.Step] {
+            [.startTLS(identity), .expectRequest, Self.answer(body)]
+        }
+        let peer = try ScriptedPeer(
+            scripts: [loaded("first"), [.startTLS(identity), .readUntilClose], loaded("second"), loaded("third")])
+        defer { peer.stop() }
+        let (session, clock) = Self.tasksSession(authority)
+        defer { session.invalidateAndCancel() }
+        let request = try Self.request(peer)
+        var reload = request
+        reload.cachePolicy = .reloadIgnoringLocalCacheData
+        try await withTimeout { [reload] in
+            for (ended, body) in [(1, "first"), (2, "first"), (3, "second")] {
+                #expect(await session.outcome(ended == 3 ? reload : request) == .ok(body))
+                await peer.endedCount(reaches: ended)
+                if ended != 2 { clock.advance(by: 15) }
+            }
+            #expect(await session.outcome(request) == .ok("second"))
         }
     }
 

@@ -100,7 +100,8 @@ extension CachedExchange: ForwardingReceiver {
         guard let stored = attempt.stored, let query else { return false }
         let (freshness, control) = (stored.freshness(now: session.now), stored.control)
         // The time for a stale response may have passed since the decision.
-        let isStillAllowed = mayServeStale && ReuseRule.verdict(freshness, control, request: query.control) != .validate
+        let isStillAllowed =
+            takenResponse != nil && ReuseRule.verdict(freshness, control, request: query.control) != .validate
         guard isStillAllowed || ReuseRule.mayServeOnError(freshness, control, request: query.control),
             session.mayAnswer(attempt.exchange, with: stored),
             let answer = StoredAnswer(stored, to: query, now: session.now, isValidated: false)

@@ -55,8 +55,9 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
     private var ownValidation: StoredResponse?
     /// The waits for other exchanges' validations that were inconclusive.
     private var fruitlessWaits = 0
-    /// Whether the stale response that is being validated is the answer where that fails (RFC 5861 §3).
-    private(set) var mayServeStale = false
+    /// The stale response whose validation was left to this task. While it is allowed, it is the answer where the
+    /// validation fails (RFC 5861 §3).
+    private(set) var takenResponse: StoredResponse?
     private var isBusy = false
     /// The delegate has declined the redirect, and gets the redirect response itself.
     private(set) var declinesRedirect = false
@@ -96,6 +97,7 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
         if case .loading(let attempt) = last { attempt.exchange.end() }
         receiver = nil
         endValidation(.inconclusive)
+        giveBackTaken()
     }
 
     var stall: String? { if case .loading(let attempt) = state { attempt.exchange.stall } else { nil } }
@@ -153,10 +155,10 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
     }
 
     private func carryOut(_ verdict: CacheVerdict) {
-        mayServeStale = false
+        giveBackTaken()
         switch verdict {
-        case .serve(_, let stale?) where session.takeLeft(stale):
-            mayServeStale = true
+        case .serve(_, let stale?) where receiver?.answersChallenges == true && session.takeLeft(stale):
+            takenResponse = stale
             validate(stale)
         case .serve(let answer, let stale):
             if let stale, let receiver { session.validateInBackground(stale, request, resources, for: receiver) }
@@ -211,6 +213,8 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
         session.endValidation(of: ownValidation, outcome)
     }
 
+    private func giveBackTaken() { if let taken = takenResponse.take() { session.taskDidValidate(taken) } }
+
     // MARK: Answering from the cache
 
     func serveConfirmed(_ stored: StoredResponse) {
@@ -221,6 +225,7 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
     }
 
     func serve(_ answer: StoredAnswer) {
+        giveBackTaken()
         state = .serving(answer, .nothing)
         if !isBusy { deliver(answer) }
     }

@@ -76,6 +76,7 @@ extension SessionCache {
         proposed.isIncomplete = isCutOff || lacksContent
         let refusal: CacheDecision = proposed.isIncomplete ? .notStoredIncomplete : .notStoredProgram
         let (date, metadata) = (receipt.responseTime, proposed.metadata)
+        if let metadata { didUpdate(StoredResponse.Identity(key: CacheKey(request), variant: metadata.variant)) }
         let (events, task) = (LoopTransfer(load.core.events), load.task.taskIdentifier)
         receiver.willCache(proposed) { [cache, loop] decided in
             loop.execute { events.value.note(.cache(decided == nil ? refusal : .stored), task: task) }
@@ -210,6 +211,7 @@ extension SessionCache {
         // the new one.
         if updated.metadata.variant != stored.metadata.variant, let key = CacheKey(request) { cache.remove(key) }
         cache.store(updated.cached, for: request, date: receipt.responseTime)
+        didUpdate(stored.identity)
     }
 
     func applyEffects(of receipt: Receipt) {

@@ -29,6 +29,8 @@ final class SessionCache: SessionResource, @unchecked Sendable {  // confined to
     private var leftToTasks: [StoredResponse.Identity] = []
     /// Where more are left, the earliest are validated in the background again.
     private static let maximumLeftToTasks = 100
+    /// The stored responses that tasks validate, of those that were left to them.
+    private var takenByTasks: Set<StoredResponse.Identity> = []
     private var background: [StoredResponse.Identity: BackgroundValidation] = [:]
 
     private init(_ cache: URLCache, _ core: SessionCore) {
@@ -109,31 +111,43 @@ final class SessionCache: SessionResource, @unchecked Sendable {  // confined to
     ) {
         let identity = stored.identity
         // While the program answers a challenge, the validation in the background is not pending for others.
-        guard pendingValidations[ObjectIdentifier(stored.cached)] == nil, background[identity] == nil else { return }
+        guard pendingValidations[ObjectIdentifier(stored.cached)] == nil, background[identity] == nil,
+            !takenByTasks.contains(identity)
+        else { return }
         let validation = BackgroundValidation(stored, request, resources, self, for: receiver)
         background[identity] = validation
         validation.begin()
     }
 
-    /// The next task that the stored response answers validates it.
+    /// The next task that the stored response answers validates it, unless a task is doing so.
     func leaveToTask(_ stored: StoredResponse) {
         let identity = stored.identity
-        guard !leftToTasks.contains(identity) else { return }
+        guard !leftToTasks.contains(identity), !takenByTasks.contains(identity) else { return }
         leftToTasks = (leftToTasks + [identity]).suffix(Self.maximumLeftToTasks)
     }
 
-    /// Whether a task has to validate the stored response. The first one that asks does.
+    /// Whether a task has to validate the stored response. The first one that asks does, and reports its end with
+    /// ``taskDidValidate(_:)``. Until then the response answers other tasks.
     func takeLeft(_ stored: StoredResponse) -> Bool {
         guard !leftToTasks.isEmpty, let index = leftToTasks.firstIndex(of: stored.identity) else { return false }
-        leftToTasks.remove(at: index)
+        takenByTasks.insert(leftToTasks.remove(at: index))
         return true
+    }
+
+    func taskDidValidate(_ stored: StoredResponse) { takenByTasks.remove(stored.identity) }
+
+    /// The stored response was updated by another request, so no task has to validate it.
+    func didUpdate(_ identity: @autoclosure () -> StoredResponse.Identity) {
+        guard !leftToTasks.isEmpty else { return }
+        let identity = identity()
+        leftToTasks.removeAll { $0 == identity }
     }
 
     func validationDidEnd(_ validation: BackgroundValidation) { background[validation.stored.identity] = nil }
 
     // MARK: SessionResource
 
-    func reset() {}
+    func reset() { leftToTasks = [] }
 
     func close() {
         for validation in Array(background.values) { validation.end() }
