@@ -313,6 +313,8 @@ import Testing
             let answer = try #require(await thinker.answers.element(at: 1))
             let request = try BothVersions.request(server, "/")
             for _ in 0..<20 { #expect(await session.outcome(request) == .ok("/")) }
+            // Further validations would wait for the same connection over HTTP/2.
+            #expect(await session.statistics.requests.waiting == 1)
             answer(.performDefaultHandling, nil)
             await server.requests.count(reaches: 2)
             // No other connection is being opened.
