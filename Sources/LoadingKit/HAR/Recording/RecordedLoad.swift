@@ -81,6 +81,8 @@ final class RecordedLoad: LoopHandler, @unchecked Sendable {  // confined to the
 
     var stall: String? { inner?.stall }
 
+    func answerAtDeadline() -> Bool { inner?.answerAtDeadline() ?? false }
+
     func takeConnection() throws -> TakenConnection? { try inner?.takeConnection() }
 
     private func observeMessages() {

@@ -103,6 +103,8 @@ final class HoldingLoad: LoopHandler, @unchecked Sendable {  // confined to the 
 
     var stall: String? { inner?.stall }
 
+    func answerAtDeadline() -> Bool { inner?.answerAtDeadline() ?? false }
+
     func takeConnection() throws -> TakenConnection? { try inner?.takeConnection() }
 
     // MARK: Holding

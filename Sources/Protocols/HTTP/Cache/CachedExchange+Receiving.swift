@@ -96,7 +96,7 @@ extension CachedExchange: ForwardingReceiver {
     }
 
     /// Answers with the stored response because the server failed, if that is allowed (RFC 5861).
-    private func serveInstead(of attempt: Attempt) -> Bool {
+    func serveInstead(of attempt: Attempt) -> Bool {
         guard let stored = attempt.stored, let query else { return false }
         let (freshness, control) = (stored.freshness(now: session.now), stored.control)
         // The time for a stale response may have passed since the decision.

@@ -102,6 +102,12 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
 
     var stall: String? { if case .loading(let attempt) = state { attempt.exchange.stall } else { nil } }
 
+    /// A server that is silent has failed as one that cannot be reached (RFC 5861 §4).
+    func answerAtDeadline() -> Bool {
+        guard case .loading(let attempt) = state, attempt.receipt == nil else { return false }
+        return serveInstead(of: attempt)
+    }
+
     func receiverDidBlock() {
         isBusy = true
         guard case .loading(let attempt) = state else { return }

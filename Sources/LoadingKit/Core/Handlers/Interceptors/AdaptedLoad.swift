@@ -58,6 +58,8 @@ final class AdaptedLoad: LoopHandler, @unchecked Sendable {  // confined to the 
 
     var stall: String? { inner.stall }
 
+    func answerAtDeadline() -> Bool { receiver != nil && inner.answerAtDeadline() }
+
     func takeConnection() throws -> TakenConnection? { receiver == nil ? nil : try inner.takeConnection() }
 
     // MARK: Events that adapters change

@@ -167,11 +167,14 @@ final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // conf
 
     private func scheduleCheck(at time: MonotonicTime) { if time < .distantFuture { loop.schedule(self, at: time) } }
 
-    /// Ends the task when a timeout has passed.
+    /// Ends the task when a timeout has passed, unless the load has another answer.
     override func deadlineDidPass() {
         guard !isOver, !clock.isPaused else { return }
         switch clock.check(loop.now, stall: stage.handler?.stall) {
-        case .expired(let failure): end(with: failure)
+        case .expired(let failure):
+            guard stage.handler?.answerAtDeadline() == true else { return end(with: failure) }
+            noteActivity()
+            if !isOver { scheduleCheck(at: clock.firstCheck) }
         case .checkAgain(let time): scheduleCheck(at: time)
         }
     }
