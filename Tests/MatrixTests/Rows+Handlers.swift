@@ -195,7 +195,8 @@ private final class NotingRecorder: LoadRecorder {
     }
 
     func record(
-        _ metrics: URLSessionTaskMetrics, _ error: (any Error)?, ofTask task: Int, in session: SessionIdentity
+        _ metrics: URLSessionTaskMetrics, _ error: (any Error)?, ofTask task: Int, from firstURL: URL?,
+        in session: SessionIdentity
     ) {
         urls.append(metrics.transactionMetrics.last?.request.url)
     }

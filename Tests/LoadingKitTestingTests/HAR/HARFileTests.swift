@@ -34,22 +34,33 @@ import Testing
         // The faults are of this thread, which does all the work.
         let file = try HARFile.at(path, replacing: true, on: OrderedWork(isOnDemand: true))
         let recorder = file.recorder()
-        recorder.record(metrics(0), nil, ofTask: 1, in: SessionIdentity())
+        recorder.record(metrics(0), nil, ofTask: 1, from: nil, in: SessionIdentity())
         file.finish()
         let faults: [FaultPlan.Entry] = [
             .init(.pwrite, .nth(1), .short(10)), .init(.pwrite, .nth(failing), .fail(ENOSPC)),
         ]
         let plan = FaultPlan(faults.suffix(failing))
         plan.run {
-            recorder.record(metrics(1), nil, ofTask: 1, in: SessionIdentity())
+            recorder.record(metrics(1), nil, ofTask: 1, from: nil, in: SessionIdentity())
             file.finish()
         }
         #expect(plan.injectedCount == failing)
         #expect(try paths() == ["/0"])
         #expect(throws: HARError.self) { try file.check() }
-        recorder.record(metrics(2), nil, ofTask: 1, in: SessionIdentity())
+        recorder.record(metrics(2), nil, ofTask: 1, from: nil, in: SessionIdentity())
         file.finish()
         #expect(try paths() == ["/0", "/2"])
+    }
+
+    /// The transactions of a background task may begin after its redirect.
+    @Test func aLaterAttemptWithASecretLocation() throws {
+        let file = try HARFile.at(path, replacing: true, on: OrderedWork(isOnDemand: true))
+        let recorder = file.recorder(.standard.adding(headerFields: "location"))
+        for first in ["http://h/first", "http://h/7"] {
+            recorder.record(metrics(7), nil, ofTask: 1, from: url(first), in: SessionIdentity())
+        }
+        file.finish()
+        #expect(try paths() == ["/(redacted)", "/7"])
     }
 
     /// Anything but a regular file is refused, and keeps its permissions.

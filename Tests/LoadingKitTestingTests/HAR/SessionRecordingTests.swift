@@ -134,6 +134,28 @@ import Testing
         #expect(entry.others["_resourceType"] == "websocket" && entry.request.url.hasPrefix("ws"))
     }
 
+    /// The request to a secret target does not show the host, nor does the error of a redirect that fails.
+    @Test(arguments: ["http://localhost:PORT/", "http://127.0.0.77:1/", "http://[s3cret/", "s3cret:x"])
+    func aSecretTarget(_ location: String) async throws {
+        let port = Box("")
+        let server = try LoopbackServer { request in
+            let target = location.replacing("PORT", with: port.value)
+            return request.path == "/a" ? .redirect(to: target) : .text("there")
+        }
+        defer { server.stop() }
+        port.value = "\(server.address.port ?? 0)"
+        let session = URLSession(configuration: .ephemeral)
+        try session.recordHAR(to: file, secretNames: ["location"])
+        let error = await failure { _ = try await session.data(from: url(server.url("/a"))) }
+        await session.finishTasks()
+        let entries = try log().entries
+        let errors = entries.compactMap { $0.response.others["_error"]?.string }
+        #expect((error == nil) == location.contains("PORT") && errors.isEmpty == (error == nil))
+        let shown = errors + entries.flatMap { [$0.request.url] + $0.request.headers.map(\.value) }
+        #expect(!shown.contains { text in ["localhost", "127.0.0.77", "s3cret"].contains { text.contains($0) } })
+        #expect(entries.first?.request.headers.first { $0.name.lowercased() == "host" }?.value.isEmpty == false)
+    }
+
     @Test func loadsOverHTTP2AreRecorded() async throws {
         let authority = try CertificateAuthority()
         var options = LoopbackServer.Options(tls: TLSServerOptions(try authority.issue()))

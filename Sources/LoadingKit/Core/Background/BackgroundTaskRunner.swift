@@ -195,7 +195,9 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
         task.loadDidEnd(error)
         if end.next <= .metrics {
             let metrics = end.metrics?.metrics ?? .withoutTransactions(task.created)
-            for recorder in core.recorders { recorder.record(metrics, error, ofTask: identifier, in: core.identity) }
+            for recorder in core.recorders {
+                recorder.record(metrics, error, ofTask: identifier, from: task.firstURL, in: core.identity)
+            }
             reportMetrics(metrics, error, takes: takes)
         }
         core.mailbox.postEnd(of: task) { [self] in

@@ -12,7 +12,11 @@ package protocol LoadRecorder: AnyObject, Sendable {
 
     /// Records a transfer of a background session, which may have been performed by another process: its bodies are not
     /// known.
-    func record(_ metrics: URLSessionTaskMetrics, _ error: (any Error)?, ofTask task: Int, in session: SessionIdentity)
+    ///
+    /// - Parameter firstURL: the URL of the task's first request.
+    func record(
+        _ metrics: URLSessionTaskMetrics, _ error: (any Error)?, ofTask task: Int, from firstURL: URL?,
+        in session: SessionIdentity)
 
     /// Calls `done`, on any thread, when what was recorded up to now is where it is kept.
     func flush(_ done: @escaping @Sendable () -> Void)

@@ -39,7 +39,7 @@ package struct EntryMaker {
         let transaction = notes.transactions.last
         let head = notes.response ?? transaction?.response
         var response = head.map { self.response($0, notes.receivedBody) } ?? HARResponse(status: 0)
-        if case .failure(let error) = notes.result { describe(error, in: &response) }
+        if case .failure(let error) = notes.result { describe(error, after: head, in: &response) }
         var timings = HARTimings()
         timings.wait = milliseconds(from: notes.start, to: notes.responseTime ?? notes.end)
         timings.receive = notes.responseTime.map { milliseconds(from: $0, to: notes.end) } ?? 0
@@ -98,7 +98,7 @@ package struct EntryMaker {
         let fields = sentFields(transaction) ?? request.headerFields
         var made = HARRequest(
             method: request.httpMethod ?? "GET", url: redactor.url(request.url, after: notes.firstURL),
-            headers: fields.map { HARNameValue(name: $0.name, value: redactor.field($0.name, $0.value)) })
+            headers: fields.map { HARNameValue(name: $0.name, value: value(of: $0, in: request)) })
         made.cookies = made.headers.filter { $0.name.lowercased() == "cookie" }.flatMap { field in
             field.value.split(separator: ";").map { HARCookie(pair: $0) }
         }
@@ -107,6 +107,12 @@ package struct EntryMaker {
             made.postData = postData(notes.sentBody, fields.first { $0.name.lowercased() == "content-type" }?.value)
         }
         return made
+    }
+
+    /// The host of a hidden URL is hidden, too.
+    private func value(of field: (name: String, value: String), in request: URLRequest) -> String {
+        field.name.lowercased() == "host" && redactor.hides(request.url, after: notes.firstURL)
+            ? HARRedaction.marker : redactor.field(field.name, field.value)
     }
 
     /// The fields of a request as it was sent, without HTTP/2's pseudo-fields; nil where they are not known, or not
@@ -187,14 +193,28 @@ package struct EntryMaker {
     }
 
     /// Describes the error as Chrome does, with the code for its replay.
-    private func describe(_ error: any Error, in response: inout HARResponse) {
+    private func describe(_ error: any Error, after head: URLResponse?, in response: inout HARResponse) {
         let url = notes.request.url
         let failure = URLError(error, url: url)
         var text = failure.localizedDescription
-        if let url { text = text.replacing(url.absoluteString, with: redactor.url(url, after: notes.firstURL)) }
+        if mayNameLocation(failure, head) {
+            text = URLError(failure.code).localizedDescription
+        } else if let url {
+            text = text.replacing(url.absoluteString, with: redactor.url(url, after: notes.firstURL))
+        }
         response.others["_error"] = .string(
             failure.code == .cancelled ? "cancelled" : Redactor.withoutUsers(text))
         response.others["_urlErrorCode"] = .integer(Int64(failure.code.rawValue))
+    }
+
+    /// Whether the words of an error may contain a secret `Location`, or a part of one.
+    private func mayNameLocation(_ failure: URLError, _ head: URLResponse?) -> Bool {
+        guard redactor.hidesLocations else { return false }
+        let isOfRedirect =
+            failure.code == .redirectToNonExistentLocation
+            || (head as? HTTPURLResponse)?.value(forHTTPHeaderField: "Location") != nil
+        let requests = [notes.request] + notes.transactions.map(\.request)
+        return isOfRedirect || requests.contains { redactor.hides($0.url, after: notes.firstURL) }
     }
 }
 

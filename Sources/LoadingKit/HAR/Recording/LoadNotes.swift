@@ -69,15 +69,18 @@ package struct LoadNotes: Sendable {
     }
 
     /// The notes of a load that was performed elsewhere.
+    ///
+    /// - Parameter firstURL: the URL of the task's first request, which may be missing from the transactions: they may
+    ///   be those of a later attempt, or only the last ones.
     init(
         _ number: Int, _ last: URLSessionTaskTransactionMetrics, _ all: [TransactionRecord], _ error: (any Error)?,
-        session: SessionIdentity, task: Int
+        session: SessionIdentity, task: Int, firstURL: URL?
     ) {
         let times = last.record.timings
         let start = times.fetchStart ?? last.anchor.monotonicTime
         self.init(
             last.request, number, limit: 0, start: start, session: session, task: task,
-            firstURL: all.first?.request.url, anchor: last.anchor)
+            firstURL: firstURL, anchor: last.anchor)
         sentBody.skip(Int(clamping: last.countOfRequestBodyBytesBeforeEncoding))
         receivedBody.skip(Int(clamping: last.countOfResponseBodyBytesAfterDecoding))
         (responseTime, end) = (times.responseStart, times.responseEnd ?? start)

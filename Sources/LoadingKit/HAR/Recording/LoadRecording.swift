@@ -41,11 +41,14 @@ package final class LoadRecording: LoadRecorder {
     }
 
     package func record(
-        _ metrics: URLSessionTaskMetrics, _ error: (any Error)?, ofTask task: Int, in session: SessionIdentity
+        _ metrics: URLSessionTaskMetrics, _ error: (any Error)?, ofTask task: Int, from firstURL: URL?,
+        in session: SessionIdentity
     ) {
         guard let last = metrics.transactionMetrics.last, rules.records(last.request) else { return }
         let transactions = metrics.transactionMetrics.map(\.record)
-        observe(.ended, LoadNotes(Self.makeNumber(), last, transactions, error, session: session, task: task))
+        let notes = LoadNotes(
+            Self.makeNumber(), last, transactions, error, session: session, task: task, firstURL: firstURL)
+        observe(.ended, notes)
     }
 
     package func flush(_ done: @escaping @Sendable () -> Void) { work.add(done) }

@@ -42,11 +42,17 @@ package struct Redactor: Sendable {
     /// - Parameter first: the URL of the task's first request.
     func url(_ url: URL?, after first: URL?) -> String {
         guard let url else { return "" }
-        guard fields.contains("location"), let first, !Self.isLike(url, first) else {
-            return self.url(url.absoluteString)
-        }
+        guard hides(url, after: first) else { return self.url(url.absoluteString) }
         return self.url(URL(string: Self.marker, relativeTo: first)?.absoluteString ?? Self.marker)
     }
+
+    /// Whether the URL came in a `Location` that is secret.
+    func hides(_ url: URL?, after first: URL?) -> Bool {
+        guard hidesLocations, let url, let first else { return false }
+        return !Self.isLike(url, first)
+    }
+
+    var hidesLocations: Bool { fields.contains("location") }
 
     /// Whether the URLs have at most different schemes, as where a host requires `https`.
     private static func isLike(_ one: URL, _ other: URL) -> Bool {

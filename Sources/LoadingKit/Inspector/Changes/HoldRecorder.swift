@@ -80,7 +80,8 @@ final class HoldRecorder: LoadRecorder, LoadHolder {
     }
 
     func record(
-        _ metrics: URLSessionTaskMetrics, _ error: (any Error)?, ofTask task: Int, in session: SessionIdentity
+        _ metrics: URLSessionTaskMetrics, _ error: (any Error)?, ofTask task: Int, from firstURL: URL?,
+        in session: SessionIdentity
     ) {}
 
     func flush(_ done: @escaping @Sendable () -> Void) { done() }
