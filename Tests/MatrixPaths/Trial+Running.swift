@@ -8,7 +8,7 @@ import TestSupport
 extension Trial {
     /// Does what the trial says, and gives what was seen of it.
     package func run() async throws -> Observation {
-        try await withTimeout("a load by \(path.rawValue)", seconds: 60) {
+        try await withTimeout("a load by \(path.rawValue)") {
             let peer = try makePeer()
             defer { peer.stop() }
             let relay = isMultipath ? try MultipathRelay(to: peer.port) : nil
@@ -17,6 +17,7 @@ extension Trial {
             try await prepare(port)
             var resumptions: [Data?] = []
             for _ in 0..<loads * rounds { resumptions.append(try await makeResumption(peer, port)) }
+            let openedBefore = peer.openings.count
             peer.begin()
             relay?.begin()
             let watch = TaskWatch(onInterim: { (peer as? HTTPPeer)?.uploads?.interimSeen.fire() })
@@ -41,6 +42,7 @@ extension Trial {
                     }
                 }
             }
+            if awaitsConnection { await peer.openings.count(reaches: openedBefore + 1) }
             // What the server notes when a connection is over.
             session.invalidateAndCancel()
             if path == .ftp || path == .stream { peer.stop() }
@@ -65,7 +67,7 @@ extension Trial {
         let configuration: URLSessionConfiguration =
             path == .inProcess || path == .daemon
             ? .background(withIdentifier: "matrix-\(UUID().uuidString)") : .ephemeral
-        // A trial has a limit of its own.
+        // More than a trial may take, which has a limit of its own.
         configuration.timeoutIntervalForRequest = 1000
         // Not what the environment says.
         configuration.connectionProxyDictionary = [:]

@@ -47,6 +47,8 @@ package struct Trial: Sendable {
     package var adds: [(String, String)] = []
     /// Whether the server says nothing.
     package var isSilent = false
+    /// Whether the server has accepted a connection for the loads before the trial ends. A client can give up earlier.
+    package var awaitsConnection = false
     /// Where the server listens, if it is not at a port.
     package var socketPath: String?
     /// Whether the server is behind one that speaks Multipath TCP.
