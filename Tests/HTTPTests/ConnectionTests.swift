@@ -38,7 +38,7 @@ import Testing
             try await withTimeout { #expect(await session.outcome(URLRequest(url: url)) == .ok("a")) }
             session.invalidateAndCancel()
         }
-        while credentials != nil { await Task.yield() }
+        try await waitUntil { credentials == nil }
     }
 
     @Test func aConnectionIsNotKeptWhereTheServerSaysSo() async throws {

@@ -309,7 +309,7 @@ import Testing
             time.advance(by: .seconds(6))
             _ = await session.allTasks
             async let second = session.outcome(peer.request(method: method))
-            while await session.allTasks.isEmpty { await Task.yield() }
+            try await waitUntil { await !session.allTasks.isEmpty }
             for _ in 0..<4 {
                 time.advance(by: .seconds(3))
                 _ = await session.allTasks

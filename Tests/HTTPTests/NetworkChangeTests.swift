@@ -76,7 +76,7 @@ import Testing
             await Self.changeNetworks(of: session)
             await pinged.wait()
             async let second = session.outcome(Self.post(peer))
-            while await session.allTasks.isEmpty { await Task.yield() }
+            try await waitUntil { await !session.allTasks.isEmpty }
             isAnswered.fire()
             #expect(await second == .ok("b"))
             #expect(peer.connections.count == 1)
@@ -98,7 +98,7 @@ import Testing
             #expect(await session.outcome(peer.request()) == .ok("a"))
             await Self.changeNetworks(of: session)
             async let second = session.outcome(Self.post(peer))
-            while await session.allTasks.isEmpty { await Task.yield() }
+            try await waitUntil { await !session.allTasks.isEmpty }
             for _ in 0..<4 {
                 time.advance(by: .seconds(3))
                 _ = await session.allTasks

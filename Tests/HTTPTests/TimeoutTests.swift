@@ -98,7 +98,7 @@ import Testing
             async let second = session.outcome(URLRequest(url: url))
             async let third = session.outcome(URLRequest(url: url))
             await silent.connectionCount(reaches: 1)
-            while await session.allTasks.count < 3 { await Task.yield() }
+            try await waitUntil { await session.allTasks.count == 3 }
             time.advance(by: .seconds(11))
             #expect(await [first, second, third] == [.failed(.timedOut), .failed(.timedOut), .failed(.timedOut)])
         }

@@ -2,6 +2,7 @@ import Foundation
 import LoadingKit
 import LoadingKitLoopbackServer
 import LoadingKitResilience
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct RateLimiterTests {
@@ -15,13 +16,13 @@ import Testing
         var tasks: [Task<String, any Error>] = []
         for number in 1...3 {
             tasks.append(Task { try await session.text(server.url("/\(number)")) })
-            await until { limiter.waitingCount == number }
+            try await waitUntil { limiter.waitingCount == number }
         }
         tasks[1].cancel()
         _ = try? await tasks[1].value
-        await until { limiter.waitingCount == 2 }
+        try await waitUntil { limiter.waitingCount == 2 }
         for expected in [0, 2] {
-            await until { clock.sleeping == 1 }
+            try await waitUntil { clock.sleeping == 1 }
             clock.advance(by: 1)
             #expect(try await tasks[expected].value == "/\(expected + 1)")
         }
@@ -58,10 +59,10 @@ import Testing
         let session = URLSession.with(limiter)
         #expect(try await session.status(server.url()) == 200)
         let tasks = (0..<1_000).map { _ in Task { try await session.status(server.url()) } }
-        await until { limiter.waitingCount == 1_000 }
+        try await waitUntil { limiter.waitingCount == 1_000 }
         for task in tasks { task.cancel() }
         for task in tasks { await #expect(throws: URLError.self) { try await task.value } }
-        await until { limiter.waitingCount == 0 && clock.sleeping == 0 }
+        try await waitUntil { limiter.waitingCount == 0 && clock.sleeping == 0 }
         #expect(server.requests.count == 1)
     }
 }
@@ -266,7 +267,7 @@ import Testing
         let session = URLSession.with(tokens)
         try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<1_000 { group.addTask { try await session.status(server.url()) } }
-            await until { tokens.waitingCount == 1_000 }
+            try await waitUntil { tokens.waitingCount == 1_000 }
             release.fire()
             for try await status in group { #expect(status == 200) }
         }
@@ -288,7 +289,7 @@ import Testing
         }
         let session = URLSession.with(tokens)
         let tasks = (0..<5).map { _ in Task { try await session.status(server.url()) } }
-        await until { tokens.waitingCount == 5 }
+        try await waitUntil { tokens.waitingCount == 5 }
         release.fire()
         for task in tasks {
             let failure = try await error(BearerTokenError.self) { try await task.value }
@@ -310,7 +311,7 @@ import Testing
         let session = URLSession.with(tokens)
         let cancelled = Task { try await session.status(server.url()) }
         let other = Task { try await session.status(server.url()) }
-        await until { tokens.waitingCount == 2 }
+        try await waitUntil { tokens.waitingCount == 2 }
         cancelled.cancel()
         await #expect(throws: URLError.self) { try await cancelled.value }
         release.fire()
@@ -367,12 +368,12 @@ import Testing
         let session = URLSession.with(flights)
         try await withThrowingTaskGroup(of: Data.self) { group in
             for _ in 0..<1_000 { group.addTask { try await session.data(for: server.request()).0 } }
-            await until { flights.callerCount == 1_000 }
+            try await waitUntil { flights.callerCount == 1_000 }
             release.fire()
             for try await data in group { #expect(data == Data(body)) }
         }
         #expect(server.requests.count == 1)
-        await until { flights.flightCount == 0 }
+        try await waitUntil { flights.flightCount == 0 }
     }
 
     @Test func requestsThatDifferDoNotShare() async throws {
@@ -389,7 +390,7 @@ import Testing
             let request = try server.request(fields: fields)
             return Task { String(decoding: try await session.data(for: request).0, as: UTF8.self) }
         }
-        await until { flights.callerCount == 3 }
+        try await waitUntil { flights.callerCount == 3 }
         #expect(flights.flightCount == 2)
         release.fire()
         var texts: [String] = []
@@ -417,7 +418,7 @@ import Testing
         }
         async let first = sessions[0].text(server.url())
         async let second = sessions[1].text(server.url())
-        await until { flights.callerCount == 2 }
+        try await waitUntil { flights.callerCount == 2 }
         #expect(flights.flightCount == 2)
         release.fire()
         #expect(try await [first, second] == ["a=1", "a=2"])
@@ -440,7 +441,7 @@ import Testing
             change(&request)
             return Task { [request] in try await session.data(for: request).0 }
         }
-        await until { flights.callerCount == 3 }
+        try await waitUntil { flights.callerCount == 3 }
         #expect(flights.flightCount == 3)
         release.fire()
         for task in tasks { #expect(try await task.value == Data("x".utf8)) }
@@ -458,7 +459,7 @@ import Testing
         let leader = Task { try await session.text(server.url()) }
         _ = await server.requests.count(reaches: 1)
         let others = (0..<3).map { _ in Task { try await session.text(server.url()) } }
-        await until { flights.callerCount == 4 }
+        try await waitUntil { flights.callerCount == 4 }
         leader.cancel()
         await #expect(throws: URLError.self) { try await leader.value }
         _ = await server.requests.count(reaches: 2)
@@ -489,12 +490,12 @@ import Testing
         }
         _ = await server.requests.count(reaches: 1)
         let follower = Task { try await session.text(server.url()) }
-        await until { flights.callerCount == 2 }
+        try await waitUntil { flights.callerCount == 2 }
         start.fire()
         await leads.wait()
         leader.cancel()
         _ = try? await leader.value
-        await until { flights.callerCount < 2 }
+        try await waitUntil { flights.callerCount < 2 }
         release.fire()
         #expect(try await follower.value == "halfhalf")
         #expect(server.requests.count == 1)
@@ -509,11 +510,11 @@ import Testing
         let flights = SingleFlight()
         let session = URLSession.with(flights)
         let tasks = (0..<3).map { _ in Task { try await session.text(server.url()) } }
-        await until { flights.callerCount == 3 }
+        try await waitUntil { flights.callerCount == 3 }
         _ = await server.requests.count(reaches: 1)
         for task in tasks { task.cancel() }
         for task in tasks { await #expect(throws: URLError.self) { try await task.value } }
-        await until { flights.flightCount == 0 }
+        try await waitUntil { flights.flightCount == 0 }
     }
 
     @Test func eachCallerFollowsARedirect() async throws {
@@ -527,10 +528,10 @@ import Testing
         let flights = SingleFlight()
         let session = URLSession.with(flights)
         let tasks = (0..<5).map { _ in Task { try await session.text(server.url("/old")) } }
-        await until { flights.callerCount == 5 }
+        try await waitUntil { flights.callerCount == 5 }
         release.fire()
         for task in tasks { #expect(try await task.value == "new") }
-        await until { flights.flightCount == 0 }
+        try await waitUntil { flights.flightCount == 0 }
     }
 
     @Test func aFailureReachesAll() async throws {
@@ -543,7 +544,7 @@ import Testing
         let flights = SingleFlight()
         let session = URLSession.with(flights)
         let tasks = (0..<3).map { _ in Task { try await session.text(server.url()) } }
-        await until { flights.callerCount == 3 }
+        try await waitUntil { flights.callerCount == 3 }
         release.fire()
         for task in tasks { await #expect(throws: URLError.self) { try await task.value } }
     }
@@ -569,7 +570,7 @@ import Testing
         let slow = Task { try await session.data(for: slowRequest).0 }
         let fast = Task { try await session.data(for: server.request()).0 }
         // The slow caller takes some of the body without being read: after that nobody may join.
-        await until { flights.callerCount == 2 }
+        try await waitUntil { flights.callerCount == 2 }
         release.fire()
         #expect(await clock.sleeps.element(at: 0) == 5)
         clock.advance(by: 5)

@@ -2,6 +2,7 @@ import Foundation
 import LoadingKit
 import LoadingKitLoopbackServer
 import LoadingKitResilience
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct RetriesTests {
@@ -82,7 +83,7 @@ import Testing
         _ = await clock.sleeps.element(at: 0)
         task.cancel()
         await #expect(throws: URLError.self) { try await task.value }
-        await until { clock.sleeping == 0 }
+        try await waitUntil { clock.sleeping == 0 }
         #expect(server.requests.count == 1)
     }
 

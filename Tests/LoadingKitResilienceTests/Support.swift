@@ -49,11 +49,6 @@ struct Forwarder: ResilienceInterceptor {
     func load(_ load: LoadContext) async throws { try await load.receive(load.next.load(load.request)) }
 }
 
-/// Waits until another task has made a condition true.
-func until(_ condition: () -> Bool) async {
-    while !condition() { await Task.yield() }
-}
-
 func error<Failure: Error>(
     _ type: Failure.Type, _ body: () async throws -> some Any, sourceLocation: SourceLocation = #_sourceLocation
 ) async throws -> Failure {

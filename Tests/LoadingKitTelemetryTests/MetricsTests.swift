@@ -110,7 +110,7 @@
             let metrics = Observed { $0.tracer = nil }
             defer { metrics.end() }
             try await metrics.load(server.url())
-            while metrics.metrics.samples("http.client.request.duration").isEmpty { await Task.yield() }
+            try await waitUntil { !metrics.metrics.samples("http.client.request.duration").isEmpty }
             #expect(metrics.tracer.started == 0)
             #expect(server.requests.last?.fields.contains { $0.name == "traceparent" } == false)
         }

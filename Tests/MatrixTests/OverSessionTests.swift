@@ -27,8 +27,8 @@ import Testing
         for task in [early, late] {
             task.resume()
             try await withKnownIssue("it stays running", isIntermittent: true) {
-                try await withTimeout("\(path.rawValue)", seconds: 5) {
-                    while task.state == .running || task.state == .canceling { await Task.yield() }
+                try await withTimeout("\(path.rawValue)", seconds: isBackground ? 5 : 300) {
+                    try await waitUntil { task.state != .running && task.state != .canceling }
                 }
                 #expect(task.state == .completed && task.error != nil)
             } when: {

@@ -4,6 +4,7 @@ import LoadingKitLoopbackServer
 import LoadingKitPrimitives
 import LoadingKitTransport
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite struct ConnectTests {
@@ -181,40 +182,45 @@ import Testing
     @Test func attemptsTimeOut() async throws {
         let blackhole = try Blackhole()
         guard case .tcp(_, let port) = blackhole.endpoint else { return }
+        let endpoint = blackhole.endpoint
         let time = ManualTime()
-        await withLoop(.manual(time)) { loop in
-            let client = Client(loop)
-            async let result = client.connect(blackhole.endpoint, timeout: 5_000_000_000)
-            while await !client.isConnecting { await Task.yield() }
-            time.advance(by: .seconds(4))
-            #expect(await client.isConnecting)
-            time.advance(by: .seconds(1))
-            let error = await result
-            #expect(error?.phase == .connect && error?.cause == .timedOut)
-            #expect(error?.failedAddresses == [.init(address: .ip(.loopback4, port: port), cause: .timedOut)])
+        try await withTimeout {
+            try await withLoop(.manual(time)) { loop in
+                let client = Client(loop)
+                async let result = client.connect(endpoint, timeout: 5_000_000_000)
+                try await waitUntil { await client.isConnecting }
+                time.advance(by: .seconds(4))
+                #expect(await client.isConnecting)
+                time.advance(by: .seconds(1))
+                let error = await result
+                #expect(error?.phase == .connect && error?.cause == .timedOut)
+                #expect(error?.failedAddresses == [.init(address: .ip(.loopback4, port: port), cause: .timedOut)])
+            }
         }
         withExtendedLifetime(blackhole) {}
     }
 
-    @Test func resolvingTimesOut() async {
+    @Test func resolvingTimesOut() async throws {
         let time = ManualTime()
         let gate = Gate()
         let asked = Gate()
-        await withLoop(.manual(time)) { loop in
-            let resolver = Resolver { _, _ in
-                asked.open()
-                gate.wait()
-                return .success([.loopback4])
+        try await withTimeout {
+            try await withLoop(.manual(time)) { loop in
+                let resolver = Resolver { _, _ in
+                    asked.open()
+                    gate.wait()
+                    return .success([.loopback4])
+                }
+                let client = Client(loop, resolver: resolver)
+                async let result = client.connect(.tcp(host: "slow.test", port: 1), timeout: 5_000_000_000)
+                try await waitUntil { await client.isAsked }
+                await asked.passed()
+                time.advance(by: .seconds(5))
+                let error = await result
+                #expect(error?.phase == .resolve && error?.cause == .timedOut)
+                gate.open()
+                gate.open()
             }
-            let client = Client(loop, resolver: resolver)
-            async let result = client.connect(.tcp(host: "slow.test", port: 1), timeout: 5_000_000_000)
-            while await !client.isAsked { await Task.yield() }
-            await asked.passed()
-            time.advance(by: .seconds(5))
-            let error = await result
-            #expect(error?.phase == .resolve && error?.cause == .timedOut)
-            gate.open()
-            gate.open()
         }
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKitPrimitives
+import TestSupport
 import Testing
 
 @testable import LoadingKitTransport
@@ -20,7 +21,7 @@ import Testing
 
         private let state = Guarded(State())
         private let release = DispatchSemaphore(value: 0)
-        let begun = DispatchSemaphore(value: 0)
+        private let begun = DispatchSemaphore(value: 0)
 
         var version: Int {
             if state.withLock({ $0.isHeld }) {
@@ -36,33 +37,34 @@ import Testing
 
         func change(_ text: String, holding isHeld: Bool) { state.withLock { $0 = State(text: text, isHeld: isHeld) } }
 
+        func awaitCheck() { begun.wait() }
         func releaseCheck() { release.signal() }
     }
 
     private static let due = MonotonicTime(nanoseconds: 0).advanced(byNanoseconds: FileChecks.interval)
 
-    @Test func aCheckThatHangsHoldsUpNoConnectionForLong() throws {
+    @Test func aCheckThatHangsHoldsUpNoConnectionForLong() async throws {
         let source = SlowFile()
         let files = try FollowedFiles(source, MonotonicTime(nanoseconds: 0), patience: .milliseconds(1))
         source.change("new", holding: true)
         #expect(files.value(Self.due).text == "old")
-        source.begun.wait()
+        source.awaitCheck()
         // The one check that has begun is awaited, and no other begins.
         #expect(files.value(Self.due).text == "old")
         source.change("new", holding: false)
         source.releaseCheck()
-        while files.value(Self.due).text == "old" {}
+        try await withTimeout { try await waitUntil { files.value(Self.due).text == "new" } }
     }
 
     /// The connections share the time for which they wait: each of them holds up its session's loop.
-    @Test(.timeLimit(.minutes(1))) func manyConnectionsWaitNoLongerThanOne() throws {
+    @Test(.timeLimit(.minutes(1))) func manyConnectionsWaitNoLongerThanOne() async throws {
         let source = SlowFile()
         let files = try FollowedFiles(source, MonotonicTime(nanoseconds: 0), patience: .milliseconds(50))
         source.change("new", holding: true)
         #expect((0..<5_000).allSatisfy { _ in files.value(Self.due).text == "old" })
         source.change("new", holding: false)
         source.releaseCheck()
-        while files.value(Self.due).text == "old" {}
+        try await withTimeout { try await waitUntil { files.value(Self.due).text == "new" } }
     }
 
     @Test func aCheckThatIsFastIsAwaited() throws {

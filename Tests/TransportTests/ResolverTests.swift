@@ -1,6 +1,7 @@
 import Glibc
 import LoadingKitPrimitives
 import LoadingKitTransport
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct ResolverTests {
@@ -266,10 +267,10 @@ import Testing
         }
     }
 
-    @Test(arguments: [4, 40]) func silentNamesHoldUpNobodyElse(count: Int) async {
+    @Test(arguments: [4, 40]) func silentNamesHoldUpNobodyElse(count: Int) async throws {
         let silence = Silence()
         let resolver = Resolver(lookup: silence.lookup)
-        await withLoop { loop in
+        try await withLoop { loop in
             let unanswered = Semaphore()
             var requests: [OnLoop<Resolver.Request>] = []
             // Several ask for each of them.
@@ -284,7 +285,9 @@ import Testing
                     }
                 }
             }
-            while loud.withLock({ $0 }) < 100 { await loop.run {} }
+            try await waitUntil { loud.withLock { $0 } == 100 }
+            // Each for both families.
+            try await waitUntil { (0..<count).allSatisfy { silence.asks("silent\($0).test") >= 2 } }
             #expect(resolver.threadCount <= Resolver.limits.threads)
             #expect(resolver.waitingCount == 0)
             #expect((0..<count).allSatisfy { silence.asks("silent\($0).test") == 2 })

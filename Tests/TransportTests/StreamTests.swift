@@ -1,5 +1,6 @@
 import Glibc
 import LoadingKitTransport
+import TestSupport
 import Testing
 
 @Suite struct StreamTests {
@@ -197,7 +198,7 @@ import Testing
             if act != .reset { over.wait() }
         }
         defer { peer.stop() }
-        await withLoop { loop in
+        try await withLoop { loop in
             let client = Client(loop)
             #expect(await client.connect(peer.endpoint) == nil)
             #expect(await client.read(1).1 == nil)
@@ -208,7 +209,7 @@ import Testing
             if act == .nothing {
                 #expect(await !client.isDead)
             } else {
-                while await !client.isDead { await Task.yield() }
+                try await withTimeout { try await waitUntil { await client.isDead } }
             }
             await client.close()
             #expect(await client.isDead)
@@ -226,7 +227,7 @@ import Testing
             over.wait()
         }
         defer { peer.stop() }
-        await withLoop { loop in
+        try await withLoop { loop in
             let client = Client(loop)
             #expect(await client.connect(peer.endpoint) == nil)
             #expect(await client.read(1).1 == nil)
@@ -237,7 +238,7 @@ import Testing
             for _ in 0..<10 { #expect(await !client.isDead) }
             #expect(calls.count(of: .recv) == first)
             #expect(await client.write("y") == nil)
-            while await !client.isDead { await Task.yield() }
+            try await withTimeout { try await waitUntil { await client.isDead } }
             #expect(calls.count(of: .recv) > first)
             over.open()
             await client.close()

@@ -2,6 +2,7 @@ import CLoadingKitOpenSSL
 import Glibc
 import LoadingKitPrimitives
 import LoadingKitTransport
+import TestSupport
 import Testing
 
 @Suite struct TLSTests {
@@ -216,7 +217,7 @@ import Testing
         }
         defer { peer.stop() }
         let context = try Self.context()
-        await withLoop { loop in
+        try await withLoop { loop in
             let client = Client(loop)
             #expect(await client.connect(peer.endpoint, tls: (context, "localhost")) == nil)
             #expect(await !client.isDead)
@@ -225,7 +226,7 @@ import Testing
             #expect(await !client.isDead)
             close.open()
             await closed.passed()
-            while await !client.isDead { await Task.yield() }
+            try await withTimeout { try await waitUntil { await client.isDead } }
             await client.close()
         }
     }

@@ -105,7 +105,7 @@ import Testing
             await server.step("STOR")
             tasks[3].priority = 0.9
             for task in tasks { task.resume() }
-            while await session.statistics.requests.waiting < names.count { await Task.yield() }
+            try await waitUntil { await session.statistics.requests.waiting == names.count }
             (tasks[2].priority, tasks[0].priority) = (1, 0.1)
             // The changes are on the loop before this.
             _ = await session.allTasks

@@ -187,7 +187,7 @@ import Testing
             let first = Task { await session.outcome(request) }
             _ = await plan.values.element(at: 0)
             let second = Task { await session.outcome(request) }
-            while await session.statistics.requests.waiting < 2 { await Task.yield() }
+            try await waitUntil { await session.statistics.requests.waiting == 2 }
             first.cancel()
             #expect(await first.value == .failed(.cancelled))
             release.signal()

@@ -127,7 +127,7 @@ import Testing
             await resolver.queries.count(reaches: 1)
             let cancelled = Task { await session.outcome(of: "http://h.example/") }
             let loads = (0..<50).map { number in Task { await session.outcome(of: "http://h.example/\(number)") } }
-            while await session.allTasks.count < 52 {}
+            try await waitUntil { await session.allTasks.count == 52 }
             cancelled.cancel()
             #expect(await cancelled.value == .failed(.cancelled))
             go.fire()
@@ -187,7 +187,7 @@ import Testing
                 }
             }
             await resolver.queries.count(reaches: 16)
-            while await session.allTasks.count < 40 {}
+            try await waitUntil { await session.allTasks.count == 40 }
             #expect(await other.outcome(server.request()) == .ok("proxied"))
             time.advance(by: .seconds(11))
             for load in loads { #expect(await load.value == .failed(.timedOut)) }

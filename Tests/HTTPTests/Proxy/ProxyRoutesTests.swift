@@ -200,7 +200,7 @@ import Testing
             }
             let loads = (0..<5).map { _ in Task { await session.outcome(of: "https://localhost/") } }
             await silent.requestCount(reaches: 1)
-            while await session.allTasks.count < 5 {}
+            try await waitUntil { await session.allTasks.count == 5 }
             time.advance(by: .seconds(10.5))
             for load in loads { #expect(await load.value == .ok("tunnelled")) }
             #expect(silent.connections.count == 1)

@@ -118,7 +118,7 @@ import Testing
         try await Self.with([.readUntilClose]) { world in
             let (load, question) = try await world.ask()
             let next = Task { await world.session.outcome(world.request) }
-            while await world.session.allTasks.count < 2 { await Task.yield() }
+            try await waitUntil { await world.session.allTasks.count == 2 }
             await world.pass(seconds: 60)
             load.cancel()
             #expect(await load.value == .failed(.cancelled))

@@ -297,7 +297,7 @@ import Testing
             let asked = try #require(await thinker.questions.element(at: 0))
             async let second = session.outcome(request)
             // The second is in the queue when a note on the loop after its start has been taken.
-            while await session.allTasks.filter({ $0.state == .running }).count < 2 { await Task.yield() }
+            try await waitUntil { await session.allTasks.count { $0.state == .running } == 2 }
             first.cancel()
             #expect(await first.value == .failed(.cancelled))
             let next = try #require(await thinker.questions.element(at: 1))

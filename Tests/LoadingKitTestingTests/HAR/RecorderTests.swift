@@ -2,6 +2,7 @@ import Foundation
 import LoadingKit
 import LoadingKitLoopbackServer
 import LoadingKitTesting
+import TestSupport
 import Testing
 
 @Suite struct RecorderTests {
@@ -229,7 +230,7 @@ import Testing
         await arrived.wait()
         task.cancel()
         _ = await failure { _ = try await task.value }
-        while recorder.log.entries.isEmpty { await Task.yield() }
+        try await withTimeout { try await waitUntil { !recorder.log.entries.isEmpty } }
         #expect(recorder.log.entries.first?.response.others["_error"] == "cancelled")
         #expect(recorder.log.entries.first?.response.status == 0)
     }

@@ -1,6 +1,7 @@
 import Foundation
 import LoadingKit
 import LoadingKitTesting
+import TestSupport
 import Testing
 
 @Suite struct DelayTests {
@@ -44,7 +45,7 @@ import Testing
             #expect((error as? URLError)?.code == .cancelled)
         }
         // The handlers' tasks end on their own; nothing but their cancellation wakes them.
-        while clock.sleepers > 0 { await Task.yield() }
+        try await withTimeout { try await waitUntil { clock.sleepers == 0 } }
         #expect(stubs.requests.count == 2)
     }
 
