@@ -489,7 +489,7 @@ let package = Package(
                 "LoadingKitTransfers", "LoadingKitArchives", "LoadingKitEvents", "LoadingKitForms",
                 "LoadingKitResilience", "LoadingKitS3", "LoadingKitSystemProxies", "LoadingKitUnixSockets",
             ]),
-        tests("LoadingKitFormsTests", ["LoadingKit", "LoadingKitForms"]),
+        tests("LoadingKitFormsTests", ["LoadingKit", "LoadingKitForms", "LoadingKitTransport"]),
         tests("LoadingKitEventsTests", ["LoadingKit", "LoadingKitEvents"]),
         tests("LoadingKitResilienceTests", ["LoadingKit", "LoadingKitResilience", "LoadingKitTesting"]),
         tests("LoadingKitUnixSocketsTests", ["LoadingKit", "LoadingKitUnixSockets", "LoadingKitTesting"]),

@@ -132,14 +132,28 @@ import Testing
     }
 
     @Test func aLongBodyWaitsForTheServersWord() async throws {
+        let mayCome = Signal()
         let peer = try ScriptedPeer([
-            .expectHead, .send("HTTP/1.1 100 Continue\r\n\r\n"), .expectBody, .respond("thanks"),
+            .expectHead, .waitFor(mayCome), .send("HTTP/1.1 100 Continue\r\n\r\n"), .expectBody, .respond("thanks"),
         ])
         defer { peer.stop() }
+        // The time to wait for the server's word is never over.
+        let loop = EventLoop.still()
+        defer { loop.stop() }
         try await withTimeout {
             var request = peer.request(method: "POST")
             request.httpBody = Data(repeating: 66, count: 3 << 20)
-            #expect(await makeSession().outcome(request) == .ok("thanks"))
+            let (session, sent) = (makeSession(on: loop), request)
+            async let outcome = session.outcome(sent)
+            _ = await peer.receivedRequest(0)
+            // What goes with the head is sent in the same turn of the loop, which is over then.
+            _ = await session.allTasks
+            let received = try #require(peer.connections.first?.receivedText)
+            #expect(received.hasSuffix("\r\n\r\n"))
+            let task = try #require(await session.allTasks.first)
+            #expect(task.countOfBytesSent == 0)
+            mayCome.fire()
+            #expect(await outcome == .ok("thanks"))
             let got = await peer.requestsWithBody.count(reaches: 1)
             #expect(got.first?.body.count == 3 << 20)
             #expect(got.first?[field: "Expect"] == "100-continue")
@@ -169,10 +183,13 @@ import Testing
             [.expectRequest, .respond("ok")],
         ])
         defer { peer.stop() }
+        // The time to wait for the server's word is never over.
+        let loop = EventLoop.still()
+        defer { loop.stop() }
         try await withTimeout {
             var request = peer.request(method: "PUT")
             request.httpBody = Data(repeating: 66, count: 3 << 20)
-            #expect(await makeSession().outcome(request) == .ok("ok"))
+            #expect(await makeSession(on: loop).outcome(request) == .ok("ok"))
             #expect(await peer.receivedRequest(1)?[field: "Expect"] == nil)
         }
     }

@@ -2,6 +2,7 @@ import Foundation
 import LoadingKit
 import LoadingKitForms
 import LoadingKitLoopbackServer
+import LoadingKitTransport
 import Synchronization
 import Testing
 
@@ -68,7 +69,10 @@ import Testing
         }
         let server = try LoopbackServer(options) { _ in .text("whole") }
         defer { server.stop() }
-        let session = makeSession()
+        // Time stands still: that to wait for the server's word is never over.
+        let loop = EventLoop(name: "still", time: .manual(ManualTime()))
+        defer { loop.stop() }
+        let session = URLSession(configuration: .ephemeral, delegate: nil, delegateQueue: nil, loop: loop)
         defer { session.invalidateAndCancel() }
         var form = MultipartForm()
         form.append("file", file: file)

@@ -1,6 +1,7 @@
 import Foundation
 import LoadingKit
 import LoadingKitLoopbackServer
+import LoadingKitTransport
 import TestSupport
 import Testing
 
@@ -179,9 +180,12 @@ import Testing
             [.expectRequest, .respond("ok")],
         ])
         defer { peer.stop() }
+        // The time to wait for the server's word is never over.
+        let loop = EventLoop.still()
+        defer { loop.stop() }
         try await withTimeout {
             let recorder = TransferRecorder()
-            let session = makeSession(delegate: recorder)
+            let session = makeSession(delegate: recorder, on: loop)
             defer { session.invalidateAndCancel() }
             session.uploadTask(with: peer.request(method: "PUT"), from: Data(count: 2 << 20)).resume()
             let statuses = await recorder.metrics.element(at: 0)?.transactionMetrics.map {

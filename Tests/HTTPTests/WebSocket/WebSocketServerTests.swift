@@ -1,6 +1,7 @@
 import Foundation
 import LoadingKit
 import LoadingKitLoopbackServer
+import LoadingKitTransport
 import TestSupport
 import Testing
 
@@ -12,8 +13,11 @@ import Testing
     ) async throws {
         let server = try await onThread { try WebSocketsServer(compresses: compresses) }
         defer { server.stop() }
+        // The time to wait for the server's close frame is never over.
+        let loop = EventLoop.still()
+        defer { loop.stop() }
         let recorder = WebSocketRecorder()
-        let session = makeSession(delegate: recorder)
+        let session = makeSession(delegate: recorder, on: loop)
         defer { session.invalidateAndCancel() }
         let task = session.webSocketTask(with: try #require(URL(string: server.url)), protocols: ["other", "echo"])
         task.maximumMessageSize = 1 << 25

@@ -1,6 +1,7 @@
 import Foundation
 import LoadingKit
 import LoadingKitLoopbackServer
+import LoadingKitTransport
 import LoadingKitWebSocket
 import TestSupport
 import Testing
@@ -14,11 +15,11 @@ enum WebSocketServing {
     /// Calls `body` with a task that is not yet resumed, and a server that supports this version alone.
     static func withTask(
         _ version: String, compresses: Bool = false, delegate: WebSocketRecorder = WebSocketRecorder(),
-        _ server: @escaping @Sendable (ServerWebSocket) throws -> Void,
+        on loop: EventLoop = .next(), _ server: @escaping @Sendable (ServerWebSocket) throws -> Void,
         body: @escaping @Sendable (URLSessionWebSocketTask, WebSocketRecorder, LoopbackServer) async throws -> Void
     ) async throws {
         try await withSession(
-            version, { .webSocket($0, compresses: compresses, server) }, delegate: delegate
+            version, { .webSocket($0, compresses: compresses, server) }, delegate: delegate, on: loop
         ) { session, server in
             try await body(session.webSocketTask(with: try url(server)), delegate, server)
         }
@@ -28,11 +29,11 @@ enum WebSocketServing {
     /// connection.
     static func withSession(
         _ version: String, _ route: @escaping LoopbackServer.Route, delegate: (any URLSessionDelegate)? = nil,
-        _ configure: (URLSessionConfiguration) -> Void = { _ in },
+        on loop: EventLoop = .next(), _ configure: (URLSessionConfiguration) -> Void = { _ in },
         body: @escaping @Sendable (URLSession, LoopbackServer) async throws -> Void
     ) async throws {
         try await BothVersions.withServer(
-            version, { $0.path == "/first" ? .text("first") : try route($0) }, delegate: delegate, configure
+            version, { $0.path == "/first" ? .text("first") : try route($0) }, delegate: delegate, on: loop, configure
         ) { session, server in
             if version == "h2" { _ = try await session.data(for: BothVersions.request(server, "/first")) }
             try await body(session, server)

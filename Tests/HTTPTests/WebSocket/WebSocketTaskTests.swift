@@ -1,6 +1,7 @@
 import Foundation
 import LoadingKit
 import LoadingKitLoopbackServer
+import LoadingKitTransport
 import LoadingKitWebSocket
 import TestSupport
 import Testing
@@ -11,7 +12,12 @@ import Testing
 
     @Test(arguments: WebSocketServing.versions, [false, true])
     func messagesBothWays(_ version: String, _ compresses: Bool) async throws {
-        try await WebSocketServing.withTask(version, compresses: compresses, { try $0.echo() }) { task, recorder, _ in
+        // The time to wait for the server's close frame is never over.
+        let loop = EventLoop.still()
+        defer { loop.stop() }
+        try await WebSocketServing.withTask(
+            version, compresses: compresses, on: loop, { try $0.echo() }
+        ) { task, recorder, _ in
             task.maximumMessageSize = 1 << 22
             // These are sent before the connection is open, and wait.
             async let early: Void = task.send(.string("early"))
