@@ -110,7 +110,7 @@ import Testing
                 await peer.requestCount(reaches: 1)
                 // Waits for the connection.
                 async let two = session.outcome(peer.request("/second"))
-                await session.taskCount(reaches: 2)
+                try await session.taskCount(reaches: 2)
                 bothAreThere.fire()
                 let (outcome, next) = await (one, two)
                 #expect(outcome.body == test.body, "\(name)")
@@ -135,7 +135,7 @@ import Testing
             async let one: Void = kind.load(peer.request("/first"), in: session)
             await peer.requestCount(reaches: 1)
             async let two = session.outcome(peer.request("/second"))
-            await session.taskCount(reaches: 2)
+            try await session.taskCount(reaches: 2)
             bothAreThere.fire()
             try await one
             #expect(await two == .ok("honest"))
@@ -185,6 +185,7 @@ import Testing
             loop.execute {
                 idle.fire()
                 sent.waitBlocking()
+                peer.waitForInput(of: 1)
                 // The loop relies on its events for a millisecond.
                 usleep(2000)
                 task.resume()
@@ -198,12 +199,13 @@ import Testing
     @Test func surplusBytesAnswerNothingThatIsSentAhead() async throws {
         let (isSent, goesOn) = (Signal(), Signal())
         let half = String(Self.long.prefix(4000))
+        let surplus = half + Self.evil
         let loop = EventLoop(name: "ahead")
         defer { loop.stop() }
         let (peer, session) = try Self.make(
             first: ScriptedPeer.Step.prove + [
                 .expectRequest, .send("HTTP/1.1 200 OK\r\nContent-Length: 8000\r\n\r\n\(half)"), .waitFor(goesOn),
-                .send(half + Self.evil), .fire(isSent), .readUntilClose,
+                .send(surplus), .fire(isSent), .readUntilClose,
             ], isSecure: false, on: loop
         ) { $0.httpShouldUsePipelining = true }
         defer { peer.stop() }
@@ -217,6 +219,7 @@ import Testing
             loop.execute {
                 goesOn.fire()
                 isSent.waitBlocking()
+                peer.waitForInput(of: surplus.utf8.count)
                 usleep(2000)
                 task.resume()
             }
@@ -230,7 +233,33 @@ import Testing
 
 extension URLSession {
     /// Returns when so many tasks have begun to load: what they wait for, they wait for on the session's loop.
-    fileprivate func taskCount(reaches count: Int) async { while await allTasks.count < count { await Task.yield() } }
+    fileprivate func taskCount(reaches count: Int) async throws {
+        try await waitUntil { await allTasks.count >= count }
+    }
+}
+
+extension ScriptedPeer {
+    /// Blocks until a client of this process has so many bytes to read, which have been sent; for two minutes at most.
+    fileprivate func waitForInput(of count: Int) {
+        let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+        let clients = descriptors.compactMap { Int32($0) }.filter(isClient)
+        let flags = Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)
+        var bytes = [UInt8](repeating: 0, count: count)
+        for _ in 0..<120_000 {
+            let hasThem = clients.contains { recv($0, &bytes, count, flags) == count }
+            if hasThem { return }
+            usleep(1000)
+        }
+    }
+
+    /// Whether a descriptor is that of a socket that is connected to this peer.
+    private func isClient(_ descriptor: Int32) -> Bool {
+        var (name, length) = (sockaddr_in(), socklen_t(MemoryLayout<sockaddr_in>.size))
+        let code = withUnsafeMutablePointer(to: &name) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(descriptor, $0, &length) }
+        }
+        return code == 0 && name.sin_family == sa_family_t(AF_INET) && UInt16(bigEndian: name.sin_port) == address.port
+    }
 }
 
 extension Outcome {

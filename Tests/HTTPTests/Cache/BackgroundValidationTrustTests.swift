@@ -190,9 +190,11 @@ import Testing
     /// The stale response is still allowed where the task's validation fails.
     @Test func aServerThatHasStopped() async throws {
         let authority = try CertificateAuthority()
-        let peer = try Self.peer(TLSServerOptions(try authority.issue()), then: [.expectAnything, .reset])
+        let identity = TLSServerOptions(try authority.issue())
+        let peer = try Self.peer(identity, then: [.startTLS(identity), .expectAnything, .reset])
         defer { peer.stop() }
-        let (session, clock) = Self.tasksSession(authority)
+        let delegate = ChallengeAnswerer(takesTrust: true) { _ in (.performDefaultHandling, nil) }
+        let (session, clock) = Self.tasksSession(authority, delegate: delegate)
         defer { session.invalidateAndCancel() }
         let request = try Self.request(peer)
         try await withTimeout {
@@ -201,6 +203,8 @@ import Testing
                 await peer.endedCount(reaches: ended)
                 clock.advance(by: 15)
             }
+            // The first load's, and that of the task's validation.
+            #expect(delegate.seen.count == 2)
             #expect(peer.requests.count == 1)
         }
     }

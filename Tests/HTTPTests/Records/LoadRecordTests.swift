@@ -84,7 +84,9 @@ import Testing
 
     @Test(arguments: Phase.allCases)
     func aTimeoutHasThePhase(phase: Phase) async throws {
-        let peer = try ScriptedPeer(phase == .handshake ? [.expectAnything, .hold] : [.expectRequest, .hold])
+        let greeted = Signal()
+        let peer = try ScriptedPeer(
+            phase == .handshake ? [.expectAnything, .fire(greeted), .hold] : [.expectRequest, .hold])
         defer { peer.stop() }
         let time = ManualTime()
         let loop = EventLoop(name: "record", time: .manual(time))
@@ -100,8 +102,8 @@ import Testing
             if phase == .queue { _ = await peer.receivedRequest(0) }
             async let lines = Self.lines(session, request, keepsWaits: true)
             switch phase {
-            case .queue: while await session.allTasks.count < 2 {}
-            case .handshake: await peer.connectionCount(reaches: 1)
+            case .queue: try await waitUntil { await session.allTasks.count == 2 }
+            case .handshake: await greeted.wait()
             case .response: _ = await peer.receivedRequest(0)
             }
             _ = await session.allTasks
