@@ -25,6 +25,8 @@ import Testing
         #expect(server.requests.snapshot.count == (kind.speaksHTTP ? 0 : 1))
     }
 
+    private struct DaemonHasEnded: Error {}
+
     /// The daemon serves other programs, too. What it was started with is not for them.
     @Test func theDaemonsOwnVariablesAreNotUsed() async throws {
         let server = try LoopbackServer { _ in .text("directly") }
@@ -42,6 +44,7 @@ import Testing
         }
         try await onThread {
             while !FileManager.default.fileExists(atPath: programs.folder.file("run/loadkit/daemon.socket").path) {
+                guard !daemon.hasExited else { throw DaemonHasEnded() }
                 usleep(1000)
             }
             let program = try programs.start()

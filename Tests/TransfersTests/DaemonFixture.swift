@@ -43,6 +43,8 @@ final class DaemonFixture: Sendable {
         on loop: EventLoop = .next()
     ) -> DaemonAccess {
         var access = DaemonAccess(on: loop)
+        // As long as a test may take.
+        access.patience = 300
         access.place = { [place] in place }
         access.start = { [self] in try startDaemon() }
         access.hello = TransferMessage.Hello(
@@ -50,7 +52,7 @@ final class DaemonFixture: Sendable {
         return access
     }
 
-    func startDaemon() throws { try DaemonProgram(path: program).start(environment) }
+    func startDaemon() throws { try DaemonProgram(path: program).start(environment, time: 300_000) }
 
     /// The processes that were the daemon, in no order. Each has said so before it accepts connections.
     var daemons: [pid_t] {

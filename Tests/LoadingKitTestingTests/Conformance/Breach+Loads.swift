@@ -235,7 +235,7 @@ extension Breach {
                     taken.update { $0 += 65_536 }
                 }
                 for piece in source { try await load.receive(piece) }
-            }.with { $0.bytesTaken = { taken.value } }
+            }.with { $0.bytesTaken = { taken.value } }.racing()
         }(),
         .load("drops what comes while the task is suspended", 14, "waits") { load in
             try await Right.respond(load)

@@ -163,7 +163,7 @@ enum Right {
     }
 
     /// Goes on for longer than any check waits, and is not cancelled.
-    static func goOn() async { await Task.detached { try? await Task.sleep(for: .seconds(20)) }.value }
+    static func goOn() async { await Task.detached { try? await Task.sleep(for: .seconds(300)) }.value }
 
     static func upload(_ url: URL = .a) -> ConformanceSample {
         var request = URLRequest(url: url)
