@@ -21,7 +21,7 @@ import Testing
                 let loads = (0..<3).map { _ in Load() }
                 for load in loads + loads.prefix(1) { task.loadIsQueued(load) }
                 task.loadDidLeaveQueue(loads[2])
-                task.priority = 1
+                session.core.priorityDidChange(task)
                 loop.execute { done.resume(returning: loads.map(\.changeCount)) }
             }
         }

@@ -329,6 +329,8 @@ private final class DataPort: Sendable {
             [go, done, work, isRefusing, hasLost] socket, _ in
             defer { done.fire() }
             guard go.waitBlocking(interruptedBy: stopping) else { return }
+            // An upload is lost until its end has come: its connection may be reset before the handshake has ended, too.
+            hasLost.value = work.value.bytes == nil
             do {
                 if let tls = work.value.tls {
                     try socket.startTLS(tls.context)
@@ -339,7 +341,6 @@ private final class DataPort: Sendable {
                     try socket.write(bytes)
                 } else {
                     var rest = work.value.count
-                    hasLost.value = true
                     while rest > 0 {
                         let received = try socket.read(atMost: min(rest, 16_384)).count
                         guard received > 0 else { break }
