@@ -42,6 +42,19 @@ import Testing
         #expect(await world.next() == "invalid -997")
     }
 
+    /// The daemon ends between the ends and its message that they were all.
+    @Test func anEndThatIsSentAgainBeforeAllWereSentIsReported() async throws {
+        let world = BackgroundWorld(attached: true)
+        let task = try await world.runningTasks(1)[0]
+        task.suspend()
+        try world.attachAgain(ended: [1], areAll: false)
+        try world.attachAgain(ended: [1])
+        #expect(await world.next() == "all events")
+        task.resume()
+        for call in ["finished content 1", "metrics", "completed"] { #expect(await world.next() == call) }
+        world.finish()
+    }
+
     /// The delegate is busy while the daemon is restarted twice, the second time with another end.
     @Test func aReportThatWaitsIsReplacedByTheNextOne() async throws {
         let world = BackgroundWorld(attached: true)
@@ -103,11 +116,13 @@ extension BackgroundWorld {
 
     /// The daemon was restarted, and reports these tasks' ends.
     ///
-    /// - Parameter known: the tasks that its journal has; nil for those that have ended.
-    fileprivate func attachAgain(ended: [Int], known: [Int]? = nil) throws {
+    /// - Parameters:
+    ///   - known: the tasks that its journal has; nil for those that have ended.
+    ///   - areAll: whether it says that these were all earlier events.
+    fileprivate func attachAgain(ended: [Int], known: [Int]? = nil, areAll: Bool = true) throws {
         send(.attached(SessionState(nextIdentifier: 9, transfers: (known ?? ended).map { .download($0) })))
         for number in ended { send(.ended(number, .success(file: try file("content \(number)")))) }
-        send(.deliveredEarlierEvents)
+        if areAll { send(.deliveredEarlierEvents) }
     }
 
     /// Waits until the loop has handled the events so far.

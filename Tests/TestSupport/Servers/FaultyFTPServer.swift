@@ -346,7 +346,8 @@ private final class DataPort: Sendable {
                         guard received > 0 else { break }
                         rest -= received
                     }
-                    hasLost.value = false
+                    // TLS tells an end from a loss by close_notify.
+                    hasLost.value = rest > 0 && work.value.tls != nil && !socket.receivedCloseNotify
                     if rest > 0 { return }
                 }
                 switch work.value.ending {

@@ -32,8 +32,11 @@ package final class BackgroundSession: SessionBackground, @unchecked Sendable { 
     private var phase = Phase.attaching
     /// The calls that wait until the session's tasks are known.
     private var waiting: [() -> Void] = []
-    /// Whether ends of transfers arrived that are older than the attachment.
-    private var deliversEarlierEnds = false
+    /// Whether new ends arrived that are older than the attachment. Nil when all earlier events were delivered. It remains
+    /// where the performer of transfers ends before that, as the next one sends the same ends again.
+    private var deliversEarlierEnds: Bool?
+    /// The ends without a runner that were taken.
+    private var takenWithoutRunner: Set<Int> = []
     /// The report of all earlier events that is not made yet. The mailbox's calls hold it.
     private weak var pendingReport: ReportOfAllEvents?
     /// The runners of tasks whose end was not reported yet, by task identifier.
@@ -213,7 +216,7 @@ package final class BackgroundSession: SessionBackground, @unchecked Sendable { 
         case .attached(let state): didAttach(state)
         case .detached(let error): didDetach(error)
         case .ended(let identifier, let end):
-            if deliver(end, of: identifier) { deliversEarlierEnds = true }
+            if deliver(end, of: identifier), deliversEarlierEnds != nil { deliversEarlierEnds = true }
         case .deliveredEarlierEvents: didDeliverEarlierEvents()
         case .progress(let identifier, _), .didResume(let identifier, _, _), .response(let identifier, _),
             .redirected(let identifier, _), .willBegin(let identifier), .challenge(let identifier, _, _):
@@ -226,7 +229,7 @@ package final class BackgroundSession: SessionBackground, @unchecked Sendable { 
     /// The session is attached: for the first time, or again after a restart of the daemon.
     private func didAttach(_ state: SessionState) {
         guard isLive else { return }
-        deliversEarlierEnds = false
+        deliversEarlierEnds = deliversEarlierEnds ?? false
         // The journal has lost the other tasks: it was damaged or removed.
         let known = Set(state.transfers.map(\.identifier))
         for runner in sortedRunners where !known.contains(runner.identifier) { runner.didLoseTransfer() }
@@ -250,21 +253,21 @@ package final class BackgroundSession: SessionBackground, @unchecked Sendable { 
         runner.didBegin(isSuspended: record.stage == .suspended)
     }
 
-    /// An end without a runner belongs to a transfer whose request could not be read. Returns false if the end is
-    /// already being reported.
+    /// An end without a runner belongs to a transfer whose request could not be read. Returns false if the end has arrived
+    /// before.
     private func deliver(_ end: TransferStatus, of identifier: Int) -> Bool {
         if let runner = runners[identifier] { return runner.didEnd(end) }
         send(.take(identifier, .completion))
-        return true
+        return takenWithoutRunner.insert(identifier).inserted
     }
 
     private func didDeliverEarlierEvents() {
-        guard isLive, deliversEarlierEnds, let session else { return }
-        deliversEarlierEnds = false
+        guard deliversEarlierEnds.take() == true, isLive, let session else { return }
         guard let delegates = session.delegates(before: nil) else { return }
         let mailbox = session.core.mailbox
-        // The mailbox also has the ends of tasks that the journal has lost.
-        let tasks = mailbox.tasks.values.compactMap { $0 as? URLSessionTask }.filter(\.hasEnded)
+        // The mailbox also has the ends of tasks that the journal has lost, and those of tasks that are not in the background.
+        let tasks = mailbox.tasks.values.compactMap { $0 as? URLSessionTask }
+            .filter { $0.hasEnded && $0.transferKind != nil }
         let report = ReportOfAllEvents(after: tasks) {
             delegates.first.urlSessionDidFinishEvents(forBackgroundURLSession: session)
         }

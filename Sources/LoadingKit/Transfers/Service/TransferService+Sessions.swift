@@ -94,6 +94,7 @@ extension TransferService {
             return
         }
         current.receive(.attached(state))
+        current.receive(.deliveredEarlierEvents)
     }
 
     func detach(_ channel: ServiceChannel) {

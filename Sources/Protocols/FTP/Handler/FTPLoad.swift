@@ -272,7 +272,7 @@ extension FTPLoad: QueuedLoad {
             attempt {
                 try plan.login.settle(disposition, credential, after: refusal)
                 note(.retried(.authentication))
-                submit(plan)
+                submit(plan, goesFirst: true)
             }
         }
     }
