@@ -2,7 +2,6 @@ import Foundation
 import LoadingKit
 import LoadingKitLoopbackServer
 import LoadingKitPrimitives
-import LoadingKitTransport
 import TestSupport
 import Testing
 
@@ -45,31 +44,6 @@ import Testing
             var age: String? = "15"
             while age == "15" { age = try await test.load()["Age"] }
             #expect(test.count == 2)
-        }
-    }
-
-    /// A server that is silent for the request's timeout has failed, too.
-    @Test(arguments: ["max-age=10, stale-if-error=100", "max-age=10"])
-    func aSilentServer(_ control: String) async throws {
-        let answer = ScriptedPeer.Step.respond("stored", fields: ["Cache-Control: \(control)"])
-        let peer = try ScriptedPeer([.expectRequest, answer, .expectRequest, .hold])
-        defer { peer.stop() }
-        let (time, clock) = (ManualTime(), TestWallClock())
-        let loop = EventLoop(name: "test", time: .manual(time))
-        defer { loop.stop() }
-        let session = makeSession(on: loop) {
-            $0.urlCache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0, diskPath: nil)
-            $0.settings.wallClock = clock.wallClock
-            $0.timeoutIntervalForRequest = 10
-        }
-        defer { session.invalidateAndCancel() }
-        try await withTimeout {
-            #expect(await session.outcome(peer.request()) == .ok("stored"))
-            clock.advance(by: 15)
-            async let outcome = session.outcome(peer.request())
-            await peer.requestCount(reaches: 2)
-            time.advance(by: .seconds(11))
-            #expect(await outcome == (control == "max-age=10" ? .failed(.timedOut) : .ok("stored")))
         }
     }
 

@@ -97,16 +97,21 @@ extension CachedExchange: ForwardingReceiver {
 
     /// Answers with the stored response because the server failed, if that is allowed (RFC 5861).
     func serveInstead(of attempt: Attempt) -> Bool {
-        guard let stored = attempt.stored, let query else { return false }
+        guard let stored = attempt.stored, session.mayAnswer(attempt.exchange, with: stored) else { return false }
+        return serveStale(stored)
+    }
+
+    /// - Parameter stored: a stored response that may answer this request's user.
+    func serveStale(_ stored: StoredResponse) -> Bool {
+        guard let query else { return false }
         let (freshness, control) = (stored.freshness(now: session.now), stored.control)
         // The time for a stale response may have passed since the decision.
         let isStillAllowed =
             takenResponse != nil && ReuseRule.verdict(freshness, control, request: query.control) != .validate
         guard isStillAllowed || ReuseRule.mayServeOnError(freshness, control, request: query.control),
-            session.mayAnswer(attempt.exchange, with: stored),
             let answer = StoredAnswer(stored, to: query, now: session.now, isValidated: false)
         else { return false }
-        attempt.exchange.end()
+        if case .loading(let attempt) = state { attempt.exchange.end() }
         endValidation(.inconclusive)
         // The other decision was noted when it was made.
         if !isStillAllowed { resources.note(.staleIfError, stored.freshnessText(now: session.now)) }

@@ -33,8 +33,8 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
 
     enum State {
         case new
-        /// The disk is being read, or another exchange validates the stored response.
-        case waiting
+        /// The disk is being read, or another exchange validates this stored response.
+        case waiting(StoredResponse?)
         case serving(StoredAnswer, Delivery)
         case loading(Attempt)
         case over
@@ -104,8 +104,11 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
 
     /// A server that is silent has failed as one that cannot be reached (RFC 5861 §4).
     func answerAtDeadline() -> Bool {
-        guard case .loading(let attempt) = state, attempt.receipt == nil else { return false }
-        return serveInstead(of: attempt)
+        switch state {
+        case .waiting(let stored?): serveStale(stored)
+        case .loading(let attempt): attempt.receipt == nil && serveInstead(of: attempt)
+        case .new, .waiting(nil), .serving, .over: false
+        }
     }
 
     func receiverDidBlock() {
@@ -132,7 +135,7 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
     private func lookUp() {
         guard let query else { return }
         if let reason = query.lookUpExclusion { return decide(query, nil, reason) }
-        state = .waiting
+        state = .waiting(nil)
         session.find(query) { [weak self] stored in
             guard let self, case .waiting = state else { return }
             choose(from: stored, query)
@@ -179,7 +182,7 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
 
     /// Validates with the server, unless another exchange is validating the response.
     private func validate(_ stored: StoredResponse) {
-        state = .waiting
+        state = .waiting(stored)
         // Without a validator the server sends a complete response, which other exchanges cannot share. A background
         // validation still needs one request only.
         guard responseToValidate != nil || !RequestConditions.validators(of: stored).isEmpty,

@@ -1,0 +1,91 @@
+import Foundation
+import LoadingKit
+import LoadingKitLoopbackServer
+import LoadingKitPrimitives
+import LoadingKitTransport
+import TestSupport
+import Testing
+
+/// Stale responses that are allowed where the server fails also answer where it is silent (RFC 5861).
+@Suite struct SilentServerTests {
+    /// A server that is silent from its second request on, and a session that has stored its first response.
+    private struct Site {
+        let peer: ScriptedPeer
+        let time = ManualTime()
+        let session: URLSession
+        private let clock: TestWallClock
+        private let loop: EventLoop
+
+        init(allowsStale: Bool = true, _ configure: (URLSessionConfiguration) -> Void = { _ in }) throws {
+            let control = "Cache-Control: max-age=10" + (allowsStale ? ", stale-if-error=100" : "")
+            let answer = ScriptedPeer.Step.respond("stored", fields: [control, "ETag: \"a\""])
+            peer = try ScriptedPeer([.expectRequest, answer, .expectRequest, .hold])
+            let (clock, loop) = (TestWallClock(), EventLoop(name: "silent", time: .manual(time)))
+            (self.clock, self.loop) = (clock, loop)
+            session = makeSession(on: loop) {
+                $0.urlCache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0, diskPath: nil)
+                $0.settings.wallClock = clock.wallClock
+                configure($0)
+            }
+        }
+
+        func stop() {
+            session.invalidateAndCancel()
+            loop.stop()
+            peer.stop()
+        }
+
+        /// Its timeout is 10 seconds.
+        var request: URLRequest {
+            var request = peer.request()
+            request.timeoutInterval = 10
+            return request
+        }
+
+        /// Stores the response, which is stale from then on.
+        func store() async {
+            #expect(await session.outcome(request) == .ok("stored"))
+            clock.advance(by: 15)
+        }
+
+        /// Returns when the loop has done what it was given before, such as the start of a task.
+        func turn() async {
+            let turned = Signal()
+            loop.execute { turned.fire() }
+            await turned.wait()
+        }
+    }
+
+    @Test(arguments: [true, false]) func theServerIsSilent(allowsStale: Bool) async throws {
+        let site = try Site(allowsStale: allowsStale)
+        defer { site.stop() }
+        try await withTimeout {
+            await site.store()
+            async let outcome = site.session.outcome(site.request)
+            await site.peer.requestCount(reaches: 2)
+            site.time.advance(by: .seconds(11))
+            #expect(await outcome == (allowsStale ? .ok("stored") : .failed(.timedOut)))
+        }
+    }
+
+    /// A task that waits for another task's validation has a timeout of its own.
+    @Test(arguments: [true, false]) func theServerIsSilentToAnotherTask(allowsStale: Bool) async throws {
+        let site = try Site(allowsStale: allowsStale)
+        defer { site.stop() }
+        try await withTimeout {
+            await site.store()
+            // Its timeout is the session's, which is longer.
+            site.session.dataTask(with: site.peer.request()).resume()
+            await site.peer.requestCount(reaches: 2)
+            let outcomes = Recorder<Outcome>()
+            let waiting = site.session.dataTask(with: site.request) { data, _, error in
+                let code = (error as? URLError)?.code
+                outcomes.append(code.map { .failed($0) } ?? .ok(String(decoding: data ?? Data(), as: UTF8.self)))
+            }
+            waiting.resume()
+            await site.turn()
+            site.time.advance(by: .seconds(11))
+            #expect(await outcomes.count(reaches: 1) == [allowsStale ? .ok("stored") : .failed(.timedOut)])
+        }
+    }
+}
