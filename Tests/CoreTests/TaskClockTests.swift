@@ -10,6 +10,7 @@ import Testing
 
     private static func verdict(_ clock: inout TaskClock, _ seconds: Double) -> String {
         switch clock.check(at(seconds)) {
+        case .silent(let failure): "silent: \(failure.code.rawValue)"
         case .expired(let failure): "expired: \(failure.code.rawValue)"
         case .checkAgain(let time): "look at \(time.nanoseconds / 1_000_000_000)"
         }
@@ -20,7 +21,7 @@ import Testing
         #expect(clock.firstCheck == Self.at(10))
         clock.noteActivity(Self.at(8))
         #expect(Self.verdict(&clock, 10) == "look at 18")
-        #expect(Self.verdict(&clock, 18) == "expired: -1001")
+        #expect(Self.verdict(&clock, 18) == "silent: -1001")
     }
 
     @Test func anOpenConnectionMayBeQuiet() {
@@ -53,7 +54,7 @@ import Testing
         clock.isHeld = true
         #expect(Self.verdict(&clock, 10) == "look at 20")
         clock.isHeld = false
-        #expect(Self.verdict(&clock, 20) == "expired: -1001")
+        #expect(Self.verdict(&clock, 20) == "silent: -1001")
         clock.isQueued = true
         #expect(Self.verdict(&clock, 1000) == "look at 1010")
     }

@@ -68,6 +68,19 @@ import Testing
         }
     }
 
+    /// The time for the whole load is the program's limit, no failure of the server.
+    @Test func theTimeForTheLoadEndsIt() async throws {
+        let site = try Site { $0.timeoutIntervalForResource = 5 }
+        defer { site.stop() }
+        try await withTimeout {
+            await site.store()
+            async let outcome = site.session.outcome(site.request)
+            await site.peer.requestCount(reaches: 2)
+            site.time.advance(by: .seconds(6))
+            #expect(await outcome == .failed(.timedOut))
+        }
+    }
+
     /// A task that waits for another task's validation has a timeout of its own.
     @Test(arguments: [true, false]) func theServerIsSilentToAnotherTask(allowsStale: Bool) async throws {
         let site = try Site(allowsStale: allowsStale)

@@ -107,7 +107,7 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
     private func checkTime() {
         guard !clock.isPaused else { return }
         switch clock.check(loop.now) {
-        case .expired(let failure): end(with: failure)
+        case .silent(let failure), .expired(let failure): end(with: failure)
         case .checkAgain: scheduleCheck()
         }
     }

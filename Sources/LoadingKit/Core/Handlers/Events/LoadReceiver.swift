@@ -89,8 +89,8 @@ package protocol LoopHandler: AnyObject {
     /// The event that the load has not received from its peer, in words for the error of a timeout: "no response came".
     /// Nil: no byte was sent or received.
     var stall: String? { get }
-    /// The time for the load has passed. Returns true where the load answers in another way than with its peer's
-    /// response, such as with a stored one; otherwise the task fails.
+    /// The peer was silent for the request's timeout. Returns true where the load answers in another way than with its
+    /// peer's response, such as with a stored one; otherwise the task fails.
     func answerAtDeadline() -> Bool
     /// Hands over the connection after the response's head, for another protocol: no event may follow. Nil where the
     /// rest of the response is its body. Throws where the connection cannot be used.

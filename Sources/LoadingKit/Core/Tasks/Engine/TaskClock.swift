@@ -7,6 +7,9 @@ import LoadingKitPrimitives
 /// the next check. A busy load therefore costs one timer, regardless of the number of bytes that it receives.
 struct TaskClock {
     enum Verdict {
+        /// The idle timeout has passed: the load has waited for its peer alone.
+        case silent(LoadFailure)
+        /// The timeout for the whole load has passed.
         case expired(LoadFailure)
         case checkAgain(at: MonotonicTime)
     }
@@ -55,7 +58,7 @@ struct TaskClock {
         if wholeEnd <= now { return .expired(.resourceTimeout(whole)) }
         if isHeld || isQueued { lastActivity = now }
         let idleEnd = idleEnd(from: lastActivity)
-        if idleEnd <= now { return .expired(.idleTimeout(idle, stall())) }
+        if idleEnd <= now { return .silent(.idleTimeout(idle, stall())) }
         return .checkAgain(at: min(idleEnd, wholeEnd))
     }
 

@@ -167,14 +167,15 @@ final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // conf
 
     private func scheduleCheck(at time: MonotonicTime) { if time < .distantFuture { loop.schedule(self, at: time) } }
 
-    /// Ends the task when a timeout has passed, unless the load has another answer.
+    /// Ends the task when a timeout has passed, unless the peer was silent and the load has another answer.
     override func deadlineDidPass() {
         guard !isOver, !clock.isPaused else { return }
         switch clock.check(loop.now, stall: stage.handler?.stall) {
-        case .expired(let failure):
+        case .silent(let failure):
             guard stage.handler?.answerAtDeadline() == true else { return end(with: failure) }
             noteActivity()
             if !isOver { scheduleCheck(at: clock.firstCheck) }
+        case .expired(let failure): end(with: failure)
         case .checkAgain(let time): scheduleCheck(at: time)
         }
     }
