@@ -68,6 +68,24 @@ import Testing
         }
     }
 
+    private struct Passing: LoadInterceptor {
+        func load(_ load: LoadContext) async throws {
+            try await load.receive(load.next.load(load.request))
+        }
+    }
+
+    @Test(arguments: [1, 2]) func theServerIsSilentToInterceptors(_ count: Int) async throws {
+        let site = try Site { $0.interceptors = Array(repeating: Passing(), count: count) }
+        defer { site.stop() }
+        try await withTimeout {
+            await site.store()
+            async let outcome = site.session.outcome(site.request)
+            await site.peer.requestCount(reaches: 2)
+            site.time.advance(by: .seconds(11))
+            #expect(await outcome == .ok("stored"))
+        }
+    }
+
     /// The time for the whole load is the program's limit, no failure of the server.
     @Test func theTimeForTheLoadEndsIt() async throws {
         let site = try Site { $0.timeoutIntervalForResource = 5 }

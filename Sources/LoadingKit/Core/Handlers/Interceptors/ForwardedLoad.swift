@@ -11,6 +11,8 @@ protocol ForwardingLoad: AnyObject, Sendable {
     var currentURL: URL? { get }
     /// The number of the request body's bytes that the forwarded loads have sent.
     var forwardedBytesSent: Int64 { get set }
+    /// The forwarded loads for whose heads the handler waits.
+    var awaited: [ForwardedLoad] { get set }
 
     /// Nil after the load's end.
     var receiver: (any LoadReceiver)? { get }
@@ -99,6 +101,7 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
             }
             source = .loading(handler)
             destination = .head(continuation)
+            outer.awaited.append(self)
             // The closures hold this object until the feed's end, which comes when the load ends, or its reader is
             // released. A weak reference would cost each load a side table.
             feed.onDemand = { self.resumeSource() }
@@ -122,6 +125,7 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
         switch destination {
         case .head(let continuation):
             destination = .none
+            outer.awaited.removeAll { $0 === self }
             continuation.resume(
                 throwing: error ?? LoadFailure(.badServerResponse, "the load ended without a response"))
             feed.finish(error)
@@ -189,6 +193,10 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
         if case .loading(let handler) = source { try handler.takeConnection() } else { nil }
     }
 
+    func answerAtDeadline() -> Bool {
+        if case .loading(let handler) = source { handler.answerAtDeadline() } else { false }
+    }
+
     /// Called from any thread.
     var transactionMetrics: [URLSessionTaskTransactionMetrics] {
         let anchor = WallClockAnchor(date: Date(), monotonicTime: TimeSource.system.now)
@@ -202,6 +210,7 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
         switch destination {
         case .head(let continuation):
             destination = .body
+            outer.awaited.removeAll { $0 === self }
             continuation.resume(
                 returning: LoadedResponse(
                     response: response, redirection: redirection?.request, body: LoadedBody(reader: BodyReader(feed)),

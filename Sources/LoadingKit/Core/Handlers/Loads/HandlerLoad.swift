@@ -66,6 +66,7 @@ final class HandlerLoad: LoopHandler, @unchecked Sendable {  // confined to `loo
     private var recording: CustomRecording?
 
     @exclusivity(unchecked) var forwardedBytesSent: Int64 = 0
+    var awaited: [ForwardedLoad] = []
 
     /// The number of bytes posted and not yet delivered; read from any thread.
     private let outstanding = Atomic<Int>(0)
@@ -103,6 +104,7 @@ final class HandlerLoad: LoopHandler, @unchecked Sendable {  // confined to `loo
         // Stopped while there is a receiver, so that the forwarded load is part of the task's metrics.
         passed?.load.stop()
         passed = nil
+        awaited = []
         receiver = nil
         lateLogger = resources?.core.logger
         resources = nil
@@ -122,6 +124,13 @@ final class HandlerLoad: LoopHandler, @unchecked Sendable {  // confined to `loo
         isBlocked = false
         passed?.load.receiverDidBecomeReady()
         drain()
+    }
+
+    func answerAtDeadline() -> Bool {
+        var isAnswered = false
+        // A copy: each answer removes its load.
+        for load in awaited where load.answerAtDeadline() { isAnswered = true }
+        return isAnswered
     }
 
     func takeConnection() throws -> TakenConnection? { try passed?.load.takeConnection() }
