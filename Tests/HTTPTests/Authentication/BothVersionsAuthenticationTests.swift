@@ -196,7 +196,12 @@ import Testing
 
     /// A credential that is refused without a challenge, or with none that can be answered, is not remembered, and no
     /// longer remembered after that.
-    @Test(arguments: BothVersions.all, ["", "Unknown x=y", "Unknown realm=r", "Unknown realm=other, Unknown realm=r"])
+    @Test(
+        arguments: BothVersions.all,
+        [
+            "", "Unknown x=y", "Unknown realm=r", "Unknown realm=other, Unknown realm=r",
+            "Unknown realm=other, Unknown x=y",
+        ])
     func aRefusalWithoutAChallenge(version: String, unknown: String) async throws {
         let (accepted, given) = (Box("Basic dTpw"), Box(Self.wrong))
         let answerer = ChallengeAnswerer { _ in (.useCredential, given.value) }

@@ -170,6 +170,28 @@ import Testing
         #expect(answerer.seen.snapshot == ["0 -", "1 D\\u"].map { "task's session: NTLM - \($0)" })
     }
 
+    /// NTLM has no realm: a challenge of another scheme refuses the remembered credential, whatever realm it names.
+    @Test func aRefusalByAnotherScheme() async throws {
+        let isOpen = Box(true)
+        let server = try LoopbackServer { request in
+            let isAnswer = request.fields.contains(.authorization)
+            if isAnswer, isOpen.value { return .text("in") }
+            return ServerResponse.text("refused", status: 401)
+                .adding("WWW-Authenticate", isAnswer ? "Bearer realm=\"api\"" : "NTLM")
+        }
+        defer { server.stop() }
+        let answerer = SessionChallengeAnswerer("D\\u", "p")
+        let session = makeSession(delegate: answerer)
+        defer { session.invalidateAndCancel() }
+        try await withTimeout {
+            let request = URLRequest(url: try #require(URL(string: server.url("/"))))
+            #expect(await session.outcome(request) == .ok("in"))
+            isOpen.value = false
+            for _ in 0..<2 { #expect(await session.outcome(request) == .loaded(status: 401, body: "refused")) }
+            #expect(answerer.seen.count == 2)
+        }
+    }
+
     /// Each connection has its own handshake. The program gets one challenge.
     @Test func severalConnections() async throws {
         let ntlm = NTLMServer()

@@ -317,12 +317,14 @@ final class AuthenticationHandshake {
     }
 
     /// A credential that was sent before a challenge has not failed if it was for another realm. Where no challenge can
-    /// be answered, and none names another realm, the next request is sent without the credential: it gets a challenge
-    /// that can be answered.
+    /// be answered, and not all name another realm, the next request is sent without the credential: it gets a
+    /// challenge that can be answered.
     private func noteFailure(of last: CredentialInUse, _ answer: Answer) {
         let refusing = answer.offers.first { $0.refuses(last.offer) }?.space
-        let realms = answer.challenges.compactMap { $0["realm"] }
-        let isOfRealm = realms.isEmpty || realms.contains { $0 == last.offer.space.realm }
+        // NTLM and Negotiate have no realm: any challenge may be for their credentials.
+        let realm = last.offer.space.realm
+        let ofRealm = answer.challenges.filter { realm == nil || ($0["realm"] ?? realm) == realm }
+        let isOfRealm = answer.challenges.isEmpty || !ofRealm.isEmpty
         if refusing != nil || answer.offers.isEmpty && isOfRealm {
             context.memory.forget(last.credential, in: last.offer.space, at: context.site)
         }
