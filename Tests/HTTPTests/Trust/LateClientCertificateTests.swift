@@ -185,6 +185,36 @@ import Testing
         }
     }
 
+    @Test("an upload goes on where the server goes while the program thinks") func uploading() async throws {
+        let ends = Signal()
+        let authority = try CertificateAuthority()
+        let peer = try ScriptedPeer(
+            scripts: [
+                [
+                    .expectRequest,
+                    .send("HTTP/1.1 104 Go\r\nLocation: /uploads/1\r\nUpload-Draft-Interop-Version: 6\r\n\r\n"),
+                    .askForCertificate, .waitFor(ends), .close,
+                ],
+                [.expectRequest, .send("HTTP/1.1 204 No Content\r\nUpload-Offset: 4\r\nUpload-Complete: ?1\r\n\r\n")],
+            ],
+            tls: TLSServerOptions(try authority.issue()))
+        defer { peer.stop() }
+        let thinker = TrustThinker(takesTrust: false)
+        let session = makeSession(delegate: thinker) { $0.tlsTrustRoots = .pem(authority.certificatePEM) }
+        defer { session.invalidateAndCancel() }
+        var request = URLRequest(url: try #require(URL(string: "https://localhost:\(peer.address.port ?? 0)/")))
+        request.httpMethod = "POST"
+        try await withTimeout { [request] in
+            let load = Task { try await session.upload(for: request, from: Data("body".utf8)).1 }
+            let question = try #require(await thinker.questions.element(at: 0))
+            ends.fire()
+            let response = try await load.value
+            #expect((response as? HTTPURLResponse)?.statusCode == 204)
+            #expect(peer.requests.snapshot.map(\.method) == ["POST", "HEAD"])
+            question.answer(.performDefaultHandling, nil)
+        }
+    }
+
     @Test("the identity is for the connection: two sessions, and two task delegates, have their own")
     func identities() async throws {
         let authority = try CertificateAuthority()

@@ -57,11 +57,18 @@ final class TrustThinker: NSObject, URLSessionTaskDelegate, @unchecked Sendable 
 
     let questions = Recorder<Question>()
     let invalidated = Signal()
+    /// Whether challenges for trust in servers are kept. Else they get default handling.
+    private let takesTrust: Bool
+
+    init(takesTrust: Bool = true) { self.takesTrust = takesTrust }
 
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping ChallengeAnswerHandler
     ) {
+        guard challenge.protectionSpace.serverTrust == nil || takesTrust else {
+            return completionHandler(.performDefaultHandling, nil)
+        }
         questions.append(Question(task: task.taskIdentifier, challenge: challenge, answer: completionHandler))
     }
 

@@ -276,7 +276,7 @@ extension ByteStream: EventSource {
         if isAskingForIdentity, let tls {
             guard Socket.meansHangUp(events) else { return }
             isAskingForIdentity = false
-            tls.fail(.handshake("the peer closed the connection while the program decided who the client is"))
+            tls.fail(.handshakeClosed("the peer closed the connection while the program decided who the client is"))
         }
         if Socket.means(readable: events) { handler?.streamDidBecomeReadable(self) }
         writeMore()
