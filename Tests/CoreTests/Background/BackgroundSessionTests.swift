@@ -306,7 +306,7 @@ import Testing
         world.finish()
     }
 
-    /// The delegate decides about a task whose date has come.
+    /// The delegate decides about a task whose date has come. The URL of its request is the task's first.
     @Test(arguments: [
         (URLSession.DelayedRequestDisposition.continueLoading, "begin 1 http://127.0.0.1/one"),
         (.useNewRequest, "begin 1 http://127.0.0.1/other"), (.cancel, "cancel 1"),
@@ -316,9 +316,11 @@ import Testing
     ) async throws {
         let world = BackgroundWorld(attached: true)
         world.delegate.beginning.withLock { $0 = disposition }
-        world.session.downloadTask(with: TransferRecord.url).resume()
+        let task = world.session.downloadTask(with: TransferRecord.url)
+        task.resume()
         world.send(.willBegin(1))
         #expect(await world.command() == command)
+        #expect(task.firstURL?.path == (disposition == .useNewRequest ? "/other" : "/one"))
         world.finish()
     }
 

@@ -152,6 +152,7 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
         if disposition == .useNewRequest, let other {
             request = other
             task.currentRequest = other
+            task.firstURL = other.url
         }
         background.send(.answerBeginning(identifier, TransferRequest(request)))
     }
