@@ -1,6 +1,7 @@
 import Foundation
 import LoadingKitCore
 import LoadingKitHTTP1
+import LoadingKitPrimitives
 
 /// Passes responses to the exchange's handshakes, and sends the request again if they require it.
 extension HTTPExchange {
@@ -53,8 +54,8 @@ extension HTTPExchange {
             return true
         }
         if isProxys {
-            // A refusal without a challenge.
-            _ = try? authentication.proxy.handshake?.serverDidAccept(head.fields, status: head.status)
+            // A refusal without a challenge. It needs no proof that the proxy knows the password.
+            _ = try? authentication.proxy.handshake?.serverDidAccept(HTTPFields(), status: head.status)
             return false
         }
         guard isBodyWithheld else {
