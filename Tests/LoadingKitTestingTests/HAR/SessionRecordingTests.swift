@@ -134,13 +134,16 @@ import Testing
         #expect(entry.others["_resourceType"] == "websocket" && entry.request.url.hasPrefix("ws"))
     }
 
-    /// The request to a secret target does not show the host, nor does the error of a redirect that fails.
+    /// Neither the request to a secret target nor its response shows the host, nor does the error of a redirect that
+    /// fails.
     @Test(arguments: ["http://localhost:PORT/", "http://127.0.0.77:1/", "http://[s3cret/", "s3cret:x"])
     func aSecretTarget(_ location: String) async throws {
         let port = Box("")
         let server = try LoopbackServer { request in
             let target = location.replacing("PORT", with: port.value)
-            return request.path == "/a" ? .redirect(to: target) : .text("there")
+            if request.path == "/a" { return .redirect(to: target) }
+            return .text("there").adding("Content-Location", "http://localhost/there")
+                .adding("Set-Cookie", "id=1; Path=/; Domain=localhost; Secure")
         }
         defer { server.stop() }
         port.value = "\(server.address.port ?? 0)"
@@ -151,8 +154,12 @@ import Testing
         let entries = try log().entries
         let errors = entries.compactMap { $0.response.others["_error"]?.string }
         #expect((error == nil) == location.contains("PORT") && errors.isEmpty == (error == nil))
-        let shown = errors + entries.flatMap { [$0.request.url] + $0.request.headers.map(\.value) }
-        #expect(!shown.contains { text in ["localhost", "127.0.0.77", "s3cret"].contains { text.contains($0) } })
+        let shown = try String(contentsOf: file, encoding: .utf8)
+        #expect(!["localhost", "127.0.0.77", "s3cret"].contains { shown.contains($0) })
+        #expect(entries.first?.serverIPAddress == "127.0.0.1")
+        #expect(entries.dropFirst().allSatisfy { $0.serverIPAddress == nil })
+        let cookies = entries.flatMap(\.response.headers).filter { $0.name.lowercased() == "set-cookie" }
+        #expect(cookies.map(\.value) == (error == nil ? ["id=(redacted); Path=/; Secure"] : []))
         #expect(entries.first?.request.headers.first { $0.name.lowercased() == "host" }?.value.isEmpty == false)
     }
 

@@ -32,6 +32,7 @@ package struct EntryMaker {
             startedDateTime: HARDate(anchor.date(of: transaction.timings.fetchStart ?? notes.start)),
             request: request(transaction), response: response)
         entry.add(transaction.metrics(anchor))
+        hideTarget(in: &entry, transaction)
         return entry
     }
 
@@ -48,6 +49,7 @@ package struct EntryMaker {
             startedDateTime: HARDate(anchor.date(of: start ?? notes.start)), request: request(transaction),
             response: response, timings: timings)
         if let transaction { entry.add(transaction.metrics(anchor)) }
+        hideTarget(in: &entry, transaction)
         if transaction?.timings.resourceFetchType == .localCache { addCache(to: &entry, head) }
         if notes.isWebSocket { addMessages(to: &entry) }
         return entry
@@ -93,8 +95,12 @@ package struct EntryMaker {
 
     // MARK: The request
 
+    private func recorded(_ transaction: TransactionRecord?) -> URLRequest {
+        rules.perspective == .network ? transaction?.request ?? notes.request : notes.request
+    }
+
     private func request(_ transaction: TransactionRecord?) -> HARRequest {
-        let request = rules.perspective == .network ? transaction?.request ?? notes.request : notes.request
+        let request = recorded(transaction)
         let fields = sentFields(transaction) ?? request.headerFields
         var made = HARRequest(
             method: request.httpMethod ?? "GET", url: redactor.url(request.url, after: notes.firstURL),
@@ -190,6 +196,20 @@ package struct EntryMaker {
             headers: fields, content: content, redirectURL: isRedirect ? location ?? "" : "")
         made.cookies = cookies
         return made
+    }
+
+    /// Removes what tells the host of a hidden URL: the address of the server, and fields of the response.
+    private func hideTarget(in entry: inout HAREntry, _ transaction: TransactionRecord?) {
+        guard redactor.hides(recorded(transaction).url, after: notes.firstURL) else { return }
+        entry.serverIPAddress = nil
+        for (index, field) in entry.response.headers.enumerated() {
+            switch field.name.lowercased() {
+            case "content-location": entry.response.headers[index].value = HARRedaction.marker
+            case "set-cookie": entry.response.headers[index].value = SetCookieField.withoutDomain(field.value)
+            default: break
+            }
+        }
+        for index in entry.response.cookies.indices { entry.response.cookies[index].domain = nil }
     }
 
     /// Describes the error as Chrome does, with the code for its replay.

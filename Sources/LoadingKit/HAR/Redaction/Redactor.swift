@@ -139,8 +139,17 @@ package struct Redactor: Sendable {
     }
 }
 
-/// Several `Set-Cookie` fields that were joined with commas.
+/// `Set-Cookie` fields, of which several may be joined with commas.
 enum SetCookieField {
+    /// One field without its attribute `Domain`.
+    static func withoutDomain(_ line: String) -> String {
+        let pieces = line.split(separator: ";", omittingEmptySubsequences: false)
+        let attributes = pieces.dropFirst().filter { piece in
+            piece.prefix { $0 != "=" }.trimmingCharacters(in: .whitespaces).lowercased() != "domain"
+        }
+        return (pieces.prefix(1) + attributes).joined(separator: ";")
+    }
+
     /// A comma starts another cookie where a name and an equals sign follow, which is never the case in a date.
     static func split(_ value: String) -> [String] {
         let pieces = value.split(separator: ",", omittingEmptySubsequences: false)
