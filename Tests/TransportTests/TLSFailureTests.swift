@@ -163,7 +163,8 @@ import Testing
             let error = await client.connect(peer.endpoint, tls: (context, "localhost"), timeout: timeout)
             #expect(error?.phase == .tls)
             switch (act, error?.cause) {
-            case (.http, .plainTextPeer), (.garbage, .handshake), (.close, .handshakeClosed), (.nothing, .timedOut): break
+            case (.http, .plainTextPeer), (.garbage, .handshake), (.close, .handshakeClosed), (.nothing, .timedOut):
+                break
             case let (_, cause): Issue.record("\(String(describing: cause))")
             }
             over.open()
