@@ -227,6 +227,25 @@ import Testing
         }
     }
 
+    @Test(arguments: BothVersions.all) func aRefusalWithAWrongProof(version: String) async throws {
+        let (answerer, refuses) = (ChallengeAnswerer("u", "p"), Box(false))
+        let route: LoopbackServer.Route = { request in
+            let refusal = ServerResponse.text("refused", status: 401)
+            guard request.fields.contains(.authorization) else {
+                return refusal.adding("WWW-Authenticate", "\(Self.digest), nonce=n")
+            }
+            return refuses.value ? refusal.adding("Authentication-Info", "rspauth=\"0\"") : .text("in")
+        }
+        try await BothVersions.withServer(version, route, delegate: answerer) { session, server in
+            #expect(await session.outcome(server, "/") == .ok("in"))
+            refuses.value = true
+            #expect(await session.outcome(server, "/") == Self.refused)
+            refuses.value = false
+            #expect(await session.outcome(server, "/") == .ok("in"))
+            #expect(answerer.seen.count == 2)
+        }
+    }
+
     /// A challenge that cannot be answered, for another realm, does not refuse the remembered credential.
     @Test(arguments: BothVersions.all) func anUnknownSchemeOfAnotherRealm(version: String) async throws {
         let answerer = ChallengeAnswerer("u", "p")

@@ -73,6 +73,10 @@ import Testing
                     found.append(state.transfers.map(\.identifier))
                 }
                 #expect(found == [[1], [1, 2]])
+                let names = second.events.snapshot.map(\.name).filter {
+                    $0 == "attached" || $0 == "deliveredEarlierEvents"
+                }
+                #expect(names == ["attached", "deliveredEarlierEvents", "attached", "deliveredEarlierEvents"])
             }
         }
 

@@ -35,7 +35,7 @@ package final class BackgroundSession: SessionBackground, @unchecked Sendable { 
     /// Whether new ends arrived that are older than the attachment. Nil when all earlier events were delivered. It remains
     /// where the performer of transfers ends before that, as the next one sends the same ends again.
     private var deliversEarlierEnds: Bool?
-    /// The ends without a runner that were taken.
+    /// The ends without a runner that have arrived.
     private var takenWithoutRunner: Set<Int> = []
     /// The report of all earlier events that is not made yet. The mailbox's calls hold it.
     private weak var pendingReport: ReportOfAllEvents?

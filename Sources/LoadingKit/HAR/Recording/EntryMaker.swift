@@ -198,7 +198,8 @@ package struct EntryMaker {
         return made
     }
 
-    /// Removes what tells the host of a hidden URL: the address of the server, and fields of the response.
+    /// Removes what tells the host of a hidden URL by its meaning: the server's address, and fields of the response that
+    /// have the request's URL or host. Other fields may name the host, too, and can be redacted by their names.
     private func hideTarget(in entry: inout HAREntry, _ transaction: TransactionRecord?) {
         guard redactor.hides(recorded(transaction).url, after: notes.firstURL) else { return }
         entry.serverIPAddress = nil

@@ -207,7 +207,8 @@ final class AuthenticationHandshake {
         let acceptance = inUse.scheme.serverDidAccept(
             HTTPAuthenticationResponse(
                 status: status, challenge: proof(fields, of: type(of: inUse.scheme)), parameters: parameters))
-        if case .refused = acceptance { throw .unproven }
+        // A refusal needs no proof that the peer knows the password.
+        if case .refused = acceptance, !isRefusal(status) { throw .unproven }
         remember(inUse, acceptance, status: status)
         return check
     }
@@ -228,12 +229,14 @@ final class AuthenticationHandshake {
         return nil
     }
 
+    private func isRefusal(_ status: Int) -> Bool { status == (context.site.isProxy ? 407 : 401) }
+
     private func remember(_ inUse: CredentialInUse, _ acceptance: HTTPAuthenticationAcceptance, status: Int) {
         // A server that fails with an internal error may not have checked the credential.
         guard status < 500 else { return }
         let space = inUse.offer.space
         // A refusal without a challenge. The next request gets one, which the program answers.
-        guard status != (context.site.isProxy ? 407 : 401) else {
+        guard !isRefusal(status) else {
             if inUse.isRemembered { context.memory.forget(inUse.credential, in: space, at: context.site) }
             return
         }

@@ -54,8 +54,8 @@ extension HTTPExchange {
             return true
         }
         if isProxys {
-            // A refusal without a challenge. It needs no proof that the proxy knows the password.
-            _ = try? authentication.proxy.handshake?.serverDidAccept(HTTPFields(), status: head.status)
+            // A refusal without a challenge.
+            try authentication.proxy.handshake?.serverDidAccept(head.fields, status: head.status)
             return false
         }
         guard isBodyWithheld else {

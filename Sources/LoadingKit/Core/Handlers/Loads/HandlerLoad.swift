@@ -127,6 +127,8 @@ final class HandlerLoad: LoopHandler, @unchecked Sendable {  // confined to `loo
     }
 
     func answerAtDeadline() -> Bool {
+        // The task waits for the load that was passed on, and for no other.
+        guard passed == nil else { return false }
         var isAnswered = false
         // A copy: each answer removes its load.
         for load in awaited where load.answerAtDeadline() { isAnswered = true }
