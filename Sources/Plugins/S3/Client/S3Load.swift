@@ -1,5 +1,5 @@
 import Foundation
-import LoadingKit
+@_spi(LoadingKitPlugins) import LoadingKit
 @_spi(LoadingKitPlugins) import LoadingKitTransport
 
 /// The load of an `s3:` URL.
@@ -34,8 +34,8 @@ struct S3Load: Sendable {
             try await exchange.perform(operation)
         case .collected:
             let body = try await load.body.collect(upTo: Self.maximumCollectedBody)
-            var length = StatedLength(of: load.request)
-            try length.count(body)
+            var length = BodyLength(stated: load.request.lengthOfStream)
+            try length.count(body.count)
             try length.count(nil)
             operation.setBody(body)
             try await exchange.perform(operation)
@@ -84,5 +84,13 @@ struct S3Load: Sendable {
             for try await piece in load.body { digest.update(piece) }
             return Digest.hex(digest)
         }
+    }
+}
+
+extension URLRequest {
+    /// The length that the request states for its stream; nil where it states none, or has another body.
+    var lengthOfStream: Int64? {
+        guard httpBodyStream != nil else { return nil }
+        return value(forHTTPHeaderField: "Content-Length").flatMap { UInt64($0) }.map { Int64(clamping: $0) }
     }
 }

@@ -1,5 +1,5 @@
 import Foundation
-import LoadingKit
+@_spi(LoadingKitPlugins) import LoadingKit
 
 /// Uploads the body of a load in parts: one is sent while the next one is read, so that two are in memory.
 struct StreamedUpload: Sendable {
@@ -10,8 +10,9 @@ struct StreamedUpload: Sendable {
     let partSize: Int
 
     func run() async throws {
-        var body = PartReader(
-            load.body.makeAsyncIterator(), PartCutter(size: partSize), StatedLength(of: load.request))
+        // The requests for the parts state what was read of the stream, so that the server could not find a difference.
+        let length = BodyLength(stated: load.request.lengthOfStream)
+        var body = PartReader(load.body.makeAsyncIterator(), PartCutter(size: partSize), length)
         guard try await body.readFirst() else { return try await sendWhole(body.takeFirst()) }
         try MultipartMessages.checkNoChecksum(operation.carrier.headerFields.map { $0.name })
         let identifier = try MultipartMessages.uploadID(of: try await answer("POST", MultipartMessages.create))
@@ -135,12 +136,12 @@ struct PartCutter: Sendable {
 private struct PartReader {
     private var body: LoadBody.Iterator
     private var cutter: PartCutter
-    private var length: StatedLength
+    private var length: BodyLength
     private var isAtEnd = false
     /// Read ahead; held only here, so that it is released after it was sent.
     private var first: Data?
 
-    init(_ body: LoadBody.Iterator, _ cutter: PartCutter, _ length: StatedLength) {
+    init(_ body: LoadBody.Iterator, _ cutter: PartCutter, _ length: BodyLength) {
         self.body = body
         self.cutter = cutter
         self.length = length
@@ -161,7 +162,7 @@ private struct PartReader {
         while true {
             if let part = cutter.next() { return part }
             let next = try await body.next()
-            try length.count(next)
+            try length.count(next?.count)
             guard let piece = next else {
                 isAtEnd = true
                 return cutter.finish()

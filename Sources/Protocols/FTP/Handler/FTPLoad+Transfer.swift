@@ -1,7 +1,7 @@
 import Foundation
-import LoadingKitCore
+@_spi(LoadingKitPlugins) import LoadingKitCore
 import LoadingKitFTP
-import LoadingKitHTTP
+@_spi(LoadingKitPlugins) import LoadingKitHTTP
 import LoadingKitTransport
 
 extension FTPLoad {

@@ -1,5 +1,5 @@
 import Foundation
-import LoadingKitCore
+@_spi(LoadingKitPlugins) import LoadingKitCore
 import LoadingKitHTTP1
 
 /// The content that is sent after a request's head.
@@ -85,27 +85,6 @@ package enum RequestBody {
     var isReplayable: Bool { if case .stream(let reader, _) = self { reader.isUnread } else { true } }
 }
 
-/// Compares what a body's source delivers with the length that the request states: a value.
-package struct BodyLength: Sendable {
-    static let unknown = BodyLength(remaining: nil)
-
-    /// The number of bytes that the source has still to deliver; nil if the request does not state the body's length.
-    private var remaining: Int64?
-
-    private init(remaining: Int64?) { self.remaining = remaining }
-
-    package init(of body: RequestBody) { remaining = body.expectedCount >= 0 ? body.expectedCount : nil }
-
-    /// Counts the bytes of a piece; nil at the body's end.
-    ///
-    /// - Throws: `requestBodyStreamExhausted` if the body is longer or shorter than the request states.
-    package mutating func count(_ bytes: Int?) throws(LoadFailure) {
-        guard let before = remaining else { return }
-        let left = before - Int64(bytes ?? 0)
-        guard left >= 0, bytes != nil || left == 0 else {
-            let text = "the request's body is \(left < 0 ? "longer" : "shorter") than its Content-Length"
-            throw LoadFailure(.requestBodyStreamExhausted, text)
-        }
-        remaining = left
-    }
+@_spi(LoadingKitPlugins) extension BodyLength {
+    package init(of body: RequestBody) { self.init(stated: body.expectedCount >= 0 ? body.expectedCount : nil) }
 }

@@ -1,5 +1,5 @@
 import Foundation
-import LoadingKitCore
+@_spi(LoadingKitPlugins) import LoadingKitCore
 import LoadingKitHTTP2
 
 /// The unsent rest of a request's body over HTTP/2.
@@ -41,7 +41,7 @@ struct HTTP2BodySender {
     }
 
     init(_ upgrade: any HTTPUpgrade) {
-        (rest, piece, length) = (.upgrade(upgrade), Data(), .unknown)
+        (rest, piece, length) = (.upgrade(upgrade), Data(), BodyLength(stated: nil))
         awaitsContinue = false
     }
 
