@@ -35,8 +35,8 @@ package final class BackgroundSession: SessionBackground, @unchecked Sendable { 
     /// Whether new ends arrived that are older than the attachment. Nil when all earlier events were delivered. It remains
     /// where the performer of transfers ends before that, as the next one sends the same ends again.
     private var deliversEarlierEnds: Bool?
-    /// The ends without a runner that have arrived.
-    private var takenWithoutRunner: Set<Int> = []
+    /// The transfers without a runner whose ends have arrived.
+    private var endsWithoutRunner: Set<Int> = []
     /// The report of all earlier events that is not made yet. The mailbox's calls hold it.
     private weak var pendingReport: ReportOfAllEvents?
     /// The runners of tasks whose end was not reported yet, by task identifier.
@@ -258,7 +258,7 @@ package final class BackgroundSession: SessionBackground, @unchecked Sendable { 
     private func deliver(_ end: TransferStatus, of identifier: Int) -> Bool {
         if let runner = runners[identifier] { return runner.didEnd(end) }
         send(.take(identifier, .completion))
-        return takenWithoutRunner.insert(identifier).inserted
+        return endsWithoutRunner.insert(identifier).inserted
     }
 
     private func didDeliverEarlierEvents() {
@@ -304,8 +304,8 @@ package final class BackgroundSession: SessionBackground, @unchecked Sendable { 
     }
 }
 
-/// Reports once that all earlier events were delivered: after the ends that wait, but for those of tasks that
-/// the program has suspended, which may wait for ever.
+/// Reports once that all earlier events were delivered. The report comes after the ends that wait, except those of tasks
+/// that the program has suspended, which may wait for ever.
 private final class ReportOfAllEvents: @unchecked Sendable {  // used by the mailbox's calls, one at a time
     private var waiting: [Int: URLSessionTask]
     private var report: (() -> Void)?

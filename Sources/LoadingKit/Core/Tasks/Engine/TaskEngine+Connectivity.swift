@@ -7,8 +7,8 @@ extension TaskEngine {
     /// A task can wait only while the server has received nothing of it. A stream that is its body must therefore not
     /// be open yet, and the delegate must not be deciding about a redirect.
     ///
-    /// A lookup that fails may have begun in a network that is no longer there. This method has it repeated
-    /// once only, because in some systems the networks change all the time.
+    /// A lookup that fails may have begun in a network that is no longer there. The lookup is repeated
+    /// only once, because in some systems the networks change all the time.
     func takeRequestToRetry(after error: any Error) -> URLRequest? {
         let isStreamUnread = sentStream.map { $0.streamStatus == .notOpen } ?? true
         guard core.settings.waitsForConnectivity, task.response == nil, isStreamUnread, !hold.contains(.undecided)

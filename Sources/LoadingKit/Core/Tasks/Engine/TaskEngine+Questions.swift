@@ -52,8 +52,8 @@ extension TaskEngine {
     }
 
     /// A stream from which bytes were read cannot be the body of the next request. The delegate supplies another
-    /// stream, unless the program has set one in the request. A bound pair's
-    /// stream that is not open was not read.
+    /// stream, unless the program has set one in the request. A bound pair's stream
+    /// that is not open was not read.
     private func renewBody(of request: URLRequest, _ proceed: @escaping (URLRequest) -> Void) {
         guard let stream = request.httpBodyStream, stream === sentStream,
             !(stream is BoundInputStream) || stream.streamStatus != .notOpen
