@@ -23,7 +23,7 @@ struct BodyFileTaskTests {
         async let outcome = Self.load(into: file, body: 64 << 20, sent: sent)
         // The first batch is held. The load stops when two more MiB and a little wait behind it.
         await file.firstBatch()
-        while sent.count < 2 << 20 { await Task.yield() }
+        try await waitUntil { sent.count >= 2 << 20 }
         #expect(sent.count < 8 << 20)
         file.releaseResources()
         #expect(await outcome.countAtEnd == 64 << 20)

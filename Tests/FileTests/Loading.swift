@@ -42,6 +42,6 @@ enum Loading {
 
     /// Fails, by its time limit, where a load leaves the file open.
     static func waitUntilClosed(_ file: URL) async throws {
-        try await withTimeout("closing the file") { while try isOpen(file) { await Task.yield() } }
+        try await withTimeout("closing the file") { try await waitUntil { try !isOpen(file) } }
     }
 }

@@ -29,7 +29,7 @@ import Testing
                 #expect(await session.outcome(Self.request(peer, index)) == .ok("a"))
                 #expect(connections.count <= 9)
             }
-            while Self.openCount(peer) > 8 { await Task.yield() }
+            try await waitUntil { Self.openCount(peer) <= 8 }
             // The last ones are still there.
             let last = sessions[39 % sessions.count]
             #expect(await last.outcome(Self.request(peer, 39)) == .ok("a"))

@@ -339,7 +339,7 @@ import Testing
         let failure = S3CredentialsError.failed(source: "x", reason: "y")
         let source = SlowSource(succeeds ? .success(given) : .failure(failure))
         let cached = S3CachedCredentials(source)
-        let results = await withTaskGroup(of: Result<S3Credentials, any Error>.self) { group in
+        let results = try await withThrowingTaskGroup(of: Result<S3Credentials, any Error>.self) { group in
             for _ in 0..<50 {
                 group.addTask {
                     do { return .success(try await cached.credentials()) } catch { return .failure(error) }
@@ -347,11 +347,11 @@ import Testing
             }
             // The others still wait after one caller was cancelled.
             let cancelled = Task { try await cached.credentials() }
-            while cached.waitingCount < 51 { await Task.yield() }
+            try await waitUntil { cached.waitingCount >= 51 }
             cancelled.cancel()
             #expect(await (cancelled.result).isCancelled)
             source.gate.fire()
-            return await group.reduce(into: []) { $0.append($1) }
+            return try await group.reduce(into: []) { $0.append($1) }
         }
         #expect(results.count == 50 && source.calls.snapshot.count == 1)
         #expect(results.allSatisfy { result in (try? result.get()) == (succeeds ? given : nil) })

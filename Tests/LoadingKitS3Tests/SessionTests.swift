@@ -382,7 +382,7 @@ import Testing
         failures.value = 0
         let failed = try session(2)
         #expect(await s3Error { try await failed.load(try Self.put(content(250_000))) }?.kind == .serverFailure)
-        try await withTimeout { while !server.requests.snapshot.contains(where: Self.isAbort) { await Task.yield() } }
+        try await withTimeout { try await waitUntil { server.requests.snapshot.contains(where: Self.isAbort) } }
     }
 
     private static func isAbort(_ request: ServerRequest) -> Bool {
@@ -396,7 +396,7 @@ import Testing
         let session = try Self.inParts(server)
         let error = await s3Error { try await session.load(try Self.put(content(250_000))) }
         #expect(error?.code == "InvalidPart" && error?.statusCode == 200)
-        try await withTimeout { while !server.requests.snapshot.contains(where: Self.isAbort) { await Task.yield() } }
+        try await withTimeout { try await waitUntil { server.requests.snapshot.contains(where: Self.isAbort) } }
     }
 
     /// The server fails after it has sent status 200: the completion is requested again, and the upload is not aborted.
@@ -421,7 +421,7 @@ import Testing
         let session = try Self.inParts(server)
         let error = await #expect(throws: S3UploadError.self) { try await session.load(try Self.put(content(250_000))) }
         #expect(error?.localizedDescription.contains("did not say that the object is stored") == true)
-        try await withTimeout { while !server.requests.snapshot.contains(where: Self.isAbort) { await Task.yield() } }
+        try await withTimeout { try await waitUntil { server.requests.snapshot.contains(where: Self.isAbort) } }
         let folder = try TemporaryFolder()
         let (file, url) = (try folder.write(content(250_000), to: "file"), try #require(URL(string: "s3://bucket/k")))
         var options = S3UploadOptions()
@@ -443,7 +443,7 @@ import Testing
         let request = try Self.put(content(1_000_000), fields: ["Content-Length": "\(length)"])
         let error = await #expect(throws: URLError.self) { try await session.load(request) }
         #expect(error?.code == .requestBodyStreamExhausted)
-        try await withTimeout { while !server.requests.snapshot.contains(where: Self.isAbort) { await Task.yield() } }
+        try await withTimeout { try await waitUntil { server.requests.snapshot.contains(where: Self.isAbort) } }
         #expect(server.requests.snapshot.filter { $0.method == "POST" }.map(\.query) == ["uploads="])
     }
 
@@ -475,7 +475,7 @@ import Testing
         await arrived.wait()
         task.cancel()
         #expect(((await task.result).failure as? URLError)?.code == .cancelled)
-        try await withTimeout { while !server.requests.snapshot.contains(where: Self.isAbort) { await Task.yield() } }
+        try await withTimeout { try await waitUntil { server.requests.snapshot.contains(where: Self.isAbort) } }
     }
 
     /// An endless stream is read at most two parts ahead of the server.
@@ -505,7 +505,7 @@ import Testing
         let task = Task { try await session.load(sent) }
         await arrived.wait()
         // The second part is read to its end, and a piece of the third to know that it is not the last.
-        try await withTimeout { while bytesRead.value < 200_001 { await Task.yield() } }
+        try await withTimeout { try await waitUntil { bytesRead.value >= 200_001 } }
         for _ in 0..<1_000 { await Task.yield() }
         #expect(bytesRead.value <= 200_000 + 64 << 10)
         goOn.fire()

@@ -146,7 +146,7 @@ private final class Counts: Sendable {
         try await withServer { url in
             let (progresses, session) = (Progresses(), session())
             let task = progresses.start(url, in: session)
-            while await progresses.bytes == 0 { await Task.yield() }
+            try await waitUntil { await progresses.bytes != 0 }
             let (data, response) = try await progresses.load(URLRequest(url: url), in: session)
             #expect(task.originalRequest?.url == url && data.count == 6)
             let responses = await progresses.responses
@@ -171,7 +171,7 @@ private final class Counts: Sendable {
                 let task = session.dataTask(with: url)
                 task.resume()
                 session.finishTasksAndInvalidate()
-                while task.state != .completed { await Task.yield() }
+                try await waitUntil { task.state == .completed }
                 #expect((task.error as? URLError)?.code == .cancelled)
             }
             #expect(await prompt.asked == ["text/plain"])

@@ -49,7 +49,7 @@
 
         /// Returns when no store is over the folder any more: the thread that has written may hold one for a moment longer.
         func isLeft() async throws {
-            while try !FolderLock(url.appendingPathComponent("Lock")).isAlone { await Task.yield() }
+            try await waitUntil { try FolderLock(url.appendingPathComponent("Lock")).isAlone }
         }
 
         var databaseFile: URL { url.appendingPathComponent("Responses.sqlite") }

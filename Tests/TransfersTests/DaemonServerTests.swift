@@ -23,7 +23,7 @@ import Testing
             let other = try PlainProgram(server.place)
             #expect(try other.greet() != nil)
             other.close()
-            await server.untilConnectionsEnd()
+            try await server.untilConnectionsEnd()
             await server.advance(by: .seconds(60))
             await server.ended.wait(for: 1)
             #expect(!FileManager.default.fileExists(atPath: server.place.socket))
@@ -41,7 +41,7 @@ import Testing
             let program = try PlainProgram(server.place)
             #expect(try program.greet()?.contains("isIdle: Optional(false)") == true)
             program.close()
-            await server.untilConnectionsEnd()
+            try await server.untilConnectionsEnd()
             server.performer.say(isIdle: true)
             await server.run {}
             await server.advance(by: .seconds(60))
@@ -55,7 +55,7 @@ import Testing
             await server.untilItServes()
             let program = try PlainProgram(server.place)
             await server.performer.observer.wait(for: 1)
-            await server.untilConnectionsAre(1)
+            try await server.untilConnectionsAre(1)
             await server.advance(by: .seconds(10))
             #expect(program.readAll().last?.contains("says nothing") == true)
         }
@@ -114,7 +114,7 @@ import Testing
             for program in programs { #expect(try program.greet() != nil) }
             #expect(try PlainProgram(server.place).readAll().isEmpty)
             programs[0].close()
-            await server.untilConnectionsAre(2)
+            try await server.untilConnectionsAre(2)
             #expect(try PlainProgram(server.place).greet() != nil)
         }
     }

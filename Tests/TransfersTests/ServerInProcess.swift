@@ -54,11 +54,11 @@ final class ServerInProcess: Sendable {
     }
 
     /// Returns when the server has so many connections; each turn of its loop may bring one.
-    func untilConnectionsAre(_ count: Int) async {
-        while await connectionCount != count { await Task.yield() }
+    func untilConnectionsAre(_ count: Int) async throws {
+        try await waitUntil { await connectionCount == count }
     }
 
-    func untilConnectionsEnd() async { await untilConnectionsAre(0) }
+    func untilConnectionsEnd() async throws { try await untilConnectionsAre(0) }
 
     private var connectionCount: Int {
         get async {

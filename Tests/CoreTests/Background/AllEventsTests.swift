@@ -55,6 +55,16 @@ import Testing
         world.finish()
     }
 
+    /// The request of the transfer could not be read. The daemon sends its end again until the journal has that it was taken.
+    @Test func anEndWithoutATaskIsOneEvent() async throws {
+        let world = BackgroundWorld(attached: true)
+        for _ in 0..<2 { try world.attachAgain(ended: [7], known: []) }
+        #expect(await world.next() == "all events")
+        await world.turn()
+        world.finish()
+        #expect(await world.next() == "invalid -997")
+    }
+
     /// The delegate is busy while the daemon is restarted twice, the second time with another end.
     @Test func aReportThatWaitsIsReplacedByTheNextOne() async throws {
         let world = BackgroundWorld(attached: true)

@@ -7,17 +7,23 @@ import Testing
 @Suite struct RangeTests {
     private static let size = FaultyFTPServer.file.count
 
+    private static func load(
+        _ range: String, _ server: FaultyFTPServer, _ session: URLSession
+    ) async throws -> (Data, HTTPURLResponse) {
+        var request = URLRequest(url: try #require(URL(string: server.url())))
+        request.setValue(range, forHTTPHeaderField: "Range")
+        let (data, response) = try await session.data(for: request)
+        return (data, try #require(response as? HTTPURLResponse))
+    }
+
     @Test(arguments: ["bytes=\(size)-", "bytes=\(size + 1)-\(size + 9)", "bytes=-0"])
     func aRangeThatTheFileDoesNotHave(_ range: String) async throws {
         let server = try FaultyFTPServer()
         defer { server.stop() }
         let session = makeFTPSession()
         defer { session.invalidateAndCancel() }
-        var request = URLRequest(url: try #require(URL(string: server.url())))
-        request.setValue(range, forHTTPHeaderField: "Range")
-        try await withTimeout { [request] in
-            let (data, response) = try await session.data(for: request)
-            let answer = try #require(response as? HTTPURLResponse)
+        try await withTimeout {
+            let (data, answer) = try await Self.load(range, server, session)
             #expect(answer.statusCode == 416 && data.isEmpty && answer.expectedContentLength == 0)
             #expect(answer.value(forHTTPHeaderField: "Content-Range") == "bytes */\(Self.size)")
             #expect(!server.steps.contains("RETR"))
@@ -26,8 +32,7 @@ import Testing
         }
     }
 
-    /// A suffix can be satisfied whatever the file's length is (RFC 9110 §14.1.2).
-    /// Another range of an empty file cannot.
+    /// A suffix can be satisfied whatever the file's length is (RFC 9110 §14.1.2). Another range of an empty file cannot.
     @Test(arguments: [("bytes=-5", 200), ("bytes=0-", 416)])
     func aRangeOfAnEmptyFile(_ range: String, _ status: Int) async throws {
         let server = try FaultyFTPServer([
@@ -36,11 +41,8 @@ import Testing
         defer { server.stop() }
         let session = makeFTPSession()
         defer { session.invalidateAndCancel() }
-        var request = URLRequest(url: try #require(URL(string: server.url())))
-        request.setValue(range, forHTTPHeaderField: "Range")
-        try await withTimeout { [request] in
-            let (data, response) = try await session.data(for: request)
-            let answer = try #require(response as? HTTPURLResponse)
+        try await withTimeout {
+            let (data, answer) = try await Self.load(range, server, session)
             #expect(answer.statusCode == status && data.isEmpty && answer.expectedContentLength == 0)
         }
     }

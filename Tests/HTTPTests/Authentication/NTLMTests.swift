@@ -94,7 +94,7 @@ import Testing
         }
         let (bytes, _) = try await session.bytes(for: request)
         bytes.task.cancel()
-        while await !session.allTasks.isEmpty { await Task.yield() }
+        try await waitUntil { await session.allTasks.isEmpty }
         ntlm.bodyIsDue.fire()
     }
 

@@ -131,6 +131,17 @@ import Testing
         return .respond(body, fields: [control, "Vary: Kind", "Connection: close"])
     }
 
+    /// Loads the response, and again when it is stale: its validation is then left to a task.
+    private static func leaveValidation(
+        of request: URLRequest, _ peer: ScriptedPeer, _ session: URLSession, _ clock: TestWallClock
+    ) async {
+        for ended in 1...2 {
+            #expect(await session.outcome(request) == .ok("first"))
+            await peer.endedCount(reaches: ended)
+            if ended == 1 { clock.advance(by: 15) }
+        }
+    }
+
     private static func request(_ peer: ScriptedPeer) throws -> URLRequest {
         let url = peer.url("/").replacing("http://127.0.0.1", with: "https://localhost")
         return URLRequest(url: try #require(URL(string: url)))
@@ -247,11 +258,7 @@ import Testing
         defer { session.invalidateAndCancel() }
         let request = try Self.request(peer)
         try await withTimeout {
-            for ended in 1...2 {
-                #expect(await session.outcome(request) == .ok("first"))
-                await peer.endedCount(reaches: ended)
-                if ended == 1 { clock.advance(by: 15) }
-            }
+            await Self.leaveValidation(of: request, peer, session, clock)
             isRefused.value = true
             #expect(await session.outcome(request) == .failed(.cancelled))
         }
@@ -268,11 +275,7 @@ import Testing
         defer { session.invalidateAndCancel() }
         let request = try Self.request(peer)
         try await withTimeout {
-            for ended in 1...2 {
-                #expect(await session.outcome(request) == .ok("first"))
-                await peer.endedCount(reaches: ended)
-                if ended == 1 { clock.advance(by: 15) }
-            }
+            await Self.leaveValidation(of: request, peer, session, clock)
             let validating = Task { await session.outcome(request) }
             let answer = try #require(await thinker.answers.element(at: 1))
             for _ in 0..<20 { #expect(await session.outcome(request) == .ok("first")) }

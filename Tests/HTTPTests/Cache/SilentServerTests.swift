@@ -48,6 +48,15 @@ import Testing
             clock.advance(by: 15)
         }
 
+        /// The outcome of a load that validates the stored response. The server is silent for so many seconds.
+        func outcome(silentFor seconds: Int) async -> Outcome {
+            await store()
+            async let outcome = session.outcome(request)
+            await peer.requestCount(reaches: 2)
+            time.advance(by: .seconds(seconds))
+            return await outcome
+        }
+
         /// Returns when the loop has done what it was given before, such as the start of a task.
         func turn() async {
             let turned = Signal()
@@ -60,11 +69,7 @@ import Testing
         let site = try Site(allowsStale: allowsStale)
         defer { site.stop() }
         try await withTimeout {
-            await site.store()
-            async let outcome = site.session.outcome(site.request)
-            await site.peer.requestCount(reaches: 2)
-            site.time.advance(by: .seconds(11))
-            #expect(await outcome == (allowsStale ? .ok("stored") : .failed(.timedOut)))
+            #expect(await site.outcome(silentFor: 11) == (allowsStale ? .ok("stored") : .failed(.timedOut)))
         }
     }
 
@@ -78,11 +83,7 @@ import Testing
         let site = try Site { $0.interceptors = Array(repeating: Passing(), count: count) }
         defer { site.stop() }
         try await withTimeout {
-            await site.store()
-            async let outcome = site.session.outcome(site.request)
-            await site.peer.requestCount(reaches: 2)
-            site.time.advance(by: .seconds(11))
-            #expect(await outcome == .ok("stored"))
+            #expect(await site.outcome(silentFor: 11) == .ok("stored"))
         }
     }
 
@@ -91,11 +92,7 @@ import Testing
         let site = try Site { $0.timeoutIntervalForResource = 5 }
         defer { site.stop() }
         try await withTimeout {
-            await site.store()
-            async let outcome = site.session.outcome(site.request)
-            await site.peer.requestCount(reaches: 2)
-            site.time.advance(by: .seconds(6))
-            #expect(await outcome == .failed(.timedOut))
+            #expect(await site.outcome(silentFor: 6) == .failed(.timedOut))
         }
     }
 

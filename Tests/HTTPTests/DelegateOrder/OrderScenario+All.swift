@@ -210,7 +210,7 @@ extension OrderScenario {
         ) { run in
             let task = run.session.downloadTask(with: try run.request("/file"))
             task.resume()
-            while task.countOfBytesReceived < 200_000 { await Task.yield() }
+            try await waitUntil { task.countOfBytesReceived >= 200_000 }
             _ = await run.recorder.events(upTo: "wrote")
             guard let data = await task.cancelByProducingResumeData() else { return }
             _ = await run.recorder.events(upTo: "complete -999")

@@ -72,7 +72,7 @@ import Testing
             let engine = try await WeakEngine(of: task)
             Self.end(task, test.end, gate)
             try await watch.allGone()
-            while engine.isThere { await Task.yield() }
+            try await waitUntil { !engine.isThere }
             #expect(task.state == .completed && task.delegate == nil && task.session == nil)
             #expect((task.error == nil) == (test.end == .success), "\(String(describing: task.error))")
             withExtendedLifetime(tasks) {}
@@ -110,7 +110,7 @@ import Testing
             let engine = try await WeakEngine(of: task)
             task.cancel()
             try await watch.allGone()
-            while engine.isThere { await Task.yield() }
+            try await waitUntil { !engine.isThere }
         }
         release.fire()
     }
@@ -145,7 +145,7 @@ import Testing
             task.cancel()
             await delegate.ended.wait()
             try await watch.allGone()
-            while engine.isThere { await Task.yield() }
+            try await waitUntil { !engine.isThere }
         }
         delegate.release.fire()
     }
@@ -202,7 +202,7 @@ import Testing
             try await watch.allGone()
             for task in tasks.snapshot {
                 let engine = try await WeakEngine(of: task)
-                while engine.isThere { await Task.yield() }
+                try await waitUntil { !engine.isThere }
                 #expect(task.state == .completed && task.delegate == nil && task.session == nil)
             }
         }
@@ -227,7 +227,7 @@ import Testing
                 return (download, socket, stream)
             }
             let (download, socket, stream) = start()
-            for task in kept.snapshot { while task.session != nil { await Task.yield() } }
+            for task in kept.snapshot { try await waitUntil { task.session == nil } }
             let data = await download.cancelByProducingResumeData()
             #expect(data == nil)
             await #expect(throws: URLError.self) { try await socket.receive() }

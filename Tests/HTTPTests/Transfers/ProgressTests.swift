@@ -199,9 +199,9 @@ import Testing
             _ = await recorder.events.contents { $0.contains("data") }
             // Foundation tells of these on a thread of its own.
             parent.pause()
-            while task.state != .suspended { await Task.yield() }
+            try await waitUntil { task.state == .suspended }
             parent.resume()
-            while task.state != .running { await Task.yield() }
+            try await waitUntil { task.state == .running }
             parent.cancel()
             #expect(await recorder.all().last == "complete -999")
             #expect(!parent.isFinished && task.progress.isCancelled)

@@ -136,7 +136,7 @@ import Testing
         }
         try await withTimeout {
             let session = try await use()
-            while session.isThere { await Task.yield() }
+            try await waitUntil { !session.isThere }
         }
     }
 

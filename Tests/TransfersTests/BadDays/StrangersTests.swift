@@ -110,7 +110,7 @@ import Testing
             let slow = try PlainProgram(server.place)
             let limit = afterGreeting ? 60 : 10
             if afterGreeting { #expect(try slow.greet() != nil) }
-            await server.untilConnectionsAre(1)
+            try await server.untilConnectionsAre(1)
             let hello = try MessageFrame(.hello(TransferMessage.Hello(process: getpid()))).bytes
             let attach = try MessageFrame(.attach(WireSamples.session)).bytes
             for byte in (afterGreeting ? attach : hello).prefix(limit) {
@@ -118,10 +118,10 @@ import Testing
                 let other = try PlainProgram(server.place)
                 #expect(try other.greet() != nil)
                 other.close()
-                await server.untilConnectionsAre(1)
+                try await server.untilConnectionsAre(1)
                 await server.advance(by: .seconds(1))
             }
-            await server.untilConnectionsEnd()
+            try await server.untilConnectionsEnd()
             #expect(slow.readAll().last?.contains("says nothing") == true)
         }
     }

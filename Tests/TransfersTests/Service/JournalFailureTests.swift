@@ -109,7 +109,7 @@ import Testing
                 journal.fails.value = true
                 harness.pass(10)
                 await bodies.count(reaches: 1)
-                await first.untilNothingIsBusy()
+                try await first.untilNothingIsBusy()
                 first.stop()
                 try FileManager.default.removeItem(at: file)
                 let second = try harness.start()
@@ -135,7 +135,7 @@ import Testing
                 journal.fails.value = true
                 harness.pass(10)
                 await server.server.requests.count(reaches: 1)
-                await service.untilNothingIsBusy()
+                try await service.untilNothingIsBusy()
                 #expect(changes.last == false)
                 journal.fails.value = false
                 harness.pass(5)
@@ -271,8 +271,8 @@ import Testing
 
     extension TransferService {
         /// Returns when no transfer has work to do, and what followed from the last one's end is done.
-        fileprivate func untilNothingIsBusy() async {
-            while await busyNow() > 0 { await Task.yield() }
+        fileprivate func untilNothingIsBusy() async throws {
+            try await waitUntil { await busyNow() == 0 }
             for _ in 0..<2 { _ = await busyNow() }
         }
 

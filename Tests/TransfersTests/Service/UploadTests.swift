@@ -79,7 +79,7 @@ import Testing
                     first, try harness.description { $0.httpAdditionalHeaders = ["X-Token": "t"] })
                 try await program.upload(1, file.path, to: server.url())
                 let (journal, key) = (try harness.journal, TransferKey(session: 1, identifier: 1))
-                while try journal.transfer(key)?.status.uploadResource == nil { await Task.yield() }
+                try await waitUntil { try journal.transfer(key)?.status.uploadResource != nil }
                 first.stop()
                 let second = try harness.start()
                 defer { second.stop() }
@@ -107,7 +107,7 @@ import Testing
                 let program = TestProgram(service, try harness.description())
                 try await program.upload(1, file.path, to: server.url())
                 let (journal, key) = (try harness.journal, TransferKey(session: 1, identifier: 1))
-                while try journal.transfer(key)?.status.uploadResource == nil { await Task.yield() }
+                try await waitUntil { try journal.transfer(key)?.status.uploadResource != nil }
                 try await program.perform(.cancel(1, producingResumeData: true))
                 let error = try await program.end(of: 1).error?.error as? URLError
                 let data = try #require(error?.uploadTaskResumeData)
