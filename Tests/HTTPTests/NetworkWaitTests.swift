@@ -14,13 +14,16 @@ import Testing
     func aChangeDuringTheAttemptIsNotMissed(_ code: URLError.Code) async throws {
         let session = Box<URLSession?>(nil)
         let attempts = Recorder<Int>()
-        session.value = makeSession {
+        // A loop of its own, as a loop's sessions share what reports changes.
+        let loop = EventLoop(name: "networks")
+        defer { loop.stop() }
+        session.value = makeSession(on: loop) {
             $0.waitsForConnectivity = true
             $0.register(scheme: "late") { load in
                 attempts.append(1)
                 if attempts.count == 1, let core = session.value?.core {
                     await withCheckedContinuation { continuation in
-                        core.loop.execute {
+                        loop.execute {
                             core.networks.report()
                             continuation.resume()
                         }
