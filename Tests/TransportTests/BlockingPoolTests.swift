@@ -93,6 +93,21 @@ import Testing
         held.release(1)
     }
 
+    /// One thread is enough for works of which each begins when the one before has ended, so others become idle for long.
+    @Test func theThreadThatBecameIdleLastTakesTheNextWork() {
+        let (pool, held) = (pool(.init(threads: 8)), Held())
+        for _ in 0..<8 { pool.run { held.run() } }
+        for _ in 0..<8 { #expect(held.begun.wait(seconds: 120)) }
+        held.release(8)
+        while pool.idleCount < 8 { sched_yield() }
+        let names = Guarded<Set<pthread_t>>([])
+        for _ in 0..<100 {
+            pool.run { names.withLock { _ = $0.insert(pthread_self()) } }
+            while pool.idleCount < 8 { sched_yield() }
+        }
+        #expect(names.withLock(\.count) == 1)
+    }
+
     /// What the pool does where the system has no thread to give.
     @Test(arguments: [true, false]) func threadsThatCannotBeHad(endsByItself: Bool) {
         let plan = FaultPlan(.createThread, .from(2), .fail(EAGAIN))

@@ -5,8 +5,8 @@ import LoadingKitPrimitives
 /// Threads for blocking work. Each kind of work has its own pool, so that no work waits for the threads of another
 /// kind.
 ///
-/// The pool starts threads while work waits, up to its limit. A thread that has been idle for some time ends. At the
-/// limit, work waits in order.
+/// The pool starts threads while work waits, up to its limit. At the limit, work waits in order. The thread that became
+/// idle last takes the next work, so that after a peak those not needed any longer become idle for long, and end.
 package final class BlockingPool: @unchecked Sendable {  // all state is guarded by `mutex`
     package struct Limits: Sendable {
         package var threads: Int
@@ -61,40 +61,35 @@ package final class BlockingPool: @unchecked Sendable {  // all state is guarded
     package let limits: Limits
     private let name: String
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var waiting: Deque<Work> = []
     /// The number of waiting works that were cancelled.
     private var cancelled = 0
     private var threads = 0
-    private var idleThreads = 0
-    /// The number of threads that have not started their first work yet.
-    private var startingThreads = 0
+    /// The idle threads; the last of them became idle last.
+    private var idleThreads: [IdleThread] = []
+    /// The number of threads that were started or woken, and have not looked for work yet.
+    private var comingThreads = 0
 
     /// - Parameter name: The threads' name, for debuggers.
     package init(name: String, _ limits: Limits) {
         self.name = name
         self.limits = limits
         pthread_mutex_init(mutex, nil)
-        var attributes = pthread_condattr_t()
-        pthread_condattr_init(&attributes)
-        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-        pthread_cond_init(condition, &attributes)
-        pthread_condattr_destroy(&attributes)
     }
 
     deinit {
-        pthread_cond_destroy(condition)
         pthread_mutex_destroy(mutex)
-        condition.deallocate()
         mutex.deallocate()
     }
 
     package var threadCount: Int { withMutex { threads } }
 
+    package var idleCount: Int { withMutex { idleThreads.count } }
+
     package var waitingCount: Int { withMutex { waitingInVain } }
 
-    /// The number of waiting works, without those that idle and starting threads are about to take.
-    private var waitingInVain: Int { max(0, waiting.count - cancelled - idleThreads - startingThreads) }
+    /// The number of waiting works, without those that threads are about to take.
+    private var waitingInVain: Int { max(0, waiting.count - cancelled - comingThreads) }
 
     private func withMutex<Result>(_ body: () -> Result) -> Result {
         pthread_mutex_lock(mutex)
@@ -112,7 +107,7 @@ package final class BlockingPool: @unchecked Sendable {  // all state is guarded
     package func run(_ work: Work) -> Acceptance {
         enum Step {
             case done(Acceptance)
-            case wake
+            case wake(IdleThread)
             case start
             case refuse(Refusal)
         }
@@ -124,16 +119,22 @@ package final class BlockingPool: @unchecked Sendable {  // all state is guarded
             }
             waiting.append(work)
             work.isQueued = true
-            if waitingInVain == 0 { return .wake }
+            // Not left to a thread that is being started, which may fail.
+            if let thread = idleThreads.popLast() {
+                thread.isWoken = true
+                comingThreads += 1
+                return .wake(thread)
+            }
+            if waitingInVain == 0 { return .done(.begins) }
             guard threads < limits.threads else { return .done(.waits) }
             threads += 1
-            startingThreads += 1
+            comingThreads += 1
             return .start
         }
         // Done after the mutex is released, because otherwise the thread that wakes up would wait for it.
         switch step {
         case .done(let acceptance): return acceptance
-        case .wake: pthread_cond_signal(condition)
+        case .wake(let thread): thread.wake()
         case .start: startThread(for: work)
         case .refuse(let refusal): work.refused?(refusal)
         }
@@ -183,7 +184,7 @@ package final class BlockingPool: @unchecked Sendable {  // all state is guarded
     private func threadDidNotStart(for work: Work, _ code: Int32) {
         let stranded = withMutex { () -> [(Work, @Sendable () -> Void)] in
             threads -= 1
-            startingThreads -= 1
+            comingThreads -= 1
             let works: [Work]
             if threads == 0 {
                 // All waiting works: there is no thread that would take them.
@@ -203,28 +204,21 @@ package final class BlockingPool: @unchecked Sendable {  // all state is guarded
     }
 
     private func serve() {
-        var isStarting = true
-        while let body = take(isStarting) {
-            isStarting = false
-            body()
-        }
+        let thread = IdleThread()
+        while let body = take(thread) { body() }
     }
 
     /// Waits for work; nil if the thread must end.
-    private func take(_ isStarting: Bool) -> (@Sendable () -> Void)? {
+    private func take(_ thread: IdleThread) -> (@Sendable () -> Void)? {
         withMutex {
-            if isStarting { startingThreads -= 1 }
-            var deadline = timespec()
-            clock_gettime(CLOCK_MONOTONIC, &deadline)
-            let nanoseconds = UInt64(clamping: deadline.tv_nsec) + limits.idleTime % 1_000_000_000
-            deadline.tv_sec += Int(clamping: limits.idleTime / 1_000_000_000 + nanoseconds / 1_000_000_000)
-            deadline.tv_nsec = Int(clamping: nanoseconds % 1_000_000_000)
             while true {
+                if thread.isWoken { comingThreads -= 1 }
+                thread.isWoken = false
                 if let body = takeFirst() { return body }
-                idleThreads += 1
-                let result = pthread_cond_timedwait(condition, mutex, &deadline)
-                idleThreads -= 1
-                if result == ETIMEDOUT, waiting.count == cancelled {
+                idleThreads.append(thread)
+                thread.wait(mutex, for: limits.idleTime)
+                guard thread.isWoken else {
+                    idleThreads.removeAll { $0 === thread }
                     threads -= 1
                     return nil
                 }
@@ -238,6 +232,38 @@ package final class BlockingPool: @unchecked Sendable {  // all state is guarded
             cancelled -= 1
         }
         return nil
+    }
+}
+
+/// A thread of a pool, which waits until the pool wakes it.
+private final class IdleThread: @unchecked Sendable {  // `isWoken` is guarded by the pool's mutex
+    /// Whether the pool has woken or started the thread, which has not looked for work since.
+    var isWoken = true
+    private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+
+    init() {
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(condition, &attributes)
+        pthread_condattr_destroy(&attributes)
+    }
+
+    deinit {
+        pthread_cond_destroy(condition)
+        condition.deallocate()
+    }
+
+    func wake() { pthread_cond_signal(condition) }
+
+    /// Waits until the thread is woken, at most for so many nanoseconds.
+    func wait(_ mutex: UnsafeMutablePointer<pthread_mutex_t>, for nanoseconds: UInt64) {
+        var deadline = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &deadline)
+        let part = UInt64(clamping: deadline.tv_nsec) + nanoseconds % 1_000_000_000
+        deadline.tv_sec += Int(clamping: nanoseconds / 1_000_000_000 + part / 1_000_000_000)
+        deadline.tv_nsec = Int(clamping: part % 1_000_000_000)
+        while !isWoken, pthread_cond_timedwait(condition, mutex, &deadline) == 0 {}
     }
 }
 
