@@ -8,7 +8,8 @@ import Testing
 
 /// Stale responses that are allowed where the server fails also answer where it is silent (RFC 5861).
 @Suite struct SilentServerTests {
-    /// A server that is silent from its second request on, and a session that has stored its first response.
+    /// A server that is silent from its second request on, until it is released, and a session that has stored its
+    /// first response.
     private struct Site {
         let peer: ScriptedPeer
         let time = ManualTime()
@@ -19,7 +20,10 @@ import Testing
         init(allowsStale: Bool = true, _ configure: (URLSessionConfiguration) -> Void = { _ in }) throws {
             let control = "Cache-Control: max-age=10" + (allowsStale ? ", stale-if-error=100" : "")
             let answer = ScriptedPeer.Step.respond("stored", fields: [control, "ETag: \"a\""])
-            peer = try ScriptedPeer([.expectRequest, answer, .expectRequest, .hold])
+            peer = try ScriptedPeer([
+                .expectRequest, answer, .expectRequest, .hold, .respond("late"), .expectRequest,
+                .send("HTTP/1.1 304 Not Modified\r\nETag: \"a\"\r\n\r\n"),
+            ])
             let (clock, loop) = (TestWallClock(), EventLoop(name: "silent", time: .manual(time)))
             (self.clock, self.loop) = (clock, loop)
             session = makeSession(on: loop) {
@@ -55,6 +59,14 @@ import Testing
             await peer.requestCount(reaches: 2)
             time.advance(by: .seconds(seconds))
             return await outcome
+        }
+
+        /// Loads the resource, which has been stored.
+        func load(_ outcomes: Recorder<Outcome>) {
+            session.dataTask(with: request) { data, _, error in
+                let code = (error as? URLError)?.code
+                outcomes.append(code.map { .failed($0) } ?? .ok(String(decoding: data ?? Data(), as: UTF8.self)))
+            }.resume()
         }
 
         /// Returns when the loop has done what it was given before, such as the start of a task.
@@ -106,14 +118,32 @@ import Testing
             site.session.dataTask(with: site.peer.request()).resume()
             await site.peer.requestCount(reaches: 2)
             let outcomes = Recorder<Outcome>()
-            let waiting = site.session.dataTask(with: site.request) { data, _, error in
-                let code = (error as? URLError)?.code
-                outcomes.append(code.map { .failed($0) } ?? .ok(String(decoding: data ?? Data(), as: UTF8.self)))
-            }
-            waiting.resume()
+            site.load(outcomes)
             await site.turn()
             site.time.advance(by: .seconds(11))
             #expect(await outcomes.count(reaches: 1) == [allowsStale ? .ok("stored") : .failed(.timedOut)])
+        }
+    }
+
+    /// While a request waits for a connection no timeout runs, also not that of a task that waits for its validation.
+    @Test(arguments: [1, 3]) func theValidationWaitsForAConnection(_ waitingCount: Int) async throws {
+        let site = try Site(allowsStale: false) { $0.httpMaximumConnectionsPerHost = 1 }
+        defer { site.stop() }
+        try await withTimeout {
+            await site.store()
+            site.session.dataTask(with: site.peer.request("/held")).resume()
+            await site.peer.requestCount(reaches: 2)
+            let outcomes = Recorder<Outcome>()
+            for _ in 0...waitingCount {
+                site.load(outcomes)
+                await site.turn()
+            }
+            site.time.advance(by: .seconds(11))
+            await site.turn()
+            site.peer.release()
+            let ends = await outcomes.count(reaches: waitingCount + 1)
+            #expect(ends == Array(repeating: .ok("stored"), count: waitingCount + 1))
+            #expect(site.peer.requests.count == 3)
         }
     }
 }

@@ -188,9 +188,10 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
         guard responseToValidate != nil || !RequestConditions.validators(of: stored).isEmpty,
             fruitlessWaits < Self.maximumFruitlessWaits
         else { return load(stored) }
-        let leads = session.beginValidation(of: stored) { [weak self] outcome in
+        let leads = session.beginValidation(of: stored) { [weak self] event in
             guard let self, case .waiting = state else { return }
-            switch outcome {
+            switch event {
+            case .queueStateDidChange(let isQueued): receiver?.queueStateDidChange(isQueued: isQueued)
             case .current(let stored): serveConfirmed(stored)
             case .inconclusive:
                 fruitlessWaits += 1
@@ -216,10 +217,15 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
         if isBusy, case .loading = state { exchange.receiverDidBlock() }
     }
 
-    func endValidation(_ outcome: SessionCache.ValidationOutcome) {
+    func endValidation(_ outcome: SessionCache.ValidationEvent) {
         guard let ownValidation else { return }
         self.ownValidation = nil
         session.endValidation(of: ownValidation, outcome)
+    }
+
+    func queueStateDidChange(isQueued: Bool) {
+        receiver?.queueStateDidChange(isQueued: isQueued)
+        if let ownValidation { session.validation(of: ownValidation, queueStateDidChange: isQueued) }
     }
 
     private func giveBackTaken() { if let taken = takenResponse.take() { session.taskDidValidate(taken) } }

@@ -4,8 +4,10 @@ import LoadingKitTransport
 
 /// A session's use of its cache. Confined to its loop.
 final class SessionCache: SessionResource, @unchecked Sendable {  // confined to `loop`
-    /// The outcome of a validation, for the exchanges that wait for it.
-    enum ValidationOutcome {
+    /// An event of a validation, for the exchanges that wait for it. Each but the first ends it.
+    enum ValidationEvent {
+        /// The request waits for a connection, or does so no longer.
+        case queueStateDidChange(isQueued: Bool)
         /// The response, with the server's new fields.
         case current(StoredResponse)
         /// No other exchange can use the result. Each continues by itself.
@@ -15,7 +17,8 @@ final class SessionCache: SessionResource, @unchecked Sendable {  // confined to
     /// Retains the response, so that no other object gets its identifier.
     private struct PendingValidation {
         let response: CachedURLResponse
-        var waiting: [(ValidationOutcome) -> Void] = []
+        var isQueued = false
+        var waiting: [(ValidationEvent) -> Void] = []
     }
 
     let cache: URLCache
@@ -87,22 +90,32 @@ final class SessionCache: SessionResource, @unchecked Sendable {  // confined to
 
     // MARK: Validation
 
-    /// Returns true if the caller has to validate. Otherwise another exchange does, and `waiting` gets the outcome.
+    /// Returns true if the caller has to validate. Otherwise another exchange does, and `waiting` gets the events.
     func beginValidation(
-        of stored: StoredResponse, orWait waiting: @escaping (ValidationOutcome) -> Void
+        of stored: StoredResponse, orWait waiting: @escaping (ValidationEvent) -> Void
     ) -> Bool {
         let id = ObjectIdentifier(stored.cached)
-        guard pendingValidations[id] == nil else {
-            pendingValidations[id]?.waiting.append(waiting)
-            return false
+        guard let pending = pendingValidations[id] else {
+            pendingValidations[id] = PendingValidation(response: stored.cached)
+            return true
         }
-        pendingValidations[id] = PendingValidation(response: stored.cached)
-        return true
+        pendingValidations[id]?.waiting.append(waiting)
+        if pending.isQueued { waiting(.queueStateDidChange(isQueued: true)) }
+        return false
     }
 
-    func endValidation(of stored: StoredResponse, _ outcome: ValidationOutcome) {
+    func validation(of stored: StoredResponse, queueStateDidChange isQueued: Bool) {
+        let id = ObjectIdentifier(stored.cached)
+        pendingValidations[id]?.isQueued = isQueued
+        for waiting in pendingValidations[id]?.waiting ?? [] { waiting(.queueStateDidChange(isQueued: isQueued)) }
+    }
+
+    func endValidation(of stored: StoredResponse, _ outcome: ValidationEvent) {
         guard let pending = pendingValidations.removeValue(forKey: ObjectIdentifier(stored.cached)) else { return }
-        for waiting in pending.waiting { waiting(outcome) }
+        for waiting in pending.waiting {
+            if pending.isQueued { waiting(.queueStateDidChange(isQueued: false)) }
+            waiting(outcome)
+        }
     }
 
     /// - Parameter receiver: the receiver of the stale response.
