@@ -256,7 +256,7 @@ private final class IdleThread: @unchecked Sendable {  // `isWoken` is guarded b
 
     func wake() { pthread_cond_signal(condition) }
 
-    /// Waits until the thread is woken, at most for so many nanoseconds.
+    /// Waits until the pool has woken the thread, or `nanoseconds` are over.
     func wait(_ mutex: UnsafeMutablePointer<pthread_mutex_t>, for nanoseconds: UInt64) {
         var deadline = timespec()
         clock_gettime(CLOCK_MONOTONIC, &deadline)
