@@ -24,7 +24,7 @@ struct SoakLoads: Sendable {
     mutating func loadOnce(in soakSession: SoakSession) async {
         guard let session = soakSession.session else { return }
         let kind = SoakKind.allCases[pick(SoakKind.allCases.count)]
-        let servers = kind.servers(plan)
+        let servers = kind.servers(plan, throughProxy: soakSession.usesProxy)
         let version = servers.keys.sorted()[pick(servers.count)]
         guard let base = servers[version] else { return }
         let size = SoakContent.sizes[pick(SoakContent.sizes.count)]
@@ -49,7 +49,10 @@ struct SoakLoads: Sendable {
                 ledger.end(number, expected: "\(code.rawValue)")
             } else {
                 let text = code.map { "\($0.rawValue) \(error.localizedDescription)" } ?? "\(error)"
-                ledger.end(number, fault: "\(kind) \(version): \(text)")
+                let fault = "\(kind) \(version): \(text)"
+                ledger.end(number, fault: fault)
+                let record = (error as? URLError)?.loadRecord ?? "no record"
+                FileHandle.standardError.write(Data("\(fault)\n\(record)\n".utf8))
             }
         }
     }
