@@ -82,6 +82,25 @@ import Testing
         #expect(await world.next() == "invalid -997")
     }
 
+    /// A data task of the session belongs to the program, and its end is no event of the background.
+    @Test func theEndOfADataTaskIsNotAwaited() async throws {
+        let world = BackgroundWorld(attached: true)
+        let task = try await world.runningTasks(1)[0]
+        let other = world.session.dataTask(with: TransferRecord.url)
+        let gate = try await world.holdDelegate(for: task)
+        try world.attachAgain(ended: [1], areAll: false)
+        await world.turn()
+        other.cancel()
+        await world.turn()
+        world.send(.deliveredEarlierEvents)
+        await world.turn()
+        gate.signal()
+        for call in ["finished content 1", "metrics", "completed", "all events", "metrics", "completed -999"] {
+            #expect(await world.next() == call)
+        }
+        world.finish()
+    }
+
     /// The end of the first task waits, as the delegate has been called for it. That of the other one does not.
     @Test func theEndOfATaskThatTheJournalHasLostIsAwaited() async throws {
         let world = BackgroundWorld(attached: true)

@@ -107,7 +107,8 @@ import Testing
     /// A session whose delegate has a method for tasks alone, and its cache's time.
     private static func tasksSession(
         _ authority: CertificateAuthority,
-        delegate: any URLSessionDelegate = ChallengeAnswerer(takesTrust: true) { _ in (.performDefaultHandling, nil) }
+        delegate: (any URLSessionDelegate)? = ChallengeAnswerer(takesTrust: true) { _ in (.performDefaultHandling, nil)
+        }
     ) -> (session: URLSession, clock: TestWallClock) {
         let clock = TestWallClock()
         let session = makeSession(delegate: delegate) {
@@ -133,10 +134,11 @@ import Testing
 
     /// Loads the response, and again when it is stale: its validation is then left to a task.
     private static func leaveValidation(
-        of request: URLRequest, _ peer: ScriptedPeer, _ session: URLSession, _ clock: TestWallClock
+        of request: URLRequest, _ peer: ScriptedPeer, _ session: URLSession, _ clock: TestWallClock,
+        delegate: (any URLSessionTaskDelegate)? = nil
     ) async {
         for ended in 1...2 {
-            #expect(await session.outcome(request) == .ok("first"))
+            #expect(await session.outcome(request, delegate: delegate) == .ok("first"))
             await peer.endedCount(reaches: ended)
             if ended == 1 { clock.advance(by: 15) }
         }
@@ -261,6 +263,26 @@ import Testing
             await Self.leaveValidation(of: request, peer, session, clock)
             isRefused.value = true
             #expect(await session.outcome(request) == .failed(.cancelled))
+        }
+    }
+
+    /// Only the first task has a delegate. The next one gets the response at once, and nobody is asked about the
+    /// connection of its validation in the background.
+    @Test func aTaskWithoutADelegateDoesNotValidate() async throws {
+        let authority = try CertificateAuthority()
+        let identity = TLSServerOptions(try authority.issue())
+        let peer = try Self.peer(identity, then: [.startTLS(identity), .expectRequest, Self.answer("second")])
+        defer { peer.stop() }
+        let delegate = ChallengeAnswerer(takesTrust: true) { _ in (.performDefaultHandling, nil) }
+        let (session, clock) = Self.tasksSession(authority, delegate: nil)
+        defer { session.invalidateAndCancel() }
+        let request = try Self.request(peer)
+        try await withTimeout {
+            await Self.leaveValidation(of: request, peer, session, clock, delegate: delegate)
+            #expect(await session.outcome(request) == .ok("first"))
+            await peer.endedCount(reaches: 3)
+            #expect(await session.outcome(request) == .ok("second"))
+            #expect(peer.requests.count == 2)
         }
     }
 
