@@ -1,4 +1,5 @@
 import Foundation
+import LoadingKitPrimitives
 
 /// A loopback port that refuses connections for as long as this object lives: it is bound, so that nobody else gets it, and
 /// nobody listens.
@@ -23,4 +24,13 @@ package final class RefusingPort: Sendable {
     }
 
     deinit { close(descriptor) }
+
+    private static let kept = Guarded<[RefusingPort]>([])
+
+    /// The number of a new port that refuses connections until the process ends.
+    package static func keepOne() throws -> UInt16 {
+        let port = try RefusingPort()
+        kept.withLock { $0.append(port) }
+        return port.number
+    }
 }

@@ -120,9 +120,7 @@ import Testing
     }
 
     @Test func aProxyThatIsNotThereIsNamed() async throws {
-        let peer = try ScriptedPeer([])
-        let port = peer.address.port ?? 0
-        peer.stop()
+        let port = try RefusingPort.keepOne()
         let session = makeSession {
             $0.connectionProxyDictionary = ["HTTPSEnable": 1, "HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(port)]
         }

@@ -27,9 +27,8 @@ extension ProxyChoice {
 
     /// A proxy that is not there.
     static func gone(_ kind: Kind = .http, user: String? = nil) throws -> ProxyChoice {
-        let peer = try ScriptedPeer([])
-        defer { peer.stop() }
-        return ProxyChoice(kind, to: peer, user: user)
+        ProxyChoice(
+            kind, host: "127.0.0.1", port: try RefusingPort.keepOne(), user: user, password: user.map { _ in "secret" })
     }
 }
 

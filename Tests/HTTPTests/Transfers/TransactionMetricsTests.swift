@@ -199,9 +199,8 @@ import Testing
     @Test func aConnectionThatFails() async throws {
         let authority = try CertificateAuthority()
         let untrusted = try ScriptedPeer([.readUntilClose], tls: TLSServerOptions(try authority.issue()))
-        let gone = try ScriptedPeer([])
-        let (secure, refused) = (untrusted.url(host: "localhost"), gone.url(host: "localhost"))
-        gone.stop()
+        let secure = untrusted.url(host: "localhost")
+        let refused = "http://localhost:\(try RefusingPort.keepOne())/"
         defer { untrusted.stop() }
         try await withTimeout {
             for (url, expected) in [

@@ -269,10 +269,7 @@ private final class Session {
             stopping.waitBlocking()
             throw Ended()
         case .deadPort:
-            // A port that was bound a moment ago and is closed.
-            let dead = try openPort()
-            data?.stop()
-            data = nil
+            let dead = try RefusingPort.keepOne()
             try send(
                 step == "EPSV"
                     ? "229 here (|||\(dead)|)\r\n" : "227 here (127,0,0,1,\(dead >> 8),\(dead & 255))\r\n")
