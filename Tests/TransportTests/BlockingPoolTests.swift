@@ -93,9 +93,12 @@ import Testing
         held.release(1)
     }
 
-    /// One thread is enough for works of which each begins when the one before has ended, so others become idle for long.
+    /// Where each work begins after the one before has ended, one thread does all, and the others stay idle.
     @Test func theThreadThatBecameIdleLastTakesTheNextWork() {
-        let (pool, held) = (pool(.init(threads: 8)), Held())
+        var limits = BlockingPool.Limits(threads: 8)
+        // Longer than the test, also on a slow machine.
+        limits.idleTime = 3_600_000_000_000
+        let (pool, held) = (pool(limits), Held())
         for _ in 0..<8 { pool.run { held.run() } }
         for _ in 0..<8 { #expect(held.begun.wait(seconds: 120)) }
         held.release(8)

@@ -17,7 +17,7 @@ enum SoakKind: String, CaseIterable, Sendable {
         case .data, .download, .bytes:
             plan.nginx.merging(plan.apache.map { ("apache-\($0)", $1) }) { first, _ in first }
         case .digest: plan.apache
-        // squid makes a complete response without a body of a head that was cut, and nobody can see that.
+        // squid forwards a response head that was cut as a complete response without a body.
         case .cut, .cutDownload, .cutUpload: throughProxy ? plan.cut.filter { $0.key != "http" } : plan.cut
         case .ftp, .cancelledFTP: ["ftp": plan.ftp]
         case .streamTask: plan.nginx.filter { $0.key == "http" }

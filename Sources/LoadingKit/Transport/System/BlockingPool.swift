@@ -5,8 +5,9 @@ import LoadingKitPrimitives
 /// Threads for blocking work. Each kind of work has its own pool, so that no work waits for the threads of another
 /// kind.
 ///
-/// The pool starts threads while work waits, up to its limit. At the limit, work waits in order. The thread that became
-/// idle last takes the next work, so that after a peak those not needed any longer become idle for long, and end.
+/// The pool starts threads while work waits, up to its limit. At the limit, work waits in order. A thread that has been
+/// idle for some time ends. The thread that became idle last takes the next work, so that after a peak the other threads
+/// stay idle, and end.
 package final class BlockingPool: @unchecked Sendable {  // all state is guarded by `mutex`
     package struct Limits: Sendable {
         package var threads: Int

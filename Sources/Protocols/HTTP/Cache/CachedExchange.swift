@@ -192,8 +192,8 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
             guard let self, case .waiting = state else { return }
             switch event {
             case .queueStateDidChange(let isQueued): receiver?.queueStateDidChange(isQueued: isQueued)
-            case .current(let stored): serveConfirmed(stored)
-            case .inconclusive:
+            case .ended(.current(let stored)): serveConfirmed(stored)
+            case .ended(.inconclusive):
                 fruitlessWaits += 1
                 lookUp()
             }
@@ -217,7 +217,7 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
         if isBusy, case .loading = state { exchange.receiverDidBlock() }
     }
 
-    func endValidation(_ outcome: SessionCache.ValidationEvent) {
+    func endValidation(_ outcome: SessionCache.ValidationOutcome) {
         guard let ownValidation else { return }
         self.ownValidation = nil
         session.endValidation(of: ownValidation, outcome)

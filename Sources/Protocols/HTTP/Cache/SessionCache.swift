@@ -4,14 +4,19 @@ import LoadingKitTransport
 
 /// A session's use of its cache. Confined to its loop.
 final class SessionCache: SessionResource, @unchecked Sendable {  // confined to `loop`
-    /// An event of a validation, for the exchanges that wait for it. Each but the first ends it.
-    enum ValidationEvent {
-        /// The request waits for a connection, or does so no longer.
-        case queueStateDidChange(isQueued: Bool)
+    /// The outcome of a validation, for the exchanges that wait for it.
+    enum ValidationOutcome {
         /// The response, with the server's new fields.
         case current(StoredResponse)
         /// No other exchange can use the result. Each continues by itself.
         case inconclusive
+    }
+
+    /// An event of a validation, for the exchanges that wait for it.
+    enum ValidationEvent {
+        /// The validating request waits for a connection, or does so no longer.
+        case queueStateDidChange(isQueued: Bool)
+        case ended(ValidationOutcome)
     }
 
     /// Retains the response, so that no other object gets its identifier.
@@ -104,17 +109,18 @@ final class SessionCache: SessionResource, @unchecked Sendable {  // confined to
         return false
     }
 
+    /// The queue state of the request that validates the stored response has changed.
     func validation(of stored: StoredResponse, queueStateDidChange isQueued: Bool) {
         let id = ObjectIdentifier(stored.cached)
         pendingValidations[id]?.isQueued = isQueued
         for waiting in pendingValidations[id]?.waiting ?? [] { waiting(.queueStateDidChange(isQueued: isQueued)) }
     }
 
-    func endValidation(of stored: StoredResponse, _ outcome: ValidationEvent) {
+    func endValidation(of stored: StoredResponse, _ outcome: ValidationOutcome) {
         guard let pending = pendingValidations.removeValue(forKey: ObjectIdentifier(stored.cached)) else { return }
         for waiting in pending.waiting {
             if pending.isQueued { waiting(.queueStateDidChange(isQueued: false)) }
-            waiting(outcome)
+            waiting(.ended(outcome))
         }
     }
 
