@@ -62,11 +62,14 @@ import Testing
         }
 
         /// Loads the resource, which has been stored.
-        func load(_ outcomes: Recorder<Outcome>) {
-            session.dataTask(with: request) { data, _, error in
+        @discardableResult
+        func load(_ outcomes: Recorder<Outcome>) -> URLSessionTask {
+            let task = session.dataTask(with: request) { data, _, error in
                 let code = (error as? URLError)?.code
                 outcomes.append(code.map { .failed($0) } ?? .ok(String(decoding: data ?? Data(), as: UTF8.self)))
-            }.resume()
+            }
+            task.resume()
+            return task
         }
 
         /// Returns when the loop has done what it was given before, such as the start of a task.
@@ -125,24 +128,33 @@ import Testing
         }
     }
 
-    /// While a request waits for a connection no timeout runs, also not that of a task that waits for its validation.
-    @Test(arguments: [1, 3]) func theValidationWaitsForAConnection(_ waitingCount: Int) async throws {
+    /// While a request waits for a connection no timeout runs, also not that of a task that waits for its validation. Where
+    /// the program cancels the task that would validate, another one does.
+    @Test(arguments: [1, 3], [false, true])
+    func theValidationWaitsForAConnection(_ waitingCount: Int, isCancelled: Bool) async throws {
         let site = try Site(allowsStale: false) { $0.httpMaximumConnectionsPerHost = 1 }
         defer { site.stop() }
         try await withTimeout {
             await site.store()
             site.session.dataTask(with: site.peer.request("/held")).resume()
             await site.peer.requestCount(reaches: 2)
-            let outcomes = Recorder<Outcome>()
-            for _ in 0...waitingCount {
-                site.load(outcomes)
+            let (validated, waited) = (Recorder<Outcome>(), Recorder<Outcome>())
+            let validating = site.load(validated)
+            await site.turn()
+            for _ in 0..<waitingCount {
+                site.load(waited)
                 await site.turn()
+            }
+            if isCancelled {
+                validating.cancel()
+                #expect(await validated.count(reaches: 1) == [.failed(.cancelled)])
             }
             site.time.advance(by: .seconds(11))
             await site.turn()
             site.peer.release()
-            let ends = await outcomes.count(reaches: waitingCount + 1)
-            #expect(ends == Array(repeating: .ok("stored"), count: waitingCount + 1))
+            #expect(
+                await waited.count(reaches: waitingCount) == Array(repeating: .ok("stored"), count: waitingCount))
+            if !isCancelled { #expect(await validated.count(reaches: 1) == [.ok("stored")]) }
             #expect(site.peer.requests.count == 3)
         }
     }
