@@ -1,5 +1,7 @@
 import Foundation
+import LoadingKitLoopbackServer
 import LoadingKitPrimitives
+import LoadingKitTransport
 import TestSupport
 import Testing
 
@@ -337,6 +339,58 @@ import Testing
         world.finish()
     }
 
+    /// A credential that trusts one server's certificates does not trust another's.
+    @Test func aCredentialTrustsItsOwnServerAlone() async throws {
+        let chains = try (0..<2).map { _ in
+            [try X509Certificate(derRepresentation: Data(try CertificateAuthority().certificateDER()))]
+        }
+        for (index, isTrusted) in [(0, true), (1, false)] {
+            let world = BackgroundWorld(attached: true)
+            world.delegate.trusted.withLock { $0 = ServerTrust(certificates: chains[0], host: "127.0.0.1") }
+            world.session.downloadTask(with: TransferRecord.url).resume()
+            let space = URLProtectionSpace(
+                tlsHost: "127.0.0.1", port: 443,
+                serverTrust: ServerTrust(certificates: chains[index], host: "127.0.0.1"))
+            let challenge = URLAuthenticationChallenge(
+                protectionSpace: space, proposedCredential: nil, previousFailureCount: 0, failureResponse: nil,
+                error: nil)
+            world.send(.challenge(1, challenge: 4, TransferChallenge(challenge)))
+            #expect(await world.next() == "challenge  0")
+            #expect(await world.command() == "answer 1 4 0 \(isTrusted ? " trusts" : "")")
+            world.finish()
+        }
+    }
+
+    /// A program that compares a certificate, and leaves the rest to the default rules, has decided.
+    @Test func anAnswerSaysWhetherADelegateGaveIt() async throws {
+        let challenge = URLAuthenticationChallenge(
+            protectionSpace: URLProtectionSpace(
+                tlsHost: "127.0.0.1", port: 443,
+                serverTrust: ServerTrust(
+                    certificates: [
+                        try X509Certificate(derRepresentation: Data(try CertificateAuthority().certificateDER()))
+                    ],
+                    host: "127.0.0.1")),
+            proposedCredential: nil, previousFailureCount: 0, failureResponse: nil, error: nil)
+        let delegates: [(any URLSessionTaskDelegate, Bool)] = [
+            (PinningDelegate(), true), (PinningTaskDelegate(), true), (UnaskedDelegate(), false),
+        ]
+        for (delegate, isFromDelegate) in delegates {
+            let (configuration, transfers) = (URLSessionConfiguration(), StandInTransfers())
+            configuration.settings.makeBackground = BackgroundSession.maker { settings in
+                transfers.channels(
+                    for: try SessionDescription(settings, identifier: "test", program: "test", storeFolder: nil))
+            }
+            let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+            transfers.send(.attached(SessionState(nextIdentifier: 1, transfers: [])))
+            session.downloadTask(with: TransferRecord.url).resume()
+            transfers.send(.challenge(1, challenge: 4, TransferChallenge(challenge)))
+            var commands = transfers.log.makeAsyncIterator()
+            #expect(await commands.next() == "answer 1 4 1 \(isFromDelegate ? "" : " by default")")
+            transfers.send(.detached(TransferError(.backgroundSessionWasDisconnected, "the test is over")))
+        }
+    }
+
     /// The session ends when its tasks are over. What performs transfers learns of that before the delegate, which may make a
     /// session of the same identifier.
     @Test func aSessionEndsAfterItsTasks() async throws {
@@ -424,3 +478,18 @@ import Testing
         world.finish()
     }
 }
+
+private final class PinningDelegate: NSObject, URLSessionTaskDelegate {
+    func urlSession(
+        _ session: URLSession, didReceive challenge: URLAuthenticationChallenge
+    ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) { (.performDefaultHandling, nil) }
+}
+
+private final class PinningTaskDelegate: NSObject, URLSessionTaskDelegate {
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) { completionHandler(.performDefaultHandling, nil) }
+}
+
+private final class UnaskedDelegate: NSObject, URLSessionTaskDelegate {}

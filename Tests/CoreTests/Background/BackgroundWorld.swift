@@ -147,7 +147,9 @@ final class StandInTransfers: BackgroundTransfers {
         case .answerBeginning(let task, let request): logInput.yield("begin \(task) \(request?.url ?? "nothing")")
         case .answerChallenge(let task, let number, let reply):
             let words = [reply.user, reply.password].compactMap { $0 }.joined(separator: " ")
-            logInput.yield("answer \(task) \(number) \(reply.disposition) \(words)")
+            let trust = reply.trustsServer ? " trusts" : ""
+            let origin = reply.isFromDelegate == true ? "" : " by default"
+            logInput.yield("answer \(task) \(number) \(reply.disposition) \(words)\(trust)\(origin)")
         case .endSession:
             free.withLock { $0 = true }
             logInput.yield("end")
@@ -191,6 +193,8 @@ final class StandInTransfers: BackgroundTransfers {
 final class BackgroundDelegate: NSObject, URLSessionDownloadDelegate, URLSessionDataDelegate, @unchecked Sendable {
     let calls: AsyncStream<String>
     let beginning = Guarded(URLSession.DelayedRequestDisposition.continueLoading)
+    /// The trust that it accepts in each challenge, in place of giving a password.
+    let trusted = Guarded<ServerTrust?>(nil)
     private let input: AsyncStream<String>.Continuation
     private let gate = Guarded<DispatchSemaphore?>(nil)
     /// Whether another session may have the session's identifier.
@@ -266,6 +270,9 @@ final class BackgroundDelegate: NSObject, URLSessionDownloadDelegate, URLSession
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         note("challenge \(challenge.protectionSpace.realm ?? "") \(challenge.previousFailureCount)")
+        if let trust = trusted.withLock({ $0 }) {
+            return completionHandler(.useCredential, URLCredential(trust: trust))
+        }
         completionHandler(.useCredential, URLCredential(user: "user", password: "secret", persistence: .none))
     }
 

@@ -196,7 +196,11 @@ import Testing
         #expect(identity.certificate.subject == "CN=Ada")
         func reply(_ certificates: [X509Certificate]?) -> ChallengeReply {
             let credential = URLCredential(identity: identity, certificates: certificates, persistence: .forSession)
-            return ChallengeReply(.useCredential, credential)
+            let space = URLProtectionSpace(tlsHost: "127.0.0.1", port: 443, proxyType: nil, distinguishedNames: [])
+            let challenge = URLAuthenticationChallenge(
+                protectionSpace: space, proposedCredential: nil, previousFailureCount: 0, failureResponse: nil,
+                error: nil)
+            return ChallengeReply(.useCredential, credential, to: challenge, isFromDelegate: true)
         }
         let paths = try #require(reply(nil).identityFiles)
         #expect(paths.count == 2 && paths.allSatisfy { $0.hasPrefix("/") })

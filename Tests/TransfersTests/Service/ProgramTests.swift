@@ -433,22 +433,31 @@ import Testing
             }
         }
 
-        @Test("the program's trust in a server is asked for, and waited for, once it has decided itself")
-        func trust() async throws {
+        /// A program that compares a pin, and leaves the rest to the default rules, decides as one that trusts.
+        @Test(
+            "the program's trust in a server is asked for, and waited for, once it has decided itself",
+            arguments: [
+                ChallengeReply(.useCredential, trustsServer: true),
+                ChallengeReply(.performDefaultHandling, isFromDelegate: true),
+            ])
+        func trust(first: ChallengeReply) async throws {
             try await withTimeout {
                 let (harness, authority) = (try ServiceHarness(), try CertificateAuthority())
                 let server = try LoopbackServer(tls: try authority.issue()) { _ in .text("hello") }
                 defer { server.stop() }
                 let service = try harness.start()
                 defer { service.stop() }
-                let program = TestProgram(service, try harness.description())
+                let isTrusted = first.trustsServer
+                let description = try harness.description {
+                    if !isTrusted { $0.tlsTrustRoots = .pem(authority.certificatePEM) }
+                }
+                let program = TestProgram(service, description)
                 try await program.download(1, server.url())
                 let (_, number, challenge) = try await program.challenge(1)
                 #expect(
                     challenge.method == NSURLAuthenticationMethodServerTrust && challenge.certificates?.isEmpty == false
                 )
-                let trusting = ChallengeReply(.useCredential, trustsServer: true)
-                try await program.perform(.answerChallenge(1, challenge: number, trusting))
+                try await program.perform(.answerChallenge(1, challenge: number, first))
                 #expect(try await program.end(of: 1).error == nil)
                 try await program.takeAll(1)
                 let date = harness.wall.value.addingTimeInterval(10)
@@ -458,9 +467,9 @@ import Testing
                 program.channel.detach()
                 harness.pass(10)
                 await server.openings.count(reaches: 2)
-                let again = TestProgram(service, try harness.description())
+                let again = TestProgram(service, description)
                 let (transfer, next, _) = try await again.challenge(1)
-                try await again.perform(.answerChallenge(transfer, challenge: next, trusting))
+                try await again.perform(.answerChallenge(transfer, challenge: next, first))
                 #expect(try await again.end(of: 2).error == nil)
             }
         }

@@ -34,16 +34,24 @@ extension TransferChallenge {
 extension ChallengeReply {
     package init(
         _ disposition: URLSessionAuthChallengeDisposition, user: String? = nil, password: String? = nil,
-        persistence: URLCredential.Persistence? = nil, trustsServer: Bool = false, identity: String? = nil
+        persistence: URLCredential.Persistence? = nil, trustsServer: Bool = false, identity: String? = nil,
+        isFromDelegate: Bool? = nil
     ) {
         (self.disposition, self.persistence) = (disposition.rawValue, persistence?.rawValue)
         (self.user, self.password, self.trustsServer, self.identity) = (user, password, trustsServer, identity)
+        self.isFromDelegate = isFromDelegate
     }
 
-    init(_ disposition: URLSessionAuthChallengeDisposition, _ credential: URLCredential?) {
+    init(
+        _ disposition: URLSessionAuthChallengeDisposition, _ credential: URLCredential?,
+        to challenge: URLAuthenticationChallenge, isFromDelegate: Bool
+    ) {
+        let trust = challenge.protectionSpace.serverTrust
         self.init(
             disposition, user: credential?.user, password: credential?.password, persistence: credential?.persistence,
-            trustsServer: credential?.trust != nil, identity: credential?.identity?.pemRepresentation(with: credential))
+            // A credential accepts the server with these certificates only.
+            trustsServer: trust.map { credential?.trust?.certificates == $0.certificates } ?? false,
+            identity: credential?.identity?.pemRepresentation(with: credential), isFromDelegate: isFromDelegate)
         guard let paths = credential?.identity?.files?.paths, credential?.chosenCertificates == nil else { return }
         (identityFiles, password) = ([paths.certificates, paths.key], paths.password)
     }

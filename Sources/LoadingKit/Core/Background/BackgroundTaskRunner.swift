@@ -158,12 +158,16 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
     }
 
     private func didReceive(_ challenge: TransferChallenge, _ number: Int) {
-        let answer: ChallengeAnswer = { [background, identifier] disposition, credential in
-            let reply = ChallengeReply(disposition, credential)
+        let send: @Sendable (ChallengeReply) -> Void = { [background, identifier] reply in
             background.send(.answerChallenge(identifier, challenge: number, reply))
         }
-        tell(else: { answer(.performDefaultHandling, nil) }) { [session, task] delegates in
-            delegates.didReceive(challenge.challenge(session.core.settings), session, task, answer)
+        tell(else: { send(ChallengeReply(.performDefaultHandling)) }) { [session, task] delegates in
+            let asked = challenge.challenge(session.core.settings)
+            // A program may keep the closure, which must not keep its delegate alive.
+            delegates.didReceive(asked, session, task) { [core = session.core, weak delegate = delegates.task] in
+                let isFromDelegate = core.isAnsweredByDelegates(delegate)
+                send(ChallengeReply($0, $1, to: asked, isFromDelegate: isFromDelegate))
+            }
         }
     }
 

@@ -105,4 +105,7 @@ package struct ChallengeReply: Codable, Sendable {
     package var identity: String?
     /// The paths of the files with the certificate and the key, which the identity follows. `password` is the key's.
     package var identityFiles: [String]?
+    /// Whether a method of the program's delegates gave the answer, also where it chose the default handling. Nil from
+    /// programs with an earlier version.
+    package var isFromDelegate: Bool?
 }

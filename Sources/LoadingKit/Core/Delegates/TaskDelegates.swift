@@ -187,6 +187,15 @@ extension URLSession {
     }
 }
 
+extension SessionCore {
+    /// Whether the program has an answer of its own to challenges that concern connections: the session's delegate has
+    /// given one, or `delegate`, which was asked after it, has the method.
+    func isAnsweredByDelegates(_ delegate: (any URLSessionTaskDelegate)?) -> Bool {
+        delegateAnswersChallenges.load(ordering: .relaxed)
+            || delegate.map { !AsynchronousForm.isKnownMissing(.taskChallenge, of: $0) } ?? false
+    }
+}
+
 /// The progress of a challenge that the session's delegate was given.
 private final class PendingChallenge: Sendable {
     /// Whether the session's delegate left the challenge to the task's delegate.

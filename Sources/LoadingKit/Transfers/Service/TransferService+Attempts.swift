@@ -275,7 +275,8 @@ extension TransferService {
         let session = transfer.session
         let disposition = URLSession.AuthChallengeDisposition(rawValue: reply.disposition) ?? .performDefaultHandling
         let space = open.challenge.protectionSpace
-        if space.authenticationMethod == NSURLAuthenticationMethodServerTrust, disposition != .performDefaultHandling,
+        let isProgramsOwn = disposition != .performDefaultHandling || reply.isFromDelegate == true
+        if space.authenticationMethod == NSURLAuthenticationMethodServerTrust, isProgramsOwn,
             !session.record.answersServerTrust
         {
             session.record.answersServerTrust = true
