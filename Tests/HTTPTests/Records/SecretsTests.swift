@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    private static let paths = ["/start", "/cut", "/login", "/refuses"]
+    private static let paths = ["/start", "/cut", "/login", "/refuses", "/nowhere", "/nothing"]
 
     private static func answer(_ request: ServerRequest) -> ServerResponse {
         switch request.target.prefix(while: { $0 != "?" }) {
@@ -45,6 +45,9 @@ import Testing
         case "/login" where request.fields[name: "Authorization"] == nil:
             .text("who?", status: 401).adding("WWW-Authenticate", "Basic realm=\"r\"")
         case "/cut": .text("\(secret)-answer").adding("Content-Encoding", "gzip")
+        case "/nowhere":
+            .redirect(to: "https://ada:\(secret)-user@localhost:99999/?code=\(secret)-code")
+        case "/nothing": .redirect(to: "http://[::1/?code=\(secret)-code")
         case "/refuses": .text("who?", status: 401).adding("WWW-Authenticate", "Basic realm=\"r\"")
         case _: .text("\(secret)-answer").adding("Cache-Control", "max-age=1000")
         }

@@ -61,7 +61,7 @@ extension SessionEvents {
 }
 
 /// URLs without the parts that may hold a secret.
-enum ShownURL {
+package enum ShownURL {
     /// Scheme, host and port; the scheme alone where there is no host.
     static func origin(_ url: URL) -> String {
         let scheme = url.scheme.map { "\($0):" } ?? ""
@@ -72,7 +72,7 @@ enum ShownURL {
     }
 
     /// Without user, password, query and fragment. URLs without a host, such as `data:`, may have data in place of a path.
-    static func withoutSecrets(_ url: URL) -> String {
+    package static func withoutSecrets(_ url: URL) -> String {
         url.isFileURL || url.host?.isEmpty == false ? origin(url) + Columns.printable(url.path) : origin(url)
     }
 }

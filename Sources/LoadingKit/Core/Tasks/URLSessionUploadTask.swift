@@ -34,7 +34,9 @@ open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {  // a
         do {
             var data = try UploadResumeData(resumeData)
             guard let handler = session.core.registry.builtIn(for: data.request) else {
-                throw LoadFailure(.unsupportedURL, "the session has no handler that resumes uploads to \(data.url)")
+                throw LoadFailure(
+                    .unsupportedURL,
+                    "the session has no handler that resumes uploads to \(ShownURL.withoutSecrets(data.url))")
             }
             guard handler.resumesUploads else {
                 throw UploadResumeData.invalid("uploads of its URL's scheme are not resumed")

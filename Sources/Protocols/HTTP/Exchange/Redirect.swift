@@ -24,7 +24,7 @@ struct Redirect {
             !text.isEmpty
         else { return nil }
         guard let location = fields.urls(of: .location, relativeTo: old).first else {
-            throw .nowhere("the server redirects to an invalid URL: \(text)")
+            throw .nowhere("the server redirects to an invalid URL: the Location field has none")
         }
         let url = Self.withFragment(of: old, mayUpgrade ? WebSocketURL.http(location) : location)
         var next = request
@@ -61,7 +61,7 @@ struct Redirect {
         do {
             return try RequestTarget(url).origin
         } catch {
-            throw .nowhere("the server redirects to an invalid URL: \(url.absoluteString)")
+            throw .nowhere("the server redirects to an invalid URL: \(ShownURL.withoutSecrets(url))")
         }
     }
 
