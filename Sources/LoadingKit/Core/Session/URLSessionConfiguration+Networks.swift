@@ -10,7 +10,8 @@ extension URLSessionConfiguration {
     }
 
     /// Whether requests may use cellular interfaces (those that the system names `wwan`). Default true. A request for
-    /// which there is no other network fails with `URLError.dataNotAllowed`.
+    /// which there is no other network fails with `URLError.notConnectedToInternet`, whose `networkUnavailableReason`
+    /// is `.cellular`; with ``waitsForConnectivity`` it waits for one.
     public var allowsCellularAccess: Bool {
         get { settings.allowsCellularAccess }
         set { settings.allowsCellularAccess = newValue }
