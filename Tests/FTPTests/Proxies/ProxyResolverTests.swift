@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKit
+import LoadingKitTransport
 import TestSupport
 import Testing
 
@@ -91,6 +92,32 @@ import Testing
             withExtendedLifetime(port) {}
         }
         #expect(await session.outcome(server.url()) == .loaded(FaultyFTPServer.file))
+    }
+
+    /// A silent proxy has a part of the request's own time, and not of the session's, which is longer.
+    @Test func theDirectWayAfterASilentProxy() async throws {
+        let (server, silent) = (try FaultyFTPServer(), try ScriptedPeer([.expectRequest, .hold]))
+        let time = ManualTime()
+        let loop = EventLoop(name: "test", time: .manual(time))
+        let proxy = ProxyChoice(.http, host: "127.0.0.1", port: try #require(silent.address.port))
+        let session = makeFTPSession(on: loop) {
+            $0.connectionProxyDictionary = nil
+            $0.proxyResolver = Resolver { [proxy, .direct] }
+        }
+        defer {
+            session.invalidateAndCancel()
+            loop.stop()
+            silent.stop()
+            server.stop()
+        }
+        var request = URLRequest(url: try #require(URL(string: server.url())))
+        request.timeoutInterval = 5
+        try await withTimeout { [request] in
+            async let load = session.outcome(request)
+            await silent.requestCount(reaches: 1)
+            time.advance(by: .seconds(2.6))
+            #expect(await load == .loaded(FaultyFTPServer.file))
+        }
     }
 
     @Test func noWayLeadsOn() async throws {

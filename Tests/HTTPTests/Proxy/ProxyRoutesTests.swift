@@ -176,7 +176,8 @@ import Testing
     }
 
     /// A proxy that takes connections and says nothing has a part of the request's time alone. All that wait for it go on.
-    @Test func aSilentProxyHasTenSeconds() async throws {
+    @Test(arguments: [(nil, 10.5), (5.0, 2.6)] as [(TimeInterval?, Double)])
+    func aSilentProxyHasTenSeconds(ofTheRequestsTime: TimeInterval?, seconds: Double) async throws {
         let authority = try CertificateAuthority()
         let silent = try ScriptedPeer([.expectRequest, .hold])
         let second = try ScriptedPeer([
@@ -195,10 +196,12 @@ import Testing
                 $0.tlsTrustRoots = .pem(authority.certificatePEM)
                 $0.timeoutIntervalForRequest = 60
             }
-            let loads = (0..<5).map { _ in Task { await session.outcome(of: "https://localhost/") } }
+            let loads = (0..<5).map { _ in
+                Task { await session.outcome(of: "https://localhost/", timeout: ofTheRequestsTime) }
+            }
             await silent.requestCount(reaches: 1)
             try await waitUntil { await session.allTasks.count == 5 }
-            time.advance(by: .seconds(10.5))
+            time.advance(by: .seconds(seconds))
             for load in loads { #expect(await load.value == .ok("tunnelled")) }
             #expect(silent.connections.count == 1)
         }

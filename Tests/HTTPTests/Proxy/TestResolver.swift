@@ -48,8 +48,9 @@ func makeRequest(_ url: String, method: String = "GET") throws -> URLRequest {
 }
 
 extension URLSession {
-    func outcome(of url: String) async -> Outcome {
-        guard let request = try? makeRequest(url) else { return .failed(.badURL) }
+    func outcome(of url: String, timeout: TimeInterval? = nil) async -> Outcome {
+        guard var request = try? makeRequest(url) else { return .failed(.badURL) }
+        if let timeout { request.timeoutInterval = timeout }
         return await outcome(request)
     }
 }

@@ -104,9 +104,13 @@ extension SessionSettings {
     }
 
     /// The timeout for making a connection, in nanoseconds; nil for no limit.
-    package var connectTimeout: UInt64? {
-        let seconds = timeoutIntervalForRequest
-        return seconds > 0 && seconds < 1e9 ? UInt64(seconds * 1e9) : nil
+    package var connectTimeout: UInt64? { Self.nanoseconds(timeoutIntervalForRequest) }
+
+    /// The time that a request may wait for a connection, in nanoseconds; nil for no limit.
+    package func connectTimeout(of request: URLRequest) -> UInt64? { Self.nanoseconds(idleTimeout(of: request)) }
+
+    private static func nanoseconds(_ seconds: TimeInterval) -> UInt64? {
+        seconds > 0 && seconds < 1e9 ? UInt64(seconds * 1e9) : nil
     }
 
     /// Whether App Transport Security permits cleartext to a host. Every policy permits it to this machine. The policy,

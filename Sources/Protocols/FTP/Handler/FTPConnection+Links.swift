@@ -37,18 +37,21 @@ extension FTPConnection {
 
     /// Makes a connection to a port of the server.
     func makeStream(
-        to port: UInt16, _ tls: TLSDemand? = nil, limit: UInt64?, _ completion: @escaping Completion
+        to port: UInt16, _ tls: TLSDemand? = nil, in time: ConnectTime, _ completion: @escaping Completion
     ) throws -> any PendingConnection {
         // The control connection's remote address, once it is connected. A proxy resolves the host itself.
         let host = key.proxy == nil ? control.stream?.info.remote.address : nil
         return try ProxyTunnel.connect(
             to: host ?? key.server.host, port: port, through: key.proxy, NSURLProtectionSpaceFTPProxy, over: key.use,
-            tls: tls, session.connector, session.settings, asking: self, limit: limit,
+            tls: tls, session.connector, session.settings, asking: self, time: time,
             requester: { [weak self] in self?.load?.tunnelRequester }, completion: completion)
     }
 
     func openData(_ port: UInt16) {
-        attempt { data = .making(try makeStream(to: port, limit: nil) { [weak self] in self?.dataDidConnect($0) }) }
+        attempt {
+            let time = ConnectTime(session.settings.connectTimeout, ofRoute: nil)
+            data = .making(try makeStream(to: port, in: time) { [weak self] in self?.dataDidConnect($0) })
+        }
     }
 
     private func dataDidConnect(_ result: Result<ByteStream, any Error>) {

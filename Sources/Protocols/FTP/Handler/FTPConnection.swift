@@ -1,5 +1,6 @@
 import LoadingKitCore
 import LoadingKitFTP
+import LoadingKitHTTP
 import LoadingKitTransport
 
 /// A control connection, with the data connection of its load's transfer. It moves bytes between the sockets and the
@@ -59,9 +60,7 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
 
     // MARK: Connecting
 
-    /// - Parameter limit: the timeout in nanoseconds, if there is another route to the server; nil for the settings'
-    ///   timeout.
-    func connect(limit: UInt64?) {
+    func connect(in time: ConnectTime) {
         attempt {
             let server = key.server
             if server.security != .none {
@@ -72,7 +71,7 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
                 tls = TLSDemand(context, server.host, asking: challenger)
             }
             control = .making(
-                try makeStream(to: server.port, server.security == .implicit ? tls : nil, limit: limit) { [weak self] in
+                try makeStream(to: server.port, server.security == .implicit ? tls : nil, in: time) { [weak self] in
                     self?.didConnect($0)
                 })
         }

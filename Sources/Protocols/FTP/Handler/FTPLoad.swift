@@ -233,7 +233,7 @@ extension FTPLoad: QueuedLoad {
         connection.load = self
         if connection.isReady { return beginTransfer(plan, connection, isReused: true) }
         state = .connecting(plan, connection)
-        connection.connect(limit: plan.routes.limit(of: session.settings.connectTimeout))
+        connection.connect(in: ConnectTime(session.settings.connectTimeout(of: urlRequest), along: plan.routes))
     }
 
     /// Handles the end of the connection, whether the server or the client caused it.

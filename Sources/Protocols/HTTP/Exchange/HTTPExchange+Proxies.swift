@@ -27,7 +27,7 @@ extension HTTPExchange {
     var hasAnotherRoute: Bool { routes?.hasNext ?? false }
 
     /// The time limit for a connection, in nanoseconds; nil unless there is another route.
-    var connectLimit: UInt64? { routes?.limit(of: session.settings.connectTimeout) }
+    var connectLimit: UInt64? { routes?.limit(of: session.settings.connectTimeout(of: request)) }
 
     /// No connection was made. The request takes the next route, if there is one.
     func takeAnotherRoute(after error: any Error) -> Bool {

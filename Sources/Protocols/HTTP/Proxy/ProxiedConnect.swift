@@ -260,18 +260,23 @@ final class ProxiedConnect: PendingConnection {
     }
 }
 
-struct ConnectTime {
+package struct ConnectTime {
     /// The limit in nanoseconds; nil for none.
-    let limit: UInt64?
+    package let limit: UInt64?
     /// The request has another route, and spends only a part of its time on this one.
     let hasAnotherRoute: Bool
 
     /// - Parameters:
     ///   - request: the time that a request may wait, in nanoseconds.
     ///   - route: the part of this time for a route that is followed by another one.
-    init(_ request: UInt64?, ofRoute route: UInt64?) {
+    package init(_ request: UInt64?, ofRoute route: UInt64?) {
         limit = route.map { min($0, request ?? .max) } ?? request
         hasAnotherRoute = route != nil
+    }
+
+    /// - Parameter request: the time that a request may wait, in nanoseconds.
+    package init(_ request: UInt64?, along routes: ProxyRoutes) {
+        self.init(request, ofRoute: routes.limit(of: request))
     }
 }
 

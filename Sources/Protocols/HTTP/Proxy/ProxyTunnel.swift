@@ -13,18 +13,18 @@ package enum ProxyTunnel {
     ///   - type: the type of an HTTP proxy in protection spaces.
     ///   - tls: secures the connection to the host.
     ///   - asker: presents the challenges of the proxy's TLS handshake to the program.
-    ///   - limit: the time for each step in nanoseconds, if there is another route; otherwise the settings' time applies.
+    ///   - time: the time for each step.
     ///   - find: finds the load that waits for the tunnel, if there is one.
     ///   - completion: called once, after this call has returned, unless the attempt is cancelled.
     package static func connect(
         to host: String, port: UInt16, through proxy: Proxy?, _ type: String, over use: NetworkUse,
         tls: TLSDemand? = nil, _ connector: Connector, _ settings: SessionSettings, asking asker: any TLSAsker,
-        limit: UInt64?, requester find: @escaping () -> TunnelRequester?,
+        time: ConnectTime, requester find: @escaping () -> TunnelRequester?,
         completion: @escaping (Result<ByteStream, any Error>) -> Void
     ) throws -> any PendingConnection {
         guard let proxy else {
             return connector.connect(
-                to: .tcp(host: host, port: port), tls: tls, over: use, timeout: limit ?? settings.connectTimeout
+                to: .tcp(host: host, port: port), tls: tls, over: use, timeout: time.limit
             ) { completion($0.mapError { $0 as any Error }) }
         }
         try DNSSECRule.checkProxied(host, over: use)
@@ -41,7 +41,7 @@ package enum ProxyTunnel {
         // The receiver of a challenge suspends the timeout while the program decides.
         let attempt = ProxiedConnect(
             route, proxy, type, connector, ProxiedConnect.Security(proxy: proxyTLS, server: tls), readsAhead: false,
-            time: ConnectTime(settings.connectTimeout, ofRoute: limit), requester: find, completion: completion)
+            time: time, requester: find, completion: completion)
         attempt.start()
         return attempt
     }

@@ -118,7 +118,8 @@ private final class StreamAttempt: PendingConnection {
                 try ProxyTunnel.connect(
                     to: host, port: port, through: routes.current, NSURLProtectionSpaceHTTPSProxy, over: use,
                     connections.connector, settings, asking: receiver,
-                    limit: routes.limit(of: settings.connectTimeout), requester: { [weak self] in self?.requester },
+                    time: ConnectTime(settings.connectTimeout, along: routes),
+                    requester: { [weak self] in self?.requester },
                     completion: { [weak self] in self?.routeDidEnd($0) }))
         } catch {
             failLater(error)
