@@ -43,6 +43,44 @@ import Testing
         #expect(try names == ["1.part", "destination"])
     }
 
+    private func findPlaced() throws -> [String]? { try DestinationFile.findPlaced(part.path, at: destination.path) }
+
+    /// As after the end of a process that has placed the file.
+    @Test func aPlacedFileIsFound() throws {
+        #expect(try findPlaced() == nil)
+        #expect(try DestinationFile.place(part.path, at: destination.path) == [part.path])
+        #expect(try findPlaced() == [part.path])
+        #expect(content == "new")
+    }
+
+    /// The file has only the name of its copy there: the destination is on another file system.
+    @Test func aPlacedCopyIsFound() throws {
+        let surplus = try FaultPlan(.link, .nth(1), .fail(EXDEV)).run {
+            try DestinationFile.place(part.path, at: destination.path)
+        }
+        #expect(surplus.count == 2 && surplus.first == part.path)
+        #expect(try findPlaced() == surplus)
+        #expect(content == "new")
+    }
+
+    /// A rename leaves no sign that the file is the transfer's own.
+    @Test func anUnknownFileIsAnError() throws {
+        try place()
+        #expect(throws: (any Error).self) { try findPlaced() }
+        #expect(content == "new")
+        #expect(try names == ["1.part", "destination"])
+    }
+
+    /// The next attempt must not write to the file that the user has moved.
+    @Test func aPlacedFileThatWasMovedIsReleased() throws {
+        _ = try DestinationFile.place(part.path, at: destination.path)
+        let moved = folder.file("moved")
+        try FileManager.default.moveItem(at: destination, to: moved)
+        #expect(try findPlaced() == nil)
+        #expect(try names == ["moved"])
+        #expect(try String(contentsOf: moved, encoding: .utf8) == "new")
+    }
+
     @Test func aPlaceThatWasHeldIsGivenBack() throws {
         let faults: [FaultPlan.Entry] = [.init(.rename, .nth(1), .fail(EINVAL)), .init(.rename, .nth(2), .fail(EIO))]
         #expect(throws: (any Error).self) { try place(faults) }

@@ -18,6 +18,8 @@ import Testing
             let journal: any TransferJournal
             let fails = Box(false)
             let failsToRead = Box(false)
+            /// Whether the ends of downloads that have been put at their destinations fail, with all later changes.
+            let failsToForget = Box(false)
             /// The transfers whose requests cannot be stored.
             let refused = Box<Set<Int>>([])
             /// How many changes each commit has had.
@@ -36,7 +38,8 @@ import Testing
 
             func commit(_ changes: [JournalChange]) throws {
                 defer { commits.append(changes.count) }
-                if fails.value { throw URLError(.cannotWriteToFile) }
+                let failsNow = fails.value || failsToForget.value && changes.contains(where: \.isForgetting)
+                if failsNow { throw URLError(.cannotWriteToFile) }
                 let refused = refused.value
                 if let index = changes.firstIndex(where: { $0.requesting.map(refused.contains) ?? false }) {
                     throw RefusedChange(index: index, error: URLError(.dataLengthExceedsMaximum))
@@ -119,6 +122,39 @@ import Testing
                 #expect(bodies.snapshot == [1000, 1000])
                 try await again.takeAll(1)
                 #expect(harness.files.isEmpty)
+            }
+        }
+
+        /// The file at the destination and the part are the same file.
+        @Test("a file at its destination stays as it is where its end was not kept", arguments: [false, true])
+        func placedFile(isCoded: Bool) async throws {
+            try await withTimeout {
+                let (harness, server) = (try ServiceHarness(), try RangeServer(count: 10))
+                defer { server.stop() }
+                let plain = server.content
+                if isCoded {
+                    guard case .bytes(let coded) = try ServerResponse.gzip(Array(plain)).body else { return }
+                    server.behaviour.update { ($0.content, $0.coding) = (coded, "gzip") }
+                }
+                let journal = FailingJournal(try harness.journal)
+                journal.failsToForget.value = true
+                let first = try harness.start(journal)
+                let destination = harness.folder.file("destination")
+                try await TestProgram(first, try harness.description()).download(1, server.url) {
+                    $0.destination = destination.path
+                }
+                try await first.untilNothingIsBusy()
+                first.stop()
+                #expect(try Data(contentsOf: destination) == plain)
+                server.behaviour.update { $0.status = 404 }
+                let second = try harness.start()
+                defer { second.stop() }
+                let again = TestProgram(second, try harness.description())
+                let end = try await again.end(of: 1)
+                #expect(end.error == nil && end.file == nil)
+                #expect(try Data(contentsOf: destination) == plain)
+                #expect(server.server.requests.count == 1)
+                try await waitUntil { harness.files.isEmpty }
             }
         }
 
@@ -259,6 +295,9 @@ import Testing
     }
 
     extension JournalChange {
+        /// Whether the change removes a transfer.
+        fileprivate var isForgetting: Bool { if case .forget = self { true } else { false } }
+
         /// The transfer whose request the change stores.
         fileprivate var requesting: Int? {
             switch self {

@@ -35,13 +35,30 @@ enum DestinationFile {
         destination + ".loadkit-" + (part as NSString).lastPathComponent
     }
 
-    /// Throws where a file exists at the destination. Checked before a transfer begins, before any content is loaded.
-    static func checkIsFree(_ destination: String, part: String) throws {
+    /// Looks for the complete file that an earlier attempt has placed at the destination. That attempt's process was
+    /// killed before the transfer's end was in the journal. Called before an attempt loads any content.
+    ///
+    /// - Returns: The files to remove when the transfer's end is in the journal; nil where no file is at the destination.
+    /// - Throws: Where another file is at the destination.
+    static func findPlaced(_ part: String, at destination: String) throws -> [String]? {
         var status = stat()
-        guard SystemCalls.lstat(destination, &status) == 0, !isSame(part, destination),
-            !isSame(copyPath(part, destination), destination)
-        else { return }
-        throw taken(destination)
+        guard SystemCalls.lstat(destination, &status) == 0 else {
+            try releasePlaced(part)
+            return nil
+        }
+        let copy = copyPath(part, destination)
+        let isCopy = isSame(copy, destination)
+        guard isCopy || isSame(part, destination) else { throw taken(destination) }
+        try NewFile.synchronizeName(of: destination)
+        return isCopy ? [part, copy] : [part]
+    }
+
+    /// Removes the name of a part that has another name, too: it was placed, and then the user has moved it from the
+    /// destination. The attempt writes to a new file.
+    private static func releasePlaced(_ part: String) throws {
+        var status = stat()
+        guard SystemCalls.lstat(part, &status) == 0, status.st_nlink > 1 else { return }
+        try PartFailure.check(SystemCalls.unlink(part), .cannotRemoveFile, "the part file \(part) cannot be removed")
     }
 
     private static func placeWithoutLinks(_ copy: String, _ destination: String) throws {

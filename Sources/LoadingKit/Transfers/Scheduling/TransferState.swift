@@ -190,4 +190,11 @@ struct TransferState: Equatable, Sendable {
         phase = .over
         return [.end(nil)]
     }
+
+    /// The attempt has found that an earlier one has moved the complete file to its destination.
+    mutating func didFindCompleteFile() -> [Action] {
+        guard phase == .running else { return [] }
+        phase = .over
+        return [.end(nil)]
+    }
 }

@@ -33,6 +33,13 @@ extension TransferService {
 
     // MARK: Beginning
 
+    /// The result of opening an attempt's files.
+    private enum OpenedFiles: Sendable {
+        case open(PartFile, upload: BodyFile?)
+        /// The complete file is at its destination already. The surplus files are to be removed.
+        case placed(surplus: [String])
+    }
+
     func startAttempt(_ transfer: ServiceTransfer) {
         lastAttempt += 1
         transfer.attemptNumber = lastAttempt
@@ -51,16 +58,24 @@ extension TransferService {
         let (folder, boot, upload) = (transfer.session.folder, environment.bootIdentifier, transfer.upload)
         let (path, position) = (folder.path(of: transfer.identifier), transfer.position)
         transfer.position = nil
-        work(on: .shared, for: transfer) {
+        work(on: .shared, for: transfer) { () -> OpenedFiles in
             try folder.make()
-            if let destination = record.destination { try DestinationFile.checkIsFree(destination, part: path) }
+            if let destination = record.destination,
+                let surplus = try DestinationFile.findPlaced(path, at: destination)
+            {
+                return .placed(surplus: surplus)
+            }
             let copy = record.uploadFile == nil ? nil : folder.copy(of: transfer.identifier)
             let source = upload ?? copy ?? record.uploadFile.map { UploadFile(path: $0) }
             let body = try source?.checked(record.status.uploadFile)
             let part = record.status.part
-            return (try PartFile(path, record: part, bootIdentifier: boot, position: position), body)
-        } then: { [self] file, upload in
-            try load(transfer, file, upload)
+            let file = try PartFile(path, record: part, bootIdentifier: boot, position: position)
+            return .open(file, upload: body)
+        } then: { [self] files in
+            switch files {
+            case .open(let file, let upload): try load(transfer, file, upload)
+            case .placed(let surplus): didFindPlacedFile(transfer, surplus)
+            }
         }
     }
 

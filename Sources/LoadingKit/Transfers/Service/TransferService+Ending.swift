@@ -41,13 +41,25 @@ extension TransferService {
             try NewFile.synchronizeName(of: destination)
             return surplus
         } then: { [self] surplus in
-            // These files are at the transfer's destination now. The program need not take the download.
+            // The program need not take a download that is at its destination.
             transfer.isPlaced = !surplus.isEmpty
             input(transfer) { $0.didComplete() }
-            guard !surplus.isEmpty else { return }
-            journal.add(nil) { _ in
-                BlockingPool.shared.run { for path in surplus { _ = SystemCalls.unlink(path) } }
-            }
+            removeSurplus(surplus)
+        }
+    }
+
+    /// An earlier attempt has placed the download at its destination, and its end is not in the journal.
+    func didFindPlacedFile(_ transfer: ServiceTransfer, _ surplus: [String]) {
+        transfer.isPlaced = true
+        input(transfer) { $0.didFindCompleteFile() }
+        removeSurplus(surplus)
+    }
+
+    /// Removes files of a placed download when its end is in the journal.
+    private func removeSurplus(_ surplus: [String]) {
+        guard !surplus.isEmpty else { return }
+        journal.add(nil) { _ in
+            BlockingPool.shared.run { for path in surplus { _ = SystemCalls.unlink(path) } }
         }
     }
 
