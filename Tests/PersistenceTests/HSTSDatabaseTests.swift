@@ -78,6 +78,58 @@
             #expect(secured(store(file, at: 3600)) == ["b.example"])
         }
 
+        @Test("hosts that another process has added or removed are known when they are read again")
+        func reloading() async throws {
+            let folder = try TemporaryFolder()
+            let file = folder.file("StrictTransport.sqlite")
+            let (one, other) = (store(file), store(file))
+            one.reload()
+            #expect(try folder.contents().isEmpty)
+            for host in ["a.example", "b.example"] { other.note("max-age=1000", from: host) }
+            await flush(other)
+            #expect(secured(one).isEmpty)
+            one.reload()
+            #expect(secured(one) == ["a.example", "b.example"])
+            // The store's own change is written before the others are read.
+            one.note("max-age=1000", from: "c.example")
+            other.note("max-age=0", from: "a.example")
+            await flush(other)
+            one.reload()
+            #expect(secured(one) == ["b.example", "c.example"])
+        }
+
+        @Test("a policy whose later end is in memory alone keeps it when the hosts are read again")
+        func laterEnd() async throws {
+            let folder = try TemporaryFolder()
+            let file = folder.file("StrictTransport.sqlite")
+            let clock = Guarded(date)
+            let now: @Sendable () -> Date = { clock.withLock { $0 } }
+            let one = HSTSStore(persistence: HSTSDatabase(url: file, now: now), now: now)
+            let other = store(file)
+            one.note("max-age=1000", from: "a.example")
+            clock.withLock { $0 += 5 }
+            one.note("max-age=1000", from: "a.example")
+            await flush(one)
+            other.note("max-age=2000", from: "b.example")
+            await flush(other)
+            one.reload()
+            clock.withLock { $0 += 997 }
+            #expect(secured(one) == ["a.example", "b.example"])
+        }
+
+        @Test("hosts stay known where they cannot be read again")
+        func unreadable() {
+            let (disk, now) = (Recorder(), date)
+            let store = HSTSStore(persistence: disk) { now }
+            store.note("max-age=1000", from: "a.example")
+            disk.fails.withLock { $0 = true }
+            store.reload()
+            #expect(secured(store) == ["a.example"])
+            disk.fails.withLock { $0 = false }
+            store.reload()
+            #expect(secured(store).isEmpty)
+        }
+
         @Test("what a host says with each answer is not written each time")
         func writing() {
             let disk = Recorder()
@@ -95,7 +147,12 @@
 
         private final class Recorder: HSTSPersistence {
             let count = Guarded(0)
-            func load() -> [String: HSTSPolicy] { [:] }
+            let fails = Guarded(false)
+            func load() throws -> [String: HSTSPolicy] {
+                if fails.withLock({ $0 }) { throw URLError(.cannotOpenFile) }
+                return [:]
+            }
+            func version() throws -> String? { "1" }
             func save(_ change: HSTSChange) { count.withLock { $0 += 1 } }
             func flush(_ completion: @escaping @Sendable () -> Void) { completion() }
         }

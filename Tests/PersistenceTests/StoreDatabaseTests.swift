@@ -115,7 +115,7 @@
                     INSERT INTO policy VALUES ('a.example', 9e9, 1), ('b.example', 9e9, 0), ('c.example', 'x', 0);
                     """)
             }
-            let policies = HSTSDatabase(url: file).load()
+            let policies = try HSTSDatabase(url: file).load()
             #expect(policies.mapValues(\.includesSubdomains) == ["a.example": true, "b.example": false])
         }
     }

@@ -98,6 +98,35 @@ import Testing
             }
         }
 
+        @Test("a transfer that begins after the program learned that a host requires https uses it")
+        func learnedHost() async throws {
+            try await withTimeout {
+                let harness = try ServiceHarness()
+                let server = try LoopbackServer { _ in .text("hello") }
+                defer { server.stop() }
+                let file = harness.folder.file("StrictTransport.sqlite")
+                harness.makeConfiguration.value = {
+                    let configuration = URLSessionConfiguration.ephemeral
+                    configuration.settings.hsts = HSTSStore(persistence: HSTSDatabase(url: file))
+                    return configuration
+                }
+                harness.randomness.value = 1
+                let service = try harness.start()
+                defer { service.stop() }
+                let program = TestProgram(service, try harness.description())
+                let url = server.url(host: "localhost")
+                try await program.download(1, url)
+                #expect(try await program.end(of: 1).error == nil)
+                let others = HSTSStore(persistence: HSTSDatabase(url: file))
+                others.note("max-age=1000", from: "localhost")
+                await withCheckedContinuation { done in others.flush { done.resume() } }
+                try await program.download(2, url)
+                // A request in the clear would use the first connection, which is still open.
+                await server.openings.count(reaches: 2)
+                #expect(server.requests.count == 1)
+            }
+        }
+
         @Test("a flush leaves the program's stores on disk, a reset empties them")
         func flushAndReset() async throws {
             try await withTimeout {

@@ -4,7 +4,8 @@ import LoadingKitTransport
 
 /// Hosts that have announced that they must be reached by `https` only (RFC 6797). Thread-safe.
 ///
-/// Two processes may share the policies on disk. Each gets the hosts that the other has added at its next start.
+/// Two processes may share the policies on disk. Each gets the hosts that the other has added at its next start, or when
+/// it calls ``reload()``.
 package final class HSTSStore: Sendable {
     /// The largest number of hosts. Beyond it, the hosts whose policies end first are removed.
     private static let maximumHosts = 10_000
@@ -17,6 +18,17 @@ package final class HSTSStore: Sendable {
         var kept: [String: HSTSPolicy] = [:]
         /// The times at which the ends of policies were saved. See ``forget(_:_:_:)``.
         var endings: [String: Date] = [:]
+        /// The version of the policies on disk that was loaded last by ``reload()``.
+        var version: String?
+        /// The number of calls of the persistent store's `save`.
+        var saveCount: UInt64 = 0
+
+        /// Replaces the policies by those on disk. A policy that is unchanged there may have a later end in memory.
+        mutating func replace(by loaded: [String: HSTSPolicy]) {
+            let unchanged = policies.filter { kept[$0.key] == loaded[$0.key] && loaded[$0.key] != nil }
+            policies = loaded.merging(unchanged) { $1 }
+            kept = loaded
+        }
     }
 
     private let state: Guarded<State>
@@ -32,10 +44,25 @@ package final class HSTSStore: Sendable {
         persistence: (any HSTSPersistence)? = nil, now: @escaping @Sendable () -> Date = { Date() }
     ) {
         let date = now()
-        let kept = (persistence?.load() ?? [:]).filter { $0.value.end > date }
+        let kept = ((try? persistence?.load()) ?? [:]).filter { $0.value.end > date }
         state = Guarded(State(policies: kept, kept: kept))
         self.persistence = persistence
         self.now = now
+    }
+
+    /// Loads the changes that other processes have made on disk. Policies that cannot be read stay as they are. May block.
+    package func reload() {
+        let (last, saveCount) = state.withLock { ($0.version, $0.saveCount) }
+        guard let persistence, let version = try? persistence.version(), version != last,
+            let loaded = try? persistence.load()
+        else { return }
+        let date = now()
+        state.withLock { state in
+            // A change that was made meanwhile may be missing from what was loaded. The next call loads again.
+            guard state.saveCount == saveCount else { return }
+            state.replace(by: loaded.filter { $0.value.end > date })
+            state.version = version
+        }
     }
 
     /// Stores a host's `Strict-Transport-Security` policy. The connection's certificate must have been verified, and
@@ -61,13 +88,13 @@ package final class HSTSStore: Sendable {
     private func forget(_ name: String, _ state: inout State, _ now: Date) {
         state.policies[name] = nil
         let isKept = state.kept.removeValue(forKey: name) != nil
-        guard let persistence else { return }
+        guard persistence != nil else { return }
         if !isKept, let last = state.endings[name], abs(now.timeIntervalSince(last)) < Self.timeBetweenEndings {
             return
         }
         if state.endings.count >= Self.maximumHosts { state.endings = [:] }
         state.endings[name] = now
-        persistence.save(.forget(host: name))
+        save(.forget(host: name), &state)
     }
 
     /// Stores a host's policy. A host sends it with each response. It is saved to disk only if its end is later than
@@ -75,14 +102,19 @@ package final class HSTSStore: Sendable {
     private func keep(
         _ policy: HSTSPolicy, of name: String, for age: TimeInterval, _ state: inout State
     ) {
-        guard let persistence else { return }
+        guard persistence != nil else { return }
         if let kept = state.kept[name], kept.includesSubdomains == policy.includesSubdomains,
             abs(policy.end.timeIntervalSince(kept.end)) <= age / 100
         {
             return
         }
         state.kept[name] = policy
-        persistence.save(.keep(policy, host: name))
+        save(.keep(policy, host: name), &state)
+    }
+
+    private func save(_ change: HSTSChange, _ state: inout State) {
+        persistence?.save(change)
+        state.saveCount += 1
     }
 
     private func shrink(_ state: inout State, _ now: Date) {
@@ -118,8 +150,8 @@ package final class HSTSStore: Sendable {
     /// Removes all policies.
     package func removeAll() {
         state.withLock { state in
-            state = State()
-            persistence?.save(.forgetAll)
+            (state.policies, state.kept, state.endings) = ([:], [:], [:])
+            save(.forgetAll, &state)
         }
     }
 

@@ -46,17 +46,27 @@
             }
         }
 
-        package func load() -> [String: HSTSPolicy] {
-            guard let former, former.exists, !hasTakenOver else { return Self.policies(in: database) }
-            let found = Self.policies(in: former)
-            guard !found.isEmpty else { return Self.policies(in: database) }
+        package func load() throws -> [String: HSTSPolicy] {
+            guard let former, former.exists, !hasTakenOver else { return try Self.policies(in: database) }
+            let found = (try? Self.policies(in: former)) ?? [:]
+            guard !found.isEmpty else { return try Self.policies(in: database) }
             do {
                 try database.write { try Self.takeOver(found, $0) }
-                return Self.policies(in: database)
+                return try Self.policies(in: database)
             } catch {
                 database.report(error, "hosts that are to be reached by https are kept in memory alone")
-                return Self.policies(in: database).merging(found) { own, _ in own }
+                let own = (try? Self.policies(in: database)) ?? [:]
+                return own.merging(found) { own, _ in own }
             }
+        }
+
+        package func version() throws -> String? {
+            // As long as saved changes are not on disk, the policies there are not those of the store.
+            writes.drain()
+            guard writes.isEmpty else {
+                throw StoreFailure.unreadable(path: database.url.path, reason: "changes are not written yet")
+            }
+            return try database.version()
         }
 
         private var hasTakenOver: Bool {
@@ -76,7 +86,7 @@
             }
         }
 
-        private static func policies(in database: StoreDatabase) -> [String: HSTSPolicy] {
+        private static func policies(in database: StoreDatabase) throws -> [String: HSTSPolicy] {
             do {
                 let policies = try database.read {
                     try $0.rows("SELECT host, ends, includesSubdomains FROM policy", [], Self.policy)
@@ -84,7 +94,7 @@
                 return Dictionary(policies ?? []) { $1 }
             } catch {
                 database.report(error, "hosts that are to be reached by https cannot be read")
-                return [:]
+                throw error
             }
         }
 

@@ -18,6 +18,7 @@ extension TransferService {
             // The program may have changed its stores on disk.
             made.core.settings.httpCookieStorage?.reload()
             made.core.settings.credentialStorage?.reload()
+            made.core.settings.hsts.reload()
             return made
         }
         let configuration = environment.makeConfiguration(session.description)
