@@ -59,6 +59,30 @@ struct SchedulingTests {
         }
     }
 
+    @Test("transfers that wait for a network do not count, up to a limit, and count again when they go on")
+    func waits() {
+        var queue = TransferQueue(TransferQueue.Limits(perSession: 1, inAll: 2, waitingForNetwork: 2))
+        for identifier in 1...6 { queue.insert(key(1, identifier), priority: 0.5) }
+        for identifier in 1...2 {
+            #expect(queue.popNext() == key(1, identifier) && queue.popNext() == nil)
+            for _ in 0..<2 { queue.didBeginWait(key(1, identifier)) }
+            #expect(queue.started == 0)
+        }
+        #expect(queue.popNext() == key(1, 3))
+        queue.didBeginWait(key(1, 3))
+        #expect(queue.started == 1 && queue.popNext() == nil)
+        for _ in 0..<2 { queue.didEndWait(key(1, 1)) }
+        #expect(queue.started == 2)
+        queue.didStop(key(1, 3))
+        #expect(queue.started == 1 && queue.popNext() == nil)
+        queue.didStop(key(1, 2))
+        #expect(queue.started == 1)
+        queue.didStop(key(1, 1))
+        #expect(queue.started == 0 && queue.popNext() == key(1, 4))
+        queue.didEndWait(key(1, 4))
+        #expect(queue.started == 1)
+    }
+
     @Test("what waits is taken out, changed and held")
     func changes() {
         var queue = TransferQueue()

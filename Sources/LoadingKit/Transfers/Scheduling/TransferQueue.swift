@@ -6,11 +6,13 @@ import LoadingKitPrimitives
 /// The transfer with the highest priority starts first; among equal priorities a transfer that the program expects to
 /// be small, as it is soon over; then the transfer that has waited longest. The number of started transfers is limited
 /// for each session and for the process. The sessions limit connections themselves. A transfer that is not started
-/// needs hardly any memory.
+/// needs hardly any memory. A started transfer that waits for a network does not count, so that it blocks no other.
 struct TransferQueue {
     struct Limits: Sendable {
         var perSession = 64
         var inAll = 256
+        /// The number of transfers that wait for a network and do not count as started. They keep their files open.
+        var waitingForNetwork = 128
     }
 
     /// A transfer counts as small up to this expected size, in bytes. The size may be a rough estimate.
@@ -53,6 +55,8 @@ struct TransferQueue {
     private let limits: Limits
     private var sessions: [Int64: Session] = [:]
     private(set) var started = 0
+    /// The started transfers that do not count, because they wait for a network.
+    private var waitingForNetwork: Set<TransferKey> = []
     private var lastNumber: UInt64 = 0
 
     init(_ limits: Limits = Limits()) { self.limits = limits }
@@ -88,16 +92,34 @@ struct TransferQueue {
             best = (number, first)
         }
         guard let best else { return nil }
-        started += 1
-        update(best.session) { session in
-            _ = session.waiting.remove(at: 0)
-            session.started += 1
-        }
-        return TransferKey(session: best.session, identifier: best.entry.identifier)
+        update(best.session) { _ = $0.waiting.remove(at: 0) }
+        let key = TransferKey(session: best.session, identifier: best.entry.identifier)
+        countStarted(key)
+        return key
     }
 
     /// A started transfer is no longer under way.
     mutating func didStop(_ key: TransferKey) {
+        if waitingForNetwork.remove(key) == nil { countStopped(key) }
+    }
+
+    /// A started transfer waits for a network.
+    mutating func didBeginWait(_ key: TransferKey) {
+        guard waitingForNetwork.count < limits.waitingForNetwork, waitingForNetwork.insert(key).inserted else { return }
+        countStopped(key)
+    }
+
+    /// A started transfer no longer waits for a network. It counts again, also above the limits.
+    mutating func didEndWait(_ key: TransferKey) {
+        if waitingForNetwork.remove(key) != nil { countStarted(key) }
+    }
+
+    private mutating func countStarted(_ key: TransferKey) {
+        started += 1
+        update(key.session) { $0.started += 1 }
+    }
+
+    private mutating func countStopped(_ key: TransferKey) {
         guard let count = sessions[key.session]?.started, count > 0 else { return }
         started -= 1
         update(key.session) { $0.started = count - 1 }

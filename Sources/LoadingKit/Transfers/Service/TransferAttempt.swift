@@ -228,7 +228,7 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
     }
 
     func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
-        onLoop { [self] _, _ in isWaitingForConnectivity = true }
+        onLoop { [self] service, transfer in service.didBeginWait(self, transfer) }
     }
 
     func urlSession(

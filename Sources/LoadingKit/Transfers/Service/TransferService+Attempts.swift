@@ -132,7 +132,7 @@ extension TransferService {
     ) {
         guard var status = transfer.record?.status else { return answer(.cancel) }
         let (identifier, progress, client) = (transfer.identifier, attempt.progress, transfer.session.client)
-        attempt.isWaitingForConnectivity = false
+        didProceed(attempt, transfer)
         status.response = TransferResponse(response)
         status.progress = progress
         if let response = status.response { client?.receive(.response(identifier, response)) }
@@ -169,7 +169,21 @@ extension TransferService {
             isCoded: attempt.coding != nil)
     }
 
+    /// No network that the transfer may use leads to the server. Other transfers may start meanwhile.
+    func didBeginWait(_ attempt: TransferAttempt, _ transfer: ServiceTransfer) {
+        attempt.isWaitingForConnectivity = true
+        queue.didBeginWait(transfer.key)
+        scheduleStarts()
+    }
+
+    /// The attempt has sent or received something, so that it no longer waits for a network.
+    private func didProceed(_ attempt: TransferAttempt, _ transfer: ServiceTransfer) {
+        attempt.isWaitingForConnectivity = false
+        queue.didEndWait(transfer.key)
+    }
+
     func didProgress(_ attempt: TransferAttempt, _ transfer: ServiceTransfer) {
+        didProceed(attempt, transfer)
         // Progress that the next attempt would have to repeat does not count as progress.
         if attempt.resumeData != nil { transfer.state.attemptDidProgress() }
         if transfer.hasPart {
