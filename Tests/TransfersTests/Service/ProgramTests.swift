@@ -166,6 +166,28 @@ import Testing
         }
 
         @Test(
+            "a transfer whose date has come before it is begun waits for the program's answer",
+            arguments: [0, -3600] as [TimeInterval])
+        func pastDate(seconds: TimeInterval) async throws {
+            try await withProgram(count: 10) { harness, server, service, program in
+                let date = harness.wall.value.addingTimeInterval(seconds)
+                for identifier in 1...2 {
+                    try await program.download(identifier, server.url) { $0.earliestBeginDate = date }
+                }
+                await _ = program.events.contents { $0.count { $0.name == "willBegin" } == 2 }
+                #expect(await service.overviewNow().first?.transfers.map(\.stage) == [.queued, .queued])
+                #expect(server.server.requests.count == 0)
+                let other = try #require(URL(string: server.server.url("/other")))
+                try await program.perform(.answerBeginning(1, TransferRequest(URLRequest(url: other))))
+                #expect(try await program.end(of: 1).error == nil)
+                #expect(server.server.requests.snapshot.map(\.target) == ["/other"])
+                // Nobody answers for the second any more.
+                program.channel.detach()
+                await server.server.requests.count(reaches: 2)
+            }
+        }
+
+        @Test(
             "a request without a time limit is kept, and holds up no other session",
             arguments: [.infinity, .nan] as [TimeInterval])
         func timeLimits(timeout: TimeInterval) async throws {

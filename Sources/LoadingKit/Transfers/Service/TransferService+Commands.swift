@@ -141,7 +141,7 @@ extension TransferService {
             guard error == nil, sessions[session.number] === session else {
                 return removeFiles(record.identifier, session)
             }
-            add(row, to: session, record, upload)
+            add(row, to: session, isNew: true, record, upload)
             didBegin(for: client, in: session)
             checkIdleness()
         }

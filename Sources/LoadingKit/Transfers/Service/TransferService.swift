@@ -141,14 +141,17 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
 
     // MARK: Inputs to a transfer's state
 
+    /// - Parameter isNew: Whether the program has just begun the transfer, and did not begin it in an earlier process.
     func add(
-        _ row: TransferRow, to session: ServiceSession, _ record: TransferRecord? = nil, _ upload: UploadFile? = nil
+        _ row: TransferRow, to session: ServiceSession, isNew: Bool = false, _ record: TransferRecord? = nil,
+        _ upload: UploadFile? = nil
     ) {
         guard session.transfers[row.key.identifier] == nil else { return }
         let (now, wall) = (loop.now, environment.wallClock.now)
-        // The program that the session waits for may not have answered the previous service whether the transfer
-        // begins.
-        let isDelayed = row.earliestBeginDate.map { $0 > wall || session.returnTimer != nil } ?? false
+        // The program is also asked whether the transfer begins where the date has passed: where the transfer is new, or
+        // where the program that the session waits for may not have answered the previous service.
+        let isAsked = isNew || session.returnTimer != nil
+        let isDelayed = row.earliestBeginDate.map { $0 > wall || isAsked } ?? false
         let state = TransferState(
             isDelayed: isDelayed, isSuspended: row.isSuspended, needsProgram: row.waitsForProgram)
         // The begin date may have come while no process ran.
