@@ -381,6 +381,41 @@ import Testing
             }
         }
 
+        /// Why a download with resume data cannot continue.
+        enum Beginning: CaseIterable {
+            case anotherVersion
+            case noFile
+        }
+
+        @Test(
+            "a download from resume data that begins anew is told as one that resumes at 0",
+            arguments: Beginning.allCases)
+        func beginsAnew(_ reason: Beginning) async throws {
+            try await withProgram() { harness, server, _, program in
+                server.behaviour.update { $0.breaks = [400_000] }
+                harness.randomness.value = 1
+                try await program.download(1, server.url)
+                await harness.pauses.count(reaches: 1)
+                try await program.perform(.cancel(1, producingResumeData: true))
+                let data = try #require(try await program.end(of: 1).error?.resumeData)
+                try await program.takeAll(1)
+                switch reason {
+                case .anotherVersion:
+                    server.behaviour.update { ($0.content, $0.entityTag) = ($0.content.reversed(), "\"2\"") }
+                case .noFile:
+                    let name = try ResumeData(data).fileName
+                    try FileManager.default.removeItem(atPath: try DownloadFolder.shared.path(of: name))
+                }
+                try await program.download(2, server.url) { $0.resumeData = data }
+                #expect(try self.data(try await program.end(of: 2)) == server.content)
+                #expect(server.ranges == [nil, reason == .noFile ? nil : "bytes=400000-"])
+                let offsets = program.events.snapshot.compactMap { event -> Int64? in
+                    if case .didResume(2, let offset, 1_000_000) = event { offset } else { nil }
+                }
+                #expect(offsets == [0])
+            }
+        }
+
         /// As where the session is invalidated at once, or the daemon has lost the connection and gets the command again.
         @Test("cancelling once more takes nothing from the resume data", arguments: [false, true])
         func cancelledTwice(producingResumeData: Bool) async throws {

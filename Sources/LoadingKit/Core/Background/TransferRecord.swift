@@ -106,7 +106,7 @@ package struct TransferStatus: Codable, Sendable {
     package var uploadFile: UploadFileState?
     /// The URL with which the server identifies an upload that can be resumed; nil where the server has sent none.
     package var uploadResource: URL?
-    /// Whether the bytes in the part file came from the program's resume data, and this is not yet reported to the program.
+    /// Whether the download was made with resume data, and it is not yet reported to the program where it continues.
     package var resumesForProgram = false
 
     // For a transfer that has ended. These are kept until the program has taken all parts of the end.

@@ -13,7 +13,8 @@ public protocol URLSessionDownloadDelegate: URLSessionTaskDelegate {
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
         totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64)
 
-    /// A resumed download continues at `fileOffset`. Not called when the download had to start from the beginning.
+    /// A resumed download continues at `fileOffset`. This is 0 when the download has to start from the beginning: the
+    /// resource has changed, the server does not send the rest, or the earlier bytes are no longer there.
     func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
         expectedTotalBytes: Int64)

@@ -136,8 +136,9 @@ extension TransferService {
         status.response = TransferResponse(response)
         status.progress = progress
         if let response = status.response { client?.receive(.response(identifier, response)) }
-        if goesOn, status.resumesForProgram {
-            client?.receive(.didResume(identifier, offset: progress.received, expected: progress.expectedToReceive))
+        if status.resumesForProgram {
+            let offset = goesOn ? progress.received : 0
+            client?.receive(.didResume(identifier, offset: offset, expected: progress.expectedToReceive))
         }
         status.resumesForProgram = false
         defer { transfer.record?.status = status }

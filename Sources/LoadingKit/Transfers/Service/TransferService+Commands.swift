@@ -109,7 +109,7 @@ extension TransferService {
             let part = try folder.takePart(
                 of: data, for: asked.identifier, bootIdentifier: environment.bootIdentifier)
             record.status.part = part
-            record.status.resumesForProgram = part != nil
+            record.status.resumesForProgram = true
             record.status.progress.received = part?.count ?? 0
         }
         let path = folder.path(of: asked.identifier, .upload)
