@@ -121,6 +121,43 @@ import Testing
         checkRules(try UploadResumeData(data).request)
     }
 
+    private func upload(_ url: String, at resource: String) throws -> Data {
+        var request = URLRequest(url: try #require(URL(string: url)))
+        request.httpMethod = "POST"
+        request.httpBody = Data("body".utf8)
+        let resumption = UploadResumption(request, goingOnAt: try #require(URL(string: resource)))
+        return try #require(resumption.resumeData)
+    }
+
+    /// HSTS may change the origin of an upload after it has begun (RFC 6797 §8.3).
+    @Test func anUploadsRequestHasTheOriginOfItsResource() throws {
+        let cases = [
+            ("http://h.example/file", "http://h.example/u", "http://h.example/file"),
+            ("http://h.example/file", "https://h.example/u", "https://h.example/file"),
+            ("http://h.example:80/file", "https://h.example/u", "https://h.example/file"),
+            ("http://h.example:8080/file", "https://h.example:8080/u", "https://h.example:8080/file"),
+        ]
+        for (url, resource, expected) in cases {
+            let data = try UploadResumeData(try upload(url, at: resource))
+            #expect(data.url.absoluteString == expected && data.firstURL.absoluteString == expected, "\(url)")
+            #expect(data.resource.absoluteString == resource)
+        }
+    }
+
+    @Test func anUploadOfAnotherOriginIsRefused() throws {
+        let cases = [
+            ("https://h.example/file", "http://h.example/u"),
+            ("https://h.example:8080/file", "http://h.example:8080/u"),
+            ("http://h.example/file", "https://h.example:8443/u"),
+            ("http://h.example:8080/file", "https://h.example/u"),
+            ("http://h.example/file", "https://other.example/u"),
+        ]
+        for (url, resource) in cases {
+            let data = try upload(url, at: resource)
+            #expect(throws: LoadFailure.self, "\(url)") { try UploadResumeData(data) }
+        }
+    }
+
     @Test(arguments: [0, -1, .infinity, .nan] as [TimeInterval])
     func aTimeoutThatIsNoLimitIsKept(timeout: TimeInterval) throws {
         var request = URLRequest(url: url)

@@ -97,34 +97,10 @@ extension Row {
             },
         .setting("hsts", "hosts that are reached by `https` alone")
             .on(MatrixPath.http + [.webSocket]) { path in
-                let name = "matrix-\(UUID().uuidString)"
-                let seen = try await path.run {
-                    $0.isSecure = true
-                    $0.appliesToFirstPart = true
-                    $0.configure = { configuration in
-                        configuration.storeIdentifier = name
-                        configuration.settings.hsts.note("max-age=1000", from: "localhost")
-                    }
-                    $0.prepare = { _ in
-                        // On disk, where background sessions read it.
-                        let stores = URLSessionConfiguration.ephemeral
-                        stores.storeIdentifier = name
-                        stores.settings.hsts.note("max-age=1000", from: "localhost")
-                        await withCheckedContinuation { continuation in
-                            stores.settings.hsts.flush { continuation.resume() }
-                        }
-                    }
-                    $0.change = { request in
-                        guard path != .forwarded else { return }
-                        request.url = request.url.flatMap {
-                            URL(
-                                string: $0.absoluteString.replacing("https:", with: "http:").replacing(
-                                    "wss:", with: "ws:"))
-                        }
-                    }
-                }
+                let seen = try await path.runAtHSTSHost { $0.appliesToFirstPart = true }
                 #expect(seen.outcome?.isLoaded == true)
                 #expect(!seen.handshakes.isEmpty)
+                if path == .resumedUpload { try await path.resumeUploadAtHSTSHost() }
             }
             .not([.ftp, .stream], "`Strict-Transport-Security` is of HTTP alone (RFC 6797)."),
     ]
@@ -140,5 +116,48 @@ extension MatrixPath {
         }
         #expect(seen.outcomes.allSatisfy { !$0.isLoaded })
         return seen
+    }
+
+    /// Runs a trial with `http` URLs of a server with TLS, whose host requires `https`.
+    fileprivate func runAtHSTSHost(_ change: (inout Trial) -> Void) async throws -> Observation {
+        let name = "matrix-\(UUID().uuidString)"
+        return try await run {
+            $0.isSecure = true
+            $0.configure = { configuration in
+                configuration.storeIdentifier = name
+                configuration.settings.hsts.note("max-age=1000", from: "localhost")
+            }
+            $0.prepare = { _ in
+                // On disk, where background sessions read it.
+                let stores = URLSessionConfiguration.ephemeral
+                stores.storeIdentifier = name
+                stores.settings.hsts.note("max-age=1000", from: "localhost")
+                await withCheckedContinuation { continuation in
+                    stores.settings.hsts.flush { continuation.resume() }
+                }
+            }
+            $0.change = { request in
+                guard self != .forwarded else { return }
+                request.url = request.url.flatMap {
+                    URL(
+                        string: $0.absoluteString.replacing("https:", with: "http:").replacing("wss:", with: "ws:"))
+                }
+            }
+            change(&$0)
+        }
+    }
+
+    /// An upload whose resume data is from before the host required `https`.
+    fileprivate func resumeUploadAtHSTSHost() async throws {
+        let seen = try await runAtHSTSHost {
+            $0.hasFirstPart = false
+            $0.answer = { request in
+                guard request.method == "HEAD" else { return nil }
+                return ServerResponse(204).adding("Upload-Offset", "500").adding("Upload-Complete", "?0")
+            }
+        }
+        #expect(seen.outcome?.text == "took 500")
+        #expect(seen.requests.map(\.method) == ["HEAD", "PATCH"])
+        #expect(seen.handshakes.count == 2)
     }
 }

@@ -4,17 +4,12 @@ import LoadingKitHTTP1
 
 /// HTTP Strict Transport Security (RFC 6797).
 enum HSTS {
-    /// The request to send: with `https` if the host has required it (§8.3). Port 80 becomes 443, other ports are
-    /// unchanged.
+    /// The request to send: with `https` if the host has required it (§8.3).
     static func applied(to request: URLRequest, _ resources: LoadResources) -> URLRequest {
         let store = resources.core.settings.hsts
         guard !store.isEmpty, let url = request.url, url.hasScheme("http"), let host = url.host,
-            store.requiresSecureConnection(to: host),
-            var components = URLComponents(url: url, resolvingAgainstBaseURL: true)
+            store.requiresSecureConnection(to: host), let secured = url.withHTTPS
         else { return request }
-        components.scheme = "https"
-        if components.port == 80 { components.port = nil }
-        guard let secured = components.url else { return request }
         // The task's first URL changes, too: this is not a redirect by a server.
         if resources.task.isFirst(url) { resources.task.firstURL = secured }
         var request = request

@@ -118,7 +118,10 @@ struct ResumableUploadTests {
     @Test(
         "fail as others do where the server does not support them, or names a place elsewhere",
         arguments: BothVersions.all,
-        ["https://elsewhere.example/PATH", "//127.0.0.1:1PATH", "http:PATH", "ftp:PATH", "none"])
+        [
+            "https://elsewhere.example/PATH", "//127.0.0.1:1PATH", "http:PATH", "http://AUTHORITYPATH", "ftp:PATH",
+            "none",
+        ])
     func elsewhere(_ version: String, _ location: String) async throws {
         let faults = Self.faults {
             $0.breaks = [100_000]
@@ -127,6 +130,8 @@ struct ResumableUploadTests {
         }
         try await UploadSite.with(version, faults) { site in
             if location == "none" { site.peer.interimSeen.fire() }
+            let authority = "localhost:\(site.server.address.port ?? 0)"
+            site.peer.change { $0.location = location.replacing("AUTHORITY", with: authority) }
             guard case .failure(let error) = try await site.upload(Self.body) else { return #expect(Bool(false)) }
             #expect(error.code == .networkConnectionLost && error.uploadTaskResumeData == nil)
             #expect(site.methods == [])

@@ -124,6 +124,7 @@ struct UploadResumeDataTests {
                 for (key, value) in [
                     ("LoadingKitUploadResumeDataVersion", 2 as Any), ("UploadResource", "file:///etc/passwd"),
                     ("UploadResource", "https://elsewhere.example/"), ("Method", "POST\r\nX: y"),
+                    ("UploadResource", "http://localhost:\(site.server.address.port ?? 0)/uploads/0"),
                     ("URL", 7),
                 ] {
                     let kept = list[key]

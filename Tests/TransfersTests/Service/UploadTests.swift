@@ -39,8 +39,10 @@ import Testing
         }
 
         /// A server that speaks the draft of resumable uploads, and does not answer the request itself.
-        private static func uploadServer(_ gate: Signal) throws -> LoopbackServer {
-            var options = LoopbackServer.Options()
+        private static func uploadServer(
+            _ gate: Signal, _ authority: CertificateAuthority?
+        ) throws -> LoopbackServer {
+            var options = LoopbackServer.Options(tls: try authority.map { TLSServerOptions(try $0.issue()) })
             options.interimResponses = { request in
                 guard request.method == "PUT" else { return [] }
                 var fields = HTTPFields()
@@ -64,26 +66,52 @@ import Testing
             }
         }
 
-        @Test("an upload goes on where it broke off, in another process")
-        func goesOn() async throws {
+        /// An authority for a server with TLS. All transfers know that `localhost` requires `https` (HSTS).
+        private static func requireTLS(_ harness: ServiceHarness) throws -> CertificateAuthority {
+            harness.makeConfiguration.value = {
+                let configuration = URLSessionConfiguration.ephemeral
+                configuration.settings.hsts.note("max-age=1000", from: "localhost")
+                return configuration
+            }
+            return try CertificateAuthority()
+        }
+
+        /// An `http` URL, whether the server has TLS or not.
+        private static func url(_ server: LoopbackServer) -> String {
+            server.url(host: "localhost").replacing("https:", with: "http:")
+        }
+
+        @Test("an upload goes on where it broke off, in another process", arguments: [false, true])
+        func goesOn(isAtHSTSHost: Bool) async throws {
             try await withTimeout {
                 let (harness, gate) = (try ServiceHarness(), Signal())
-                let server = try Self.uploadServer(gate)
+                let authority = try isAtHSTSHost ? Self.requireTLS(harness) : nil
+                let configure: @Sendable (URLSessionConfiguration) -> Void = {
+                    $0.httpAdditionalHeaders = ["X-Token": "t"]
+                    if let authority { $0.tlsTrustRoots = .pem(authority.certificatePEM) }
+                }
+                let server = try Self.uploadServer(gate, authority)
                 defer {
                     gate.fire()
                     server.stop()
                 }
                 let file = try harness.folder.write(Data(count: 100_000), to: "file")
                 let first = try harness.start()
-                let program = TestProgram(
-                    first, try harness.description { $0.httpAdditionalHeaders = ["X-Token": "t"] })
-                try await program.upload(1, file.path, to: server.url())
+                let program = TestProgram(first, try harness.description { configure($0) })
+                let answering = program.decideByRules()
+                defer { answering.cancel() }
+                try await program.upload(1, file.path, to: Self.url(server))
                 let (journal, key) = (try harness.journal, TransferKey(session: 1, identifier: 1))
                 try await waitUntil { try journal.transfer(key)?.status.uploadResource != nil }
+                let resource = try journal.transfer(key)?.status.uploadResource
+                #expect(resource?.scheme == (isAtHSTSHost ? "https" : "http"))
+                await server.requests.count(reaches: 1)
                 first.stop()
                 let second = try harness.start()
                 defer { second.stop() }
-                let again = TestProgram(second, try harness.description { $0.httpAdditionalHeaders = ["X-Token": "t"] })
+                let again = TestProgram(second, try harness.description { configure($0) })
+                let answeringAgain = again.decideByRules()
+                defer { answeringAgain.cancel() }
                 let end = try await again.end(of: 1)
                 #expect(end.error == nil && end.progress.sent == 100_000)
                 let answer = try Data(contentsOf: URL(fileURLWithPath: try #require(end.file)))
@@ -92,11 +120,12 @@ import Testing
             }
         }
 
-        @Test("an upload's resume data goes from one session to another")
-        func resumeData() async throws {
+        @Test("an upload's resume data goes from one session to another", arguments: [false, true])
+        func resumeData(isAtHSTSHost: Bool) async throws {
             try await withTimeout {
                 let (harness, gate) = (try ServiceHarness(), Signal())
-                let server = try Self.uploadServer(gate)
+                let authority = try isAtHSTSHost ? Self.requireTLS(harness) : nil
+                let server = try Self.uploadServer(gate, authority)
                 defer {
                     gate.fire()
                     server.stop()
@@ -104,14 +133,20 @@ import Testing
                 let file = try harness.folder.write(Data(count: 100_000), to: "file")
                 let service = try harness.start()
                 defer { service.stop() }
-                let program = TestProgram(service, try harness.description())
-                try await program.upload(1, file.path, to: server.url())
+                let description = try harness.description {
+                    if let authority { $0.tlsTrustRoots = .pem(authority.certificatePEM) }
+                }
+                let program = TestProgram(service, description)
+                let answering = program.decideByRules()
+                defer { answering.cancel() }
+                try await program.upload(1, file.path, to: Self.url(server))
                 let (journal, key) = (try harness.journal, TransferKey(session: 1, identifier: 1))
                 try await waitUntil { try journal.transfer(key)?.status.uploadResource != nil }
+                await server.requests.count(reaches: 1)
                 try await program.perform(.cancel(1, producingResumeData: true))
                 let error = try await program.end(of: 1).error?.error as? URLError
                 let data = try #require(error?.uploadTaskResumeData)
-                try await program.upload(2, file.path, to: server.url()) { $0.resumeData = data }
+                try await program.upload(2, file.path, to: Self.url(server)) { $0.resumeData = data }
                 let end = try await program.end(of: 2)
                 let answer = try Data(contentsOf: URL(fileURLWithPath: try #require(end.file)))
                 #expect(String(decoding: answer, as: UTF8.self) == "- 60000")
@@ -306,6 +341,19 @@ import Testing
                     try await program.download(1, "http://127.0.0.1:1/") {
                         $0.request.body = Data(count: TransferService.longestBody + 1)
                     }
+                }
+            }
+        }
+    }
+
+    extension TestProgram {
+        /// Leaves the trust in servers to the rules, until the task is cancelled.
+        fileprivate func decideByRules() -> Task<Void, Never> {
+            Task {
+                for count in 1... {
+                    guard let (transfer, number, _) = try? await challenge(count) else { return }
+                    let reply = ChallengeReply(.performDefaultHandling)
+                    try? await perform(.answerChallenge(transfer, challenge: number, reply))
                 }
             }
         }

@@ -17,11 +17,11 @@ extension Data {
 /// An upload that the server can resume: its resource, and its body.
 package struct UploadResumption {
     /// The upload's original request, with its body.
-    package let request: URLRequest
+    package private(set) var request: URLRequest
     /// The task's original URL, where the request was redirected (``URLSessionTask/firstURL``).
-    package let firstURL: URL
+    package private(set) var firstURL: URL
     /// The resource that the server has created for this upload, with the request's origin.
-    package var resource: URL
+    package private(set) var resource: URL
     package let isFromResumeData: Bool
     /// Whether a load resumes the upload: one load at a time may do so.
     package var isInUse = true
@@ -32,6 +32,7 @@ package struct UploadResumption {
         self.firstURL = firstURL ?? request.url ?? resource
         self.resource = resource
         isFromResumeData = false
+        setResource(resource)
     }
 
     /// Resumes the upload of an earlier task of the same request, in any process.
@@ -51,6 +52,15 @@ package struct UploadResumption {
         resource = data.resource
         isFromResumeData = true
         isInUse = false
+    }
+
+    /// Sets the resource. If HSTS has changed its URL to `https`, the request has `https` from now on, too: both keep
+    /// one origin, also in resume data.
+    package mutating func setResource(_ resource: URL) {
+        self.resource = resource
+        guard let url = request.url, let secured = url.withHTTPS, secured.isSameOrigin(as: resource) else { return }
+        if firstURL.isSameOrigin(as: url) { firstURL = firstURL.withHTTPS ?? firstURL }
+        request.url = secured
     }
 
     /// Whether a load of this request resumes the upload.

@@ -194,9 +194,10 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
 
     /// On the event loop of the load.
     private func noteResource(of task: URLSessionUploadTask) {
-        // A resource of another origin is not used: its request would send the transfer's fields there.
+        // A resource of another origin is not used: its request would send the transfer's fields there. HSTS changes
+        // the task's first URL, and not its original request.
         let resource = task.resumption?.resource
-        if let resource, task.originalRequest?.url?.isSameOrigin(as: resource) == true { uploadIsAt(resource) }
+        if let resource, task.firstURL?.isSameOrigin(as: resource) == true { uploadIsAt(resource) }
     }
 
     /// Requests the load's knowledge of an upload's resource on the load's loop, and calls back on the service's loop.

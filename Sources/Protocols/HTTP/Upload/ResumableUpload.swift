@@ -6,7 +6,7 @@ import LoadingKitTransport
 /// Loads an upload task's request so that the upload continues after its connection is lost, if the server supports
 /// this. One exchange after the other sends the request, retrieves the server's offset, and sends the rest of the body.
 final class ResumableUpload: LoopHandler, @unchecked Sendable {  // confined to `resources.loop`
-    let request: URLRequest
+    private(set) var request: URLRequest
     let resources: LoadResources
     let task: URLSessionUploadTask
     var state: UploadState
@@ -104,6 +104,8 @@ final class ResumableUpload: LoopHandler, @unchecked Sendable {  // confined to 
             postponed = action
             return
         }
+        // The host may require `https` since a response that another task got (RFC 6797 §8.3).
+        if action.sendsRequest { request = HSTS.applied(to: request, resources) }
         switch action {
         case .nothing: break
         case .create:
@@ -173,8 +175,15 @@ final class ResumableUpload: LoopHandler, @unchecked Sendable {  // confined to 
         return question
     }
 
-    /// The resource at which the upload continues, with the user who began it.
-    private var resourceOfUser: URL? { state.resource?.withCredentials(of: request.url) }
+    /// The resource at which the upload continues. It has the request's origin, also if HSTS has changed that since the
+    /// server named the resource.
+    private var resource: URL? {
+        guard let resource = state.resource, request.url?.hasScheme("https") == true else { return state.resource }
+        return resource.withHTTPS ?? resource
+    }
+
+    /// The resource with the user who began the upload.
+    private var resourceOfUser: URL? { resource?.withCredentials(of: request.url) }
 
     private var creationFields: HTTPFields {
         var fields = HTTPFields()
@@ -184,14 +193,14 @@ final class ResumableUpload: LoopHandler, @unchecked Sendable {  // confined to 
     }
 
     func noteResource() {
-        guard let resource = state.resource else {
+        guard let resource else {
             task.resumption = nil
             return
         }
         if task.resumption == nil {
             task.resumption = UploadResumption(request, firstURL: task.firstURL, at: resource)
         }
-        task.resumption?.resource = resource
+        task.resumption?.setResource(resource)
     }
 }
 

@@ -36,11 +36,4 @@ extension URL {
     fileprivate var hasUser: Bool {
         absoluteString.utf8.contains(UInt8(ascii: "@")) && (user != nil || password != nil)
     }
-
-    package func isSameOrigin(as other: URL) -> Bool {
-        scheme?.lowercased() == other.scheme?.lowercased() && host?.lowercased() == other.host?.lowercased()
-            && (port ?? standardPort) == (other.port ?? standardPort)
-    }
-
-    private var standardPort: Int? { hasScheme("http") ? 80 : hasScheme("https") ? 443 : nil }
 }
