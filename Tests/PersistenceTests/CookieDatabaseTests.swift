@@ -96,12 +96,77 @@
             #expect(storage(file).cookies == [])
         }
 
+        /// The ways in which a program and a server remove the cookie `x`.
+        private func removals() throws -> [(HTTPCookieStorage) -> Void] {
+            let url = try #require(URL(string: "https://h.example/"))
+            let (stored, expired) = (try cookie("x"), try cookie("x", with: [.maximumAge: "0"]))
+            let received = HTTPCookie.cookies(
+                withResponseHeaderFields: ["Set-Cookie": "x=; Domain=h.example; Path=/; Max-Age=0"], for: url)
+            return [
+                { $0.removeCookies(since: .distantPast) },
+                { $0.deleteCookie(stored) },
+                { $0.setCookie(expired) },
+                { $0.setCookies(received, for: url, mainDocumentURL: nil) },
+            ]
+        }
+
+        @Test("what another process has stored is gone when the program or a server removes it")
+        func removalsOfOthers() async throws {
+            for (index, remove) in try removals().enumerated() {
+                let folder = try TemporaryFolder()
+                let file = folder.file("Cookies.sqlite")
+                let own = storage(file)
+                _ = try await storage(file, with: "x")
+                remove(own)
+                try await own.flush()
+                #expect(storage(file).cookies == [], "\(index)")
+            }
+        }
+
+        @Test("a removal that is not written yet leaves what is stored after it")
+        func storedAfterRemovals() async throws {
+            let folder = try TemporaryFolder()
+            let file = folder.file("Cookies.sqlite")
+            let own = storage(file)
+            _ = try await storage(file, with: "z")
+            for (index, remove) in try removals().enumerated() {
+                remove(own)
+                own.setCookie(try cookie("x", "\(index)"))
+                own.setCookie(try cookie("y\(index)"))
+            }
+            try await own.flush()
+            let kept = storage(file).cookies ?? []
+            #expect(kept.map { $0.name + $0.value }.sorted() == ["x3", "y0v", "y1v", "y2v", "y3v"])
+        }
+
+        @Test("a removal since a date leaves what another process has stored before it")
+        func removalSinceDate() async throws {
+            let folder = try TemporaryFolder()
+            let file = folder.file("Cookies.sqlite")
+            var (old, new) = (try cookie("old").record, try cookie("new").record)
+            let date = Date(timeIntervalSinceNow: -100)
+            old.stored = date - 0.5
+            new.stored = date
+            let own = storage(file)
+            let edits = [CookieEdit.save(old), .save(new)]
+            try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
+                CookieDatabase(url: file).write(edits) { error in
+                    if let error { done.resume(throwing: error) } else { done.resume() }
+                }
+            }
+            own.removeCookies(since: date)
+            try await own.flush()
+            #expect(storage(file).cookies?.map(\.name) == ["old"])
+        }
+
         @Test("makes no file before there is something to keep; then one that its user alone can read")
         func files() async throws {
             let folder = try TemporaryFolder()
             let file = folder.file("own/Cookies.sqlite")
             let storage = storage(file)
             storage.setCookie(try cookie("a", with: [.maximumAge: ""]))
+            storage.deleteCookie(try cookie("b"))
+            storage.removeCookies(since: .distantPast)
             try await storage.flush()
             #expect(try folder.contents() == [])
             storage.setCookie(try cookie("a"))

@@ -43,6 +43,9 @@
 
         package func write(_ edits: [CookieEdit], completion: @escaping @Sendable ((any Error)?) -> Void) {
             BlockingPool.shared.run { [database] in
+                let isSaved = edits.contains { if case .save = $0 { true } else { false } }
+                // Without a database there is nothing to delete.
+                guard isSaved || database.exists else { return completion(nil) }
                 do {
                     try database.write { try Self.apply(edits, to: $0) }
                     completion(nil)
@@ -67,6 +70,10 @@
                 try connection.run(
                     "DELETE FROM cookie WHERE domain = ? AND isHostOnly = ? AND path = ? AND name = ?",
                     [identity.domain, identity.isHostOnly, identity.path, identity.name])
+            case .deleteAll(let since, let until):
+                try connection.run(
+                    "DELETE FROM cookie WHERE stored >= ? AND stored <= ?",
+                    [since.timeIntervalSinceReferenceDate, until.timeIntervalSinceReferenceDate])
             }
         }
 

@@ -91,18 +91,20 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {  // all state is i
     open func setCookie(_ cookie: HTTPCookie) {
         change { state, now in
             guard state.policy != .never, let record = acceptance.accepted(cookie.record) else { return [] }
-            return state.jar.store(record, at: now)
+            let changes = state.jar.store(record, at: now)
+            return record.isExpired(at: now) ? changes + [.removedByProgram(record.identity)] : changes
         }
     }
 
-    /// Removes the cookie with this cookie's name, domain and path.
+    /// Removes the cookie with this cookie's name, domain and path; on disk also where another process has stored it.
     open func deleteCookie(_ cookie: HTTPCookie) {
-        change { state, _ in state.jar.remove(cookie.record.identity) }
+        let identity = cookie.record.identity
+        change { state, _ in state.jar.remove(identity) + [.removedByProgram(identity)] }
     }
 
-    /// Removes the cookies that were stored at or after a date.
+    /// Removes the cookies that were stored at or after a date; on disk also those that other processes have stored.
     open func removeCookies(since date: Date) {
-        change { state, _ in state.jar.removeAll { $0.stored >= date } }
+        change { state, _ in state.jar.removeAll { $0.stored >= date } + [.removedAll(since: date)] }
     }
 
     // MARK: Cookies of a URL
@@ -198,7 +200,11 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {  // all state is i
                     guard context.isAccepted(by: state.policy) else { throw .policy }
                     let accepted = try acceptance.accepted(cookie.record, from: context, at: now, in: state.jar)
                     refusals.append(nil)
-                    return state.jar.store(accepted, at: now)
+                    let changes = state.jar.store(accepted, at: now)
+                    // Another process may have stored the cookie as `Secure`. Only a secure origin may remove such a
+                    // cookie (RFC 6265bis §5.7).
+                    guard accepted.isExpired(at: now), context.url.isSecureForCookies else { return changes }
+                    return changes + [.removedByServer(accepted.identity)]
                 } catch {
                     refusals.append(error)
                     return []
@@ -226,8 +232,8 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {  // all state is i
             let own = state.writes.endReading()
             guard let kept else { return false }
             state.version = version
-            let others = kept.filter { !own.contains($0.identity) }.sorted { $0.creation < $1.creation }
-            let left = own.union(others.map(\.identity))
+            let others = kept.filter { !own.hasChange(of: $0) }.sorted { $0.creation < $1.creation }
+            let left = own.identities.union(others.map(\.identity))
             var changes = state.jar.removeAll { !$0.isSessionOnly && !left.contains($0.identity) }
             for record in others { changes += state.jar.store(record, at: now) }
             return !changes.isEmpty
@@ -235,12 +241,13 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {  // all state is i
         if hasChanged { postCookiesChanged() }
     }
 
+    /// Makes changes, writes them, and posts a notification of those in memory.
     private func change(_ body: (inout State, Date) -> [CookieChange]) {
         let now = now()
         let (hasChanged, batch) = state.withLock { state in
             let changes = body(&state, now)
             if persistence != nil { state.writes.add(changes, at: now) }
-            return (!changes.isEmpty, state.writes.next())
+            return (changes.contains(where: \.isInMemory), state.writes.next())
         }
         if let batch { write(batch) }
         if hasChanged { postCookiesChanged() }

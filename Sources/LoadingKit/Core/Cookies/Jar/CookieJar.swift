@@ -174,7 +174,21 @@ struct CookieJar: Sendable {
     }
 }
 
+/// A change of the cookies in memory, or a removal that is also for the stored cookies of other processes.
 enum CookieChange: Sendable {
     case stored(CookieRecord, replacing: CookieRecord?)
     case removed(CookieRecord)
+    /// The program has removed a cookie, which may not be in memory.
+    case removedByProgram(CookieRecord.Identity)
+    /// A server has removed a cookie, which may not be in memory.
+    case removedByServer(CookieRecord.Identity)
+    /// The program has removed the cookies that were stored at or after a date, also those that are not in memory.
+    case removedAll(since: Date)
+
+    var isInMemory: Bool {
+        switch self {
+        case .stored, .removed: true
+        case .removedByProgram, .removedByServer, .removedAll: false
+        }
+    }
 }

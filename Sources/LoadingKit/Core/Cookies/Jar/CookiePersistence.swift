@@ -31,32 +31,34 @@ package enum CookieEdit: Sendable, Equatable {
     case save(CookieRecord)
     /// Delete the cookie with this identity.
     case delete(CookieRecord.Identity)
+    /// Delete the cookies that were stored between two dates, both included. The deletion may be written late: cookies
+    /// that other processes have stored after it was made stay.
+    case deleteAll(since: Date, until: Date)
 }
 
 extension CookieEdit {
     /// The change of the stored cookies that follows from a change of those in memory; nil where there is none.
     ///
-    /// A cookie that was removed because it has expired is not deleted: another process may have stored it again.
+    /// A cookie that was removed because it has expired is not deleted: another process may have stored it again. A
+    /// cookie that the program or a server has removed is deleted even if this process did not have it.
     init?(_ change: CookieChange, at now: Date) {
         switch change {
         case .stored(let record, _) where !record.isSessionOnly: self = .save(record)
         case .stored(_, replacing: let old?) where !old.isSessionOnly: self = .delete(old.identity)
         case .removed(let record) where !record.isSessionOnly && !record.isExpired(at: now):
             self = .delete(record.identity)
+        case .removedByProgram(let identity), .removedByServer(let identity): self = .delete(identity)
+        case .removedAll(let date): self = .deleteAll(since: date, until: now)
         case .stored, .removed: return nil
-        }
-    }
-
-    var identity: CookieRecord.Identity {
-        switch self {
-        case .save(let record): record.identity
-        case .delete(let identity): identity
         }
     }
 }
 
 /// Changes of a storage that are to be written. One batch is written at a time, in order; changes made meanwhile form
 /// the next batch. Of several changes of one cookie a batch has the last.
+///
+/// A server may remove the same cookie with each response. Where this process does not have the cookie, its deletion is
+/// written once a minute.
 ///
 /// The changes of a batch that failed are part of the next batch, which starts with a change or a flush. Nothing else is
 /// written: other processes may have changed the other stored cookies.
@@ -66,6 +68,10 @@ struct CookieWriteQueue: Sendable {
     /// The largest number of changes in a batch. Beyond it the oldest are dropped and never written, as the disk may be
     /// broken for long.
     private static let mostEdits = 10_000
+    /// The time between two deletions of a cookie that only servers remove, in seconds.
+    private static let timeBetweenDeletions = 60.0
+    /// The largest number of cookies whose last deletions are known.
+    private static let mostDeletions = 256
 
     private enum State {
         case idle
@@ -75,30 +81,54 @@ struct CookieWriteQueue: Sendable {
     private var state = State.idle
     private var edits: [CookieEdit] = []
     private var waiters: [Waiter] = []
-    /// The cookies whose changes may be missing from the stored cookies that are being read; nil at other times.
-    private var unread: Set<CookieRecord.Identity>?
+    /// The changes that may be missing from the stored cookies that are being read; nil at other times.
+    private var unread: UnreadCookieEdits?
+    /// The times of the last deletions that servers have caused.
+    private var deletions: [CookieRecord.Identity: Date] = [:]
 
     mutating func add(_ changes: [CookieChange], at now: Date) {
-        let new = changes.compactMap { CookieEdit($0, at: now) }
+        let new = changes.compactMap { makeEdit($0, at: now) }
         edits += new
-        unread?.formUnion(new.map(\.identity))
+        unread?.add(new)
         if edits.count > 2 * Self.mostEdits { compact() }
+    }
+
+    /// The change of the stored cookies; nil where there is none, or where a server repeats it too soon.
+    private mutating func makeEdit(_ change: CookieChange, at now: Date) -> CookieEdit? {
+        if case .removedByServer(let identity) = change {
+            if let last = deletions[identity], abs(now.timeIntervalSince(last)) < Self.timeBetweenDeletions {
+                return nil
+            }
+            if deletions.count >= Self.mostDeletions { deletions = [:] }
+            deletions[identity] = now
+        }
+        return CookieEdit(change, at: now)
     }
 
     /// The stored cookies are about to be read.
     mutating func beginReading() {
         var pending = edits
         if case .writing(let batch, _) = state { pending += batch }
-        unread = Set(pending.map(\.identity))
+        unread = UnreadCookieEdits(pending)
     }
 
-    /// The stored cookies were read. Returns the cookies whose changes may be missing from them.
-    mutating func endReading() -> Set<CookieRecord.Identity> { unread.take() ?? [] }
+    /// The stored cookies were read. Returns the changes that may be missing from them.
+    mutating func endReading() -> UnreadCookieEdits { unread.take() ?? UnreadCookieEdits() }
 
-    /// Keeps the last change of each cookie.
+    /// Keeps the last change of each cookie, and each deletion by date that no later one includes.
     private mutating func compact() {
         var seen: Set<CookieRecord.Identity> = []
-        let latestFirst = edits.reversed().filter { seen.insert($0.identity).inserted }
+        var earliest: Date?
+        let latestFirst = edits.reversed().filter { edit in
+            switch edit {
+            case .save(let record): return seen.insert(record.identity).inserted
+            case .delete(let identity): return seen.insert(identity).inserted
+            case .deleteAll(let date, _):
+                if let earliest, earliest <= date { return false }
+                earliest = date
+                return true
+            }
+        }
         edits = latestFirst.prefix(Self.mostEdits).reversed()
     }
 
@@ -138,5 +168,34 @@ struct CookieWriteQueue: Sendable {
             waiters = []
         }
         return done
+    }
+}
+
+/// The changes that may be missing from the stored cookies that a process has read.
+struct UnreadCookieEdits: Sendable {
+    /// The cookies that were saved or deleted one by one.
+    private(set) var identities: Set<CookieRecord.Identity> = []
+    /// The cookies that were stored between these dates were deleted; nil where no such deletion is missing.
+    private var deleted: (since: Date, until: Date)?
+
+    init(_ edits: [CookieEdit] = []) { add(edits) }
+
+    mutating func add(_ edits: [CookieEdit]) {
+        for edit in edits {
+            switch edit {
+            case .save(let record): identities.insert(record.identity)
+            case .delete(let identity): identities.insert(identity)
+            case .deleteAll(let since, let until):
+                let known = deleted ?? (since, until)
+                deleted = (min(known.since, since), max(known.until, until))
+            }
+        }
+    }
+
+    /// Whether one of the changes replaces or deletes a cookie that was read.
+    func hasChange(of record: CookieRecord) -> Bool {
+        if identities.contains(record.identity) { return true }
+        guard let deleted else { return false }
+        return deleted.since <= record.stored && record.stored <= deleted.until
     }
 }
