@@ -118,6 +118,30 @@ struct URLCredentialStorageTests {
         }
     }
 
+    @Test("a removal also holds for what another process has stored, which is not told of")
+    func removalFromTheStore() {
+        let store = MemoryStore()
+        let storage = URLCredentialStorage(store)
+        let count = Counter()
+        let token = NotificationCenter.default.addObserver(
+            forName: .NSURLCredentialStorageChanged, object: storage, queue: nil
+        ) { _ in count.value.withLock { $0 += 1 } }
+        defer { NotificationCenter.default.removeObserver(token) }
+        let stored = StoredCredential(
+            space: Self.space, credential: Self.credential("a", "p", .permanent), isDefault: true)
+        store.save([.keep(stored)])
+        storage.remove(Self.credential("a", "p", .synchronizable), for: Self.space)
+        storage.remove(Self.credential("b"), for: Self.space)
+        #expect(store.load() == [stored])
+        storage.remove(Self.credential("a"), for: Self.space)
+        #expect(store.load().isEmpty && count.value.withLock { $0 } == 0)
+        // This process has one of its own, for the session alone.
+        storage.set(Self.credential("a"), for: Self.space)
+        store.save([.keep(stored)])
+        storage.remove(Self.credential("a"), for: Self.space)
+        #expect(store.load().isEmpty && count.value.withLock { $0 } == 2)
+    }
+
     @Test("permanent credentials go to the store, and come from it")
     func stores() {
         let store = MemoryStore()

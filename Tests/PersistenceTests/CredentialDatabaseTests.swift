@@ -81,6 +81,25 @@
             #expect(own.defaultCredential(for: Self.space) == session)
         }
 
+        @Test("what another process has stored is removed")
+        func removalOfOthers() async throws {
+            let folder = try TemporaryFolder()
+            let own = storage(folder)
+            own.remove(permanent("a"), for: Self.space)
+            await flush(own)
+            #expect(try folder.contents().isEmpty, "nothing is made for nothing")
+            let other = storage(folder)
+            for user in ["a", "b"] { other.set(permanent(user), for: Self.space) }
+            await flush(other)
+            own.remove(permanent("a"), for: Self.space)
+            await flush(own)
+            #expect(storage(folder).credentials(for: Self.space)?.keys.sorted() == ["b"])
+            own.remove(permanent("b"), for: Self.space)
+            own.set(permanent("b", "new"), for: Self.space)
+            await flush(own)
+            #expect(storage(folder).allCredentials == [Self.space: ["b": permanent("b", "new")]])
+        }
+
         @Test("nothing of them can be read in the files, which are their user's alone")
         func secrecy() async throws {
             let folder = try TemporaryFolder()

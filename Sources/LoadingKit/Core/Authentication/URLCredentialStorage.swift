@@ -118,7 +118,7 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
     /// ``setDefaultCredential(_:for:)`` sets another.
     open func set(_ credential: URLCredential, for space: URLProtectionSpace) {
         change { state in
-            guard let user = credential.storageName else { return [] }
+            guard let user = credential.storageName else { return .none }
             let isDefault = state.credentials[space] == nil || state.defaultUsers[space] == user
             return Self.keep(credential, user, space, isDefault: isDefault, in: &state)
         }
@@ -127,17 +127,18 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
     /// Stores a credential as ``set(_:for:)`` does, and makes it the default of the protection space.
     open func setDefaultCredential(_ credential: URLCredential, for space: URLProtectionSpace) {
         change { state in
-            guard let user = credential.storageName else { return [] }
+            guard let user = credential.storageName else { return .none }
             return Self.keep(credential, user, space, isDefault: true, in: &state)
         }
     }
 
-    /// Removes the credential for the same user. A synchronizable credential is ignored.
+    /// Removes the credential for the same user, from disk also where another process has stored it. A synchronizable
+    /// credential is ignored.
     open func remove(_ credential: URLCredential, for space: URLProtectionSpace) {
         remove(credential, for: space, options: nil)
     }
 
-    /// Removes the credential for the same user.
+    /// Removes the credential for the same user, from disk also where another process has stored it.
     ///
     /// - Parameter options: ``NSURLCredentialStorageRemoveSynchronizableCredentials`` with the value true permits the
     ///   removal of a synchronizable credential.
@@ -145,13 +146,12 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
         let allowed = options?[NSURLCredentialStorageRemoveSynchronizableCredentials] as? NSNumber
         if credential.persistence == .synchronizable && allowed?.boolValue != true { return }
         change { state in
-            guard let user = credential.storageName, let old = state.credentials[space]?.removeValue(forKey: user)
-            else {
-                return []
-            }
+            guard let user = credential.storageName else { return .none }
+            let old = state.credentials[space]?.removeValue(forKey: user)
             if state.credentials[space]?.isEmpty == true { state.credentials[space] = nil }
             if state.defaultUsers[space] == user { state.defaultUsers[space] = nil }
-            return [old.isPermanent ? .forget(user: user, space) : nil]
+            // The store may have a credential of this user that another process has stored.
+            return Effect(hasChanged: old != nil, saved: .forget(user: user, space))
         }
     }
 
@@ -159,7 +159,7 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
         change { state in
             defer { (state.credentials, state.defaultUsers) = ([:], [:]) }
             // The store may have credentials of another process, which are removed, too.
-            return state.credentials.isEmpty && state.store == nil ? [] : [.forgetAll]
+            return Effect(hasChanged: !state.credentials.isEmpty || state.store != nil, saved: .forgetAll)
         }
     }
 
@@ -168,37 +168,44 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
         if let store = state.withLock({ $0.store }) { store.flush(completion) } else { completion() }
     }
 
-    /// The effect of a change: one element for each credential that changed; nil where nothing on disk changes.
-    private typealias Effects = [CredentialChange?]
+    /// The effect of a change.
+    private struct Effect {
+        static let none = Effect(hasChanged: false, saved: nil)
+
+        /// Whether a notification is posted.
+        let hasChanged: Bool
+        /// The change of the store; nil where nothing on disk changes.
+        let saved: CredentialChange?
+    }
 
     private static func keep(
         _ credential: URLCredential, _ user: String, _ space: URLProtectionSpace, isDefault: Bool,
         in state: inout State
-    ) -> Effects {
-        guard credential.persistence != .none else { return [] }
+    ) -> Effect {
+        guard credential.persistence != .none else { return .none }
         let wasDefault = state.defaultUsers[space] == user
         let old = state.credentials[space, default: [:]].updateValue(credential, forKey: user)
         if isDefault { state.defaultUsers[space] = user }
-        if old == credential, isDefault == wasDefault { return [] }
+        if old == credential, isDefault == wasDefault { return .none }
         if credential.isPermanent {
-            return [.keep(StoredCredential(space: space, credential: credential, isDefault: isDefault))]
+            let stored = StoredCredential(space: space, credential: credential, isDefault: isDefault)
+            return Effect(hasChanged: true, saved: .keep(stored))
         }
-        return [old?.isPermanent == true ? .forget(user: user, space) : nil]
+        return Effect(hasChanged: true, saved: old?.isPermanent == true ? .forget(user: user, space) : nil)
     }
 
     /// Makes a change, saves it, and posts a notification.
-    private func change(_ body: (inout State) -> Effects) {
-        let effects = state.withLock { state in
-            let effects = body(&state)
-            // Called while the lock is held, so that changes are saved in their order.
-            let changes = effects.compactMap { $0 }
-            if !changes.isEmpty {
-                state.store?.save(changes)
+    private func change(_ body: (inout State) -> Effect) {
+        let hasChanged = state.withLock { state in
+            let effect = body(&state)
+            if let change = effect.saved {
+                // Called while the lock is held, so that changes are saved in their order.
+                state.store?.save([change])
                 state.saveCount += 1
             }
-            return effects
+            return effect.hasChanged
         }
-        if !effects.isEmpty { postChanged() }
+        if hasChanged { postChanged() }
     }
 
     /// Posts the notification outside the event loop: an observer may block, or wait for the main thread.
