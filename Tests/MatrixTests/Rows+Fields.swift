@@ -103,8 +103,13 @@ extension Row {
 
         .setting("httpCookieAcceptPolicy")
             .on(MatrixPath.http + [.webSocket]) { path in
-                for (policy, expected) in [(HTTPCookie.AcceptPolicy.always, "c=d"), (.never, nil)] {
+                let policies: [(session: HTTPCookie.AcceptPolicy, storage: HTTPCookie.AcceptPolicy)] = [
+                    (.always, .always), (.never, .always), (.always, .never),
+                ]
+                for (policy, other) in policies {
                     let stores = Stores(path)
+                    stores.cookies?.cookieAcceptPolicy = other
+                    let expected: String? = policy == .never || other == .never ? nil : "c=d"
                     let seen = try await path.run {
                         $0.configure = { configuration in
                             stores.configure(configuration)
@@ -114,7 +119,7 @@ extension Row {
                         $0.rounds = 2
                     }
                     #expect(seen.values("Cookie").first == .some(nil))
-                    #expect(seen.values("Cookie").last == .some(expected), "\(policy)")
+                    #expect(seen.values("Cookie").last == .some(expected), "\(policy), \(other)")
                 }
             }
             .not([.ftp], Reason.ftpFields)

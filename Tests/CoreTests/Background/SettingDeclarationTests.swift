@@ -146,6 +146,21 @@ import Testing
         }
     }
 
+    /// The storage of the other process does not have the policy that the program has set.
+    @Test func theStricterPolicyForCookiesArrives() throws {
+        let policies: [HTTPCookie.AcceptPolicy] = [.always, .onlyFromMainDocumentDomain, .never]
+        for (number, policy) in policies.enumerated() {
+            for (otherNumber, other) in policies.enumerated() {
+                var settings = SessionSettings()
+                let storage = HTTPCookieStorage()
+                storage.cookieAcceptPolicy = other
+                (settings.httpCookieAcceptPolicy, settings.httpCookieStorage) = (policy, storage)
+                let arrived = try sent(description(settings)).settings.httpCookieAcceptPolicy
+                #expect(arrived == policies[max(number, otherNumber)], "\(policy), \(other)")
+            }
+        }
+    }
+
     /// A dictionary that cannot be carried whole would be none, and requests would go past the proxies.
     @Test func aDictionaryOfProxiesIsCarriedWholeOrRefused() throws {
         var settings = SessionSettings()

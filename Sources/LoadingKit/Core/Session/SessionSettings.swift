@@ -126,6 +126,17 @@ extension SessionSettings {
             ? requestCachePolicy : own
     }
 
+    /// The stricter of the session's accept policy for cookies and that of its storage. The transfers of a background
+    /// session use it, as their storage is another object, without the program's policy. Setting it sets the session's.
+    var strictestCookieAcceptPolicy: HTTPCookie.AcceptPolicy {
+        get {
+            let own = httpCookieAcceptPolicy
+            guard let other = httpCookieStorage?.cookieAcceptPolicy else { return own }
+            return other.strictness > own.strictness ? other : own
+        }
+        set { httpCookieAcceptPolicy = newValue }
+    }
+
     /// The request's own timeout, if it has one and the session's is not stricter; in seconds, where 0 or less is no limit.
     /// The session's default timeout does not limit a request's own.
     func idleTimeout(of request: URLRequest) -> TimeInterval {
@@ -154,6 +165,17 @@ extension URLRequest.CachePolicy {
         case .reloadIgnoringLocalCacheData: 2
         case .reloadIgnoringLocalAndRemoteCacheData: 3
         case .returnCacheDataDontLoad: 4
+        }
+    }
+}
+
+extension HTTPCookie.AcceptPolicy {
+    /// The strictness of a policy: a stricter one accepts only cookies that the others accept, too.
+    fileprivate var strictness: Int {
+        switch self {
+        case .always: 0
+        case .onlyFromMainDocumentDomain: 1
+        case .never: 2
         }
     }
 }

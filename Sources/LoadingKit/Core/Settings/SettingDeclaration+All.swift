@@ -142,8 +142,9 @@ extension SettingDeclaration {
             "httpShouldSetCookies", \.httpShouldSetCookies, .flag, at: "setsCookies", always: true,
             "as in other sessions"),
         .transmitted(
-            "httpCookieAcceptPolicy", \.httpCookieAcceptPolicy, .number, at: "cookieAcceptPolicy", always: true,
-            "as in other sessions"),
+            "httpCookieAcceptPolicy", \.strictestCookieAcceptPolicy, .number, at: "cookieAcceptPolicy", always: true,
+            "as in other sessions. The stricter of this policy and the storage's counts, as both are when the session is made"
+        ),
         .store(
             "credentialStorage", \.credentialStorage, at: "stores.usesCredentials", as: "urlCredentialStorage",
             "nil: none is used. The storage itself is that on disk, of `storeIdentifier`"),

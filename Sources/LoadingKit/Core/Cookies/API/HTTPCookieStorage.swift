@@ -128,6 +128,8 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {  // all state is i
 
     /// The policy for cookies from servers. Default `always`. Changes are posted as
     /// `NSHTTPCookieManagerAcceptPolicyChanged`.
+    ///
+    /// The transfers of a background session use the policy that the storage has when the session is made.
     open var cookieAcceptPolicy: HTTPCookie.AcceptPolicy {
         get { state.withLock { $0.policy } }
         set {
