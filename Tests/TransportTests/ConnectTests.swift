@@ -105,6 +105,36 @@ import Testing
         }
     }
 
+    /// TCP connects to no multicast address: each attempt fails at once.
+    @Test func aNameWithThousandsOfAddresses() async {
+        await withLoop { loop in
+            let resolver = Resolver { _, family in
+                guard family == .v6 else { return .failure(.notFound("no address")) }
+                return .success((UInt64(0)..<20_000).map { IPAddress.v6(high: 0xFF0E << 48, low: $0, zone: 0) })
+            }
+            let error = await Client(loop, resolver: resolver).connect(.tcp(host: "a.test", port: 1))
+            #expect(error?.phase == .connect && error?.failedAddresses.count == Resolver.maximumAddresses)
+        }
+    }
+
+    @Test func anAddressThatIsNamedTwiceIsTriedOnce() async throws {
+        let (socket, port) = try deafSocket()
+        defer { withExtendedLifetime(socket) {} }
+        await withLoop { loop in
+            let answers: Resolver.Lookup = { _, family in
+                family == .v4 ? .success([.loopback4, .loopback4]) : .failure(.notFound("no address"))
+            }
+            var use = NetworkUse()
+            for requiresDNSSEC in [false, true] {
+                use.requiresDNSSEC = requiresDNSSEC
+                let resolver = Resolver(lookup: answers, validatedLookup: answers)
+                let error = await Client(loop, resolver: resolver).connect(.tcp(host: "a.test", port: port), over: use)
+                #expect(error?.cause == .refused)
+                #expect(error?.failedAddresses.map(\.address) == [.ip(.loopback4, port: port)])
+            }
+        }
+    }
+
     /// Where the system does not say which interface a connection would leave by, none is made.
     @Test func anUnknownInterfaceIsExcluded() async throws {
         let peer = try Peer(.v4) { _ = try $0.readToEnd() }

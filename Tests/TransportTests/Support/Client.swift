@@ -77,11 +77,12 @@ actor Client {
     @discardableResult
     func connect(
         _ endpoint: Endpoint, tls: (context: TLSContext, serverName: String)? = nil,
-        asking decider: OnLoop<any TLSDecider>? = nil, timeout: UInt64? = 120_000_000_000
+        asking decider: OnLoop<any TLSDecider>? = nil, over use: NetworkUse = NetworkUse(),
+        timeout: UInt64? = 120_000_000_000
     ) async -> TransportError? {
         await withCheckedContinuation { continuation in
             let tls = tls.map { TLSDemand($0.context, $0.serverName, asking: decider?.value ?? RulesAlone()) }
-            attempt = connector.connect(to: endpoint, tls: tls, timeout: timeout) { result in
+            attempt = connector.connect(to: endpoint, tls: tls, over: use, timeout: timeout) { result in
                 switch result {
                 case .success(let stream):
                     self.stream = stream

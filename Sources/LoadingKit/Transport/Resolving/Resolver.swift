@@ -112,6 +112,8 @@ package final class Resolver: Sendable {
     /// The time for which a failure is kept as an answer, in nanoseconds.
     package static let failureLifetime: UInt64 = 3_000_000_000
     package static let maximumNames = 256
+    /// The number of a name's addresses of one family that are used.
+    package static let maximumAddresses = 64
 
     /// The resolver's own threads, so that a name server without an answer does not delay file operations. A lookup by
     /// the system takes some milliseconds if it is answered, and up to about half a minute otherwise: where the system has
@@ -245,8 +247,11 @@ package final class Resolver: Sendable {
         }
     }
 
+    /// An answer may have thousands of addresses, some of them more than once.
     private func look(up question: Question) -> Answer {
-        (question.mustBeValid ? validatedLookup : lookup)(question.name, question.family)
+        let answer = (question.mustBeValid ? validatedLookup : lookup)(question.name, question.family)
+        var known = Set<IPAddress>()
+        return answer.map { Array($0.filter { known.insert($0).inserted }.prefix(Self.maximumAddresses)) }
     }
 
     /// A request no longer waits for a lookup. A lookup for which no request waits does not begin. A running lookup
@@ -332,8 +337,7 @@ extension Resolver {
         var next = list
         while let info = next {
             next = info.pointee.ai_next
-            guard let address = info.pointee.ai_addr.flatMap({ IPAddress($0) }) else { continue }
-            if !addresses.contains(address) { addresses.append(address) }
+            if let address = info.pointee.ai_addr.flatMap({ IPAddress($0) }) { addresses.append(address) }
         }
         return addresses.isEmpty ? .failure(.notFound("no address")) : .success(addresses)
     }

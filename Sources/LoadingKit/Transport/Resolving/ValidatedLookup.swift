@@ -9,13 +9,15 @@ extension Resolver {
     /// `/etc/hosts` and other sources of names are not used, as their entries are not validated.
     package static let systemValidatedLookup: Lookup = { name, family in
         let size = family == .v4 ? 4 : 16
-        var bytes = [UInt8](repeating: 0, count: mostAddresses * size)
+        var bytes = [UInt8](repeating: 0, count: maximumAddresses * size)
         var count = 0
-        let result = lk_look_up_validated(name, family.number, &bytes, mostAddresses, &count)
+        let result = lk_look_up_validated(name, family.number, &bytes, maximumAddresses, &count)
         return switch result {
         case lk_lookup_found:
             .success(
-                (0..<min(count, mostAddresses)).compactMap { IPAddress(bytes: bytes[($0 * size)..<(($0 + 1) * size)]) })
+                (0..<min(count, maximumAddresses)).compactMap {
+                    IPAddress(bytes: bytes[($0 * size)..<(($0 + 1) * size)])
+                })
         case lk_lookup_not_found: .failure(.notFound("no such name, or no address"))
         case lk_lookup_not_validated: .failure(.notValidated("the name server has not validated its answer"))
         case lk_lookup_not_trusted:
@@ -26,6 +28,4 @@ extension Resolver {
         case _: .failure(.failed("the name server does not answer, or has found that its answer is not valid"))
         }
     }
-
-    private static let mostAddresses = 64
 }
