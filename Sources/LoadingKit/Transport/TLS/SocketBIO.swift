@@ -10,6 +10,9 @@ import Glibc
 final class SocketBIO {
     /// The limit of bytes that are kept behind gathered records: a record, and alerts or key updates after it.
     private static let maximumKept = 65_536
+    /// The limit of bytes that the peer may send without application data between them, as in a handshake: more than the
+    /// longest certificates and lists of authorities that OpenSSL accepts.
+    private static let maximumOverhead = 262_144
 
     private(set) var socket: Socket
     /// The connection that carries this one; `nil` if it uses the socket directly.
@@ -28,6 +31,10 @@ final class SocketBIO {
     private(set) var sawEnd = false
     /// The first byte that the peer sent.
     private(set) var firstByte: UInt8?
+    /// The number of bytes received since the last application data.
+    var overhead = 0
+    /// Whether nothing more is read, because the peer sends messages of TLS without end.
+    private var isStopped = false
 
     init(socket: Socket, carrier: TLSSession?) {
         self.socket = socket
@@ -64,11 +71,21 @@ final class SocketBIO {
         return true
     }
 
+    /// The peer sends messages of TLS without end. OpenSSL would process them as long as they arrive, and keep the loop
+    /// from all other work.
+    func stopReading() {
+        failure = .endlessMessages
+        isStopped = true
+    }
+
     /// Returns the number of bytes read, 0 at the end, or a negated `errno`.
     fileprivate func read(_ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
+        if overhead > Self.maximumOverhead { stopReading() }
+        guard !isStopped else { return -Int(EIO) }
         let result = receive(buffer, count)
         if result > 0, firstByte == nil { firstByte = buffer.load(as: UInt8.self) }
         if result == 0 { sawEnd = true }
+        overhead += max(result, 0)
         return result
     }
 

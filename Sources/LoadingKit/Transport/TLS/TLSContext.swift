@@ -104,6 +104,7 @@ package final class TLSContext: @unchecked Sendable {  // OpenSSL locks an SSL_C
         SSL_CTX_set_post_handshake_auth(context, 1)
         lk_SSL_CTX_set_session_cache_mode(context, Int(SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL))
         SSL_CTX_sess_set_new_cb(context, keepSession)
+        SSL_CTX_set_info_callback(context, handshakeDidReturn)
         if keyLog != nil { SSL_CTX_set_keylog_callback(context, logKeys) }
     }
 
@@ -173,6 +174,11 @@ private func keepSession(_ ssl: OpaquePointer?, _ resumable: OpaquePointer?) -> 
     guard let resumable, let session = session(of: ssl) else { return 0 }
     session.keep(resumable)
     return 1  // the reference was taken over
+}
+
+/// After the handshake OpenSSL calls its function for handshakes once for each further message.
+private func handshakeDidReturn(_ ssl: OpaquePointer?, _ event: Int32, _ result: Int32) {
+    if event & SSL_CB_EXIT != 0, result == 1 { session(of: ssl)?.didProcessMessage() }
 }
 
 private func logKeys(_ ssl: OpaquePointer?, _ line: UnsafePointer<CChar>?) {

@@ -40,6 +40,12 @@ final class TLSSession {
     /// The failure that the verification of the peer's certificate found.
     var certificateFailure: CertificateFailure?
 
+    /// The number of messages that the peer may send after the handshake, such as tickets and key updates. Servers send a
+    /// few, and each costs about 20 µs.
+    private static let maximumMessages = 1024
+    /// The number of bytes of application data that allow one more message.
+    private static let dataPerMessage = 65_536
+
     private let bio: SocketBIO
     let ssl: OpaquePointer
     private let sessionKey: String
@@ -50,6 +56,8 @@ final class TLSSession {
     private var deferred: TransportError.Cause?
     private var failed = false
     private var sentCloseNotify = false
+    /// The number of messages that the peer may still send, times ``dataPerMessage``.
+    private var allowance = TLSSession.maximumMessages * TLSSession.dataPerMessage
 
     /// `nil` when memory is out, or when the name cannot be one.
     ///
@@ -158,7 +166,10 @@ final class TLSSession {
         var total = 0
         while total < count {
             switch readOnce(buffer + total, count - total) {
-            case .bytes(let read): total += read
+            case .bytes(let read):
+                total += read
+                bio.overhead = 0
+                allowance = min(allowance + read, Self.maximumMessages * Self.dataPerMessage)
             case .wouldBlock:
                 if total > 0 { return .bytes(total) }
                 guard let loss else { return .wouldBlock }
@@ -189,6 +200,15 @@ final class TLSSession {
             failed = true
             return .failed(cause())
         }
+    }
+
+    /// OpenSSL has processed a message of the handshake, or after it.
+    func didProcessMessage() {
+        guard decisions.isEstablished else { return }
+        allowance -= Self.dataPerMessage
+        guard allowance < 0 else { return }
+        fail(.endlessMessages)
+        bio.stopReading()
     }
 
     private func cause() -> TransportError.Cause {
@@ -363,6 +383,8 @@ final class TLSSession {
 }
 
 extension TransportError.Cause {
+    static let endlessMessages = Self.handshake("the peer sends messages of TLS without end")
+
     /// The server has requested the client's certificate after the handshake of an HTTP/2 connection.
     fileprivate static let forbiddenQuestion = Self.handshake(
         "the server asked for the client's certificate after the handshake, which HTTP/2 does not allow (RFC 9113 §9.2.3): "
