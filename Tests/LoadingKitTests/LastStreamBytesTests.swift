@@ -6,11 +6,12 @@ import LoadingKitTransport
 import TestSupport
 import Testing
 
-/// The last bytes of a stream task over TLS, which TLS has taken and the socket has not when the task ends.
+/// The last bytes of a stream task, which have not left the machine when the task ends.
 @Suite struct LastStreamBytesTests {
     /// Two TLS records, of which the second one stays.
     private static let bytes = [UInt8](repeating: 7, count: 30_000)
 
+    /// TLS has taken them, and the socket has not.
     @Test(arguments: [false, true]) func theyReachThePeer(isCaptured: Bool) async throws {
         let authority = try CertificateAuthority()
         let isClosed = Signal()
@@ -25,10 +26,7 @@ import Testing
         let plan = FaultPlan([.init(.send, .nth(1), .short(20_000)), .init(.send, .nth(2), .fail(EAGAIN))])
         try await withTimeout {
             let ends = StreamEnds()
-            let configuration = URLSessionConfiguration.ephemeral
-            configuration.connectionProxyDictionary = [:]
-            configuration.tlsTrustRoots = .pem(authority.certificatePEM)
-            let session = URLSession(configuration: configuration, delegate: ends, delegateQueue: nil, loop: loop)
+            let session = Self.makeSession(ends, authority, on: loop)
             defer { session.invalidateAndCancel() }
             let task = session.streamTask(withHostName: "localhost", port: Int(try #require(peer.address.port)))
             task.resume()
@@ -57,6 +55,44 @@ import Testing
             #expect(connection.ending == .closedByOther(withCloseNotify: true))
             #expect(plan.injectedCount == 2)
         }
+    }
+
+    /// The program has not read the greeting of the peer, or TLS its tickets. The peer reads when the task has ended: more
+    /// bytes than its socket holds.
+    @Test(arguments: [false, true]) func unreadBytesDoNotResetTheConnection(isSecure: Bool) async throws {
+        let authority = try CertificateAuthority()
+        let (hasSent, isClosed, count) = (Signal(), Signal(), 300_000)
+        let peer = try ScriptedPeer([
+            isSecure ? .startTLS(TLSServerOptions(try authority.issue())) : .send("greeting"), .fire(hasSent),
+            .waitFor(isClosed), .expectBytes(count), .expectBytes(1),
+        ])
+        defer { peer.stop() }
+        try await withTimeout {
+            let ends = StreamEnds()
+            let session = Self.makeSession(ends, authority)
+            defer { session.invalidateAndCancel() }
+            let task = session.streamTask(withHostName: "localhost", port: Int(try #require(peer.address.port)))
+            task.resume()
+            if isSecure { task.startSecureConnection() }
+            try await task.write(Data(count: count), timeout: 0)
+            await hasSent.wait()
+            task.closeRead()
+            task.closeWrite()
+            #expect(await ends.errors.element(at: 0) == 0)
+            isClosed.fire()
+            let connection = try #require(await peer.endedCount(reaches: 1).first)
+            #expect(connection.received.count == count)
+            #expect(connection.ending == .closedByOther(withCloseNotify: isSecure))
+        }
+    }
+
+    private static func makeSession(
+        _ ends: StreamEnds, _ authority: CertificateAuthority, on loop: EventLoop = .next()
+    ) -> URLSession {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.connectionProxyDictionary = [:]
+        configuration.tlsTrustRoots = .pem(authority.certificatePEM)
+        return URLSession(configuration: configuration, delegate: ends, delegateQueue: nil, loop: loop)
     }
 
     private static func send(_ streams: (InputStream, OutputStream)) -> Int {

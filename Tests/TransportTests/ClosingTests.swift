@@ -72,8 +72,9 @@ import Testing
         #expect(peer.failures == [])
     }
 
-    @Test func aStreamWithoutSuchBytesIsClosedAtOnce() async throws {
+    @Test func aStreamWhosePeerHasEndedIsClosedAtOnce() async throws {
         let peer = try Peer { connection in
+            connection.finishWriting()
             let bytes = try connection.readToEnd()
             #expect(bytes == Array("request".utf8))
         }
@@ -81,6 +82,7 @@ import Testing
         await withLoop { loop in
             let client = Client(loop)
             #expect(await client.connect(peer.endpoint) == nil)
+            #expect(await client.readToEnd().1 == .orderly)
             #expect(await client.write("request") == nil)
             await client.closeWhenSent()
             #expect(await loop.run { loop.sources.count } == 0)

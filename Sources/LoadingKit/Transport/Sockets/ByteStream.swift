@@ -223,12 +223,12 @@ package final class ByteStream {
         socket.close()
     }
 
-    /// Closes the stream as soon as the socket has taken all bytes that counted as written, if the peer takes them in time.
-    /// The handler gets no further events. A further call has no effect.
+    /// Closes the stream as soon as the socket has taken all bytes that counted as written, and the peer has ended its side,
+    /// if that happens in time. The handler gets no further events. A further call has no effect.
     package func closeWhenSent() {
         assert(loop.isCurrent)
         if handler is LingeringClose { return }
-        guard !socket.isClosed, hasUnsentBytes, loss == nil else { return close() }
+        guard !socket.isClosed, loss == nil, hasUnsentBytes || socket.peek() != 0 else { return close() }
         LingeringClose().begin(self)
     }
 

@@ -1,5 +1,6 @@
-/// Ends a stream whose last bytes wait for the socket. What the peer still sends is dropped: closing with unread bytes would
-/// reset the connection, and the reset may overtake the last bytes. The timer retains the stream, which retains its handler.
+/// Ends a stream whose last bytes may not have reached the peer. What the peer has sent or still sends is read and dropped:
+/// closing with unread bytes would reset the connection, and the system would drop what it has not sent. The timer retains
+/// the stream, which retains its handler.
 final class LingeringClose: ByteStreamHandler {
     /// The time in which the socket has to take the last bytes, in seconds: the peer may read slowly.
     private static let timeToSend = 30.0
