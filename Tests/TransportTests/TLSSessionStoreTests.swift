@@ -8,6 +8,8 @@ struct TLSSessionStoreTests {
     private func session(_ version: Int32) throws -> ResumableSession {
         let session = try #require(SSL_SESSION_new())
         #expect(SSL_SESSION_set_protocol_version(session, version) == 1)
+        // One without an identifier cannot be resumed.
+        #expect(SSL_SESSION_set1_id(session, [1], 1) == 1)
         return ResumableSession(owning: session)
     }
 
@@ -29,6 +31,18 @@ struct TLSSessionStoreTests {
         store.put(first, for: "server")
         store.put(second, for: "server")
         #expect(store.take(for: "server") === second && store.take(for: "server") === second)
+    }
+
+    @Test("a session that cannot be resumed is not returned, and one before it is")
+    func unusable() throws {
+        let store = TLSSessionStore()
+        let (usable, unusable) = (try session(TLS1_3_VERSION), try session(TLS1_3_VERSION))
+        store.put(usable, for: "server")
+        store.put(unusable, for: "server")
+        #expect(SSL_SESSION_set1_id(unusable.session, [1], 0) == 1)
+        #expect(store.take(for: "server") === usable)
+        #expect(SSL_SESSION_set1_id(usable.session, [1], 0) == 1)
+        #expect(store.take(for: "server") == nil)
     }
 
     @Test("all stores together keep the sessions of a limited number of servers, those used most recently")

@@ -90,9 +90,8 @@ final class TLSSession {
     /// OpenSSL offers a session of TLS 1.3 only once, and marks it. A family that has one ticket left offers copies of it: it
     /// may open more connections than the server has sent tickets that were read, and all belong to one connection anyway.
     private func offer(_ resumable: ResumableSession) {
-        let copy = family == nil ? nil : SSL_SESSION_dup(resumable.session)
-        SSL_set_session(ssl, copy ?? resumable.session)
-        SSL_SESSION_free(copy)
+        let offered = family == nil ? resumable : resumable.copy ?? resumable
+        withExtendedLifetime(offered) { _ = SSL_set_session(ssl, offered.session) }
     }
 
     /// Sets the server name. Literal addresses are not sent as names (RFC 6066 §3).
@@ -361,8 +360,11 @@ final class TLSSession {
         // which the client's certificate was requested, as resuming it would repeat the earlier answer, whatever the
         // program decides now. The first decision of a family applies to all its connections.
         let isForAll = certificateFailure == nil && decisions.clientCertificate == .notAsked
-        guard isForAll || family != nil, SSL_SESSION_is_resumable(resumable) == 1 else { return }
-        (family?.sessions ?? context.sessions).put(session, for: sessionKey)
+        guard isForAll || family != nil, session.isResumable else { return }
+        guard let family else { return context.sessions.put(session, for: sessionKey) }
+        // Servers of FTP often end data connections without close_notify. That is a failure for OpenSSL, after which it does
+        // not resume the connection's own session.
+        family.sessions.put(session.copy ?? session, for: sessionKey)
     }
 
     var info: TLSInfo {

@@ -3,7 +3,7 @@ import Glibc
 import LoadingKitPrimitives
 
 /// A session that a later connection may resume.
-final class ResumableSession: @unchecked Sendable {  // OpenSSL counts references atomically, and does not change it
+final class ResumableSession: @unchecked Sendable {  // OpenSSL counts references atomically, and only marks it
     let session: OpaquePointer
 
     init(owning session: OpaquePointer) { self.session = session }
@@ -18,6 +18,12 @@ final class ResumableSession: @unchecked Sendable {  // OpenSSL counts reference
         let (age, overflow) = time(nil).subtractingReportingOverflow(Int(SSL_SESSION_get_time(session)))
         return !overflow && age < lifetime
     }
+
+    /// Whether OpenSSL would offer the session. It does not after a failure of the connection to which the object belongs.
+    var isResumable: Bool { SSL_SESSION_is_resumable(session) == 1 }
+
+    /// A session of its own, which no connection's failure concerns; nil when memory is out.
+    var copy: ResumableSession? { SSL_SESSION_dup(session).map { ResumableSession(owning: $0) } }
 
     /// Whether the session is used once. A TLS 1.3 ticket is not reused while there are others, so that connections
     /// cannot be linked (RFC 8446 §C.4).
@@ -34,8 +40,9 @@ final class TLSSessionStore: Sendable {
 
     func put(_ session: ResumableSession, for server: String) { table.put(session, server, ObjectIdentifier(self)) }
 
-    /// The newest session with a server. If more connections are opened at once than the server has sent tickets,
-    /// several of them use the last session: they come from one address at one time, so they can be linked anyway.
+    /// The newest session with a server that OpenSSL would offer. If more connections are opened at once than the server has
+    /// sent tickets, several of them use the last session: they come from one address at one time, so they can be linked
+    /// anyway.
     func take(for server: String) -> ResumableSession? { table.take(server, ObjectIdentifier(self)) }
 }
 
@@ -92,14 +99,19 @@ final class TLSSessionTable: Sendable {
 
     fileprivate func take(_ name: String, _ store: ObjectIdentifier) -> ResumableSession? {
         let server = Server(name: name, store: store)
-        return state.withLock { state in
-            guard var entry = state.entries[server], let session = entry.sessions.last else { return nil }
-            if session.isUsedOnce, entry.sessions.count > 1 { entry.sessions.removeLast() }
+        // The lock is not held when removed sessions are freed.
+        let (session, _) = state.withLock { state -> (ResumableSession?, [ResumableSession]) in
+            guard var entry = state.entries[server] else { return (nil, []) }
+            let all = entry.sessions
+            entry.sessions.removeAll { !$0.isResumable }
+            let session = entry.sessions.last
+            if session?.isUsedOnce == true, entry.sessions.count > 1 { entry.sessions.removeLast() }
             state.useCount += 1
             entry.lastUse = state.useCount
-            state.entries[server] = entry
-            return session
+            state.entries[server] = session == nil ? nil : entry
+            return (session, all)
         }
+        return session
     }
 
     fileprivate func removeAll(of store: ObjectIdentifier) {
