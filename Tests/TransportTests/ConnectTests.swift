@@ -164,6 +164,26 @@ import Testing
         }
     }
 
+    /// The system would take some of the names for another, or for none.
+    @Test(arguments: ["none", "", "lo\0x", "lo\0", "sixteen-bytes-no"])
+    func aMissingInterface(name: String) async throws {
+        let peer = try Peer { _ = try $0.readToEnd() }
+        defer { peer.stop() }
+        var use = NetworkUse()
+        use.interface = RequiredInterface(name)
+        for isRestricted in [false, true] {
+            use.allowsCellular = !isRestricted
+            let limited = use
+            await withLoop { loop in
+                let error = await Client(loop).connect(peer.endpoint, over: limited)
+                let reason = SystemCalls.text(ofError: ENODEV)
+                #expect(
+                    error?.cause
+                        == .configuration("the connection cannot use “\(name)” (requiredInterface): \(reason)"))
+            }
+        }
+    }
+
     @Test func theSecondFamilyIsUsedWhenTheFirstIsRefused() async throws {
         let peer = try Peer(.v4) { _ = try $0.readToEnd() }
         defer { peer.stop() }

@@ -11,7 +11,8 @@ package enum RequiredInterface: Sendable, Hashable {
     /// Binds a socket before it is connected. Returns 0, or a negated `errno`.
     func bind(_ descriptor: Int32, for family: Int32) -> Int {
         switch self {
-        case .name(let name): return SystemCalls.bind(descriptor, toInterface: name)
+        case .name(let name):
+            return Self.canExist(name) ? SystemCalls.bind(descriptor, toInterface: name) : -Int(ENODEV)
         case .address(let local):
             guard local.family.number == family else { return -Int(EAFNOSUPPORT) }
             // The system then selects a port that is free for the destination, and not for all.
@@ -20,6 +21,10 @@ package enum RequiredInterface: Sendable, Hashable {
             return address.withSystemAddress { SystemCalls.bind(descriptor, $0, $1) } ?? -Int(EINVAL)
         }
     }
+
+    /// Whether an interface may have a name. The system would not bind the socket for an empty name, and would cut others
+    /// at a NUL or after 15 bytes.
+    static func canExist(_ name: String) -> Bool { (1...15).contains(name.utf8.count) && !name.utf8.contains(0) }
 
     /// Linux's IP_BIND_ADDRESS_NO_PORT, which not all C libraries define.
     private static let bindsAddressAlone: Int32 = 24

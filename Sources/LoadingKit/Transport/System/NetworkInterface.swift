@@ -21,7 +21,7 @@ struct NetworkInterface: Hashable {
         to address: SocketAddress, by required: RequiredInterface?
     ) throws(SystemCallFailure) -> NetworkInterface? {
         switch required {
-        case .name(let name): return NetworkInterface(name: name)
+        case .name(let name): return RequiredInterface.canExist(name) ? NetworkInterface(name: name) : nil
         case .address(let local): return try having(local)
         case nil:
             switch route(to: address) {
