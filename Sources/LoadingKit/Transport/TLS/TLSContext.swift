@@ -18,6 +18,13 @@ package final class TLSContext: @unchecked Sendable {  // OpenSSL locks an SSL_C
 
     package init(_ options: TLSOptions) throws(TransportError) {
         lk_openssl_start()
+        var listFiles: [(file: RevocationListFile, lists: RevocationLists)] = []
+        for case .file(let path) in options.revocationLists {
+            let file = try RevocationListFile.read(path)
+            listFiles.append((file, file.lists))
+        }
+        self.listFiles = listFiles
+        lists = options.revocationLists.isEmpty ? nil : try RevocationLists(options.revocationLists)
         ERR_clear_error()
         guard let context = SSL_CTX_new(TLS_client_method()) else {
             throw TransportError.misconfiguredTLS(OpenSSLError.text())
@@ -30,13 +37,7 @@ package final class TLSContext: @unchecked Sendable {  // OpenSSL locks an SSL_C
         self.context = context
         self.options = options
         keyLog = KeyLog.open(options.environment.keyLogFile)
-        var listFiles: [(file: RevocationListFile, lists: RevocationLists)] = []
-        for case .file(let path) in options.revocationLists {
-            let file = try RevocationListFile.read(path)
-            listFiles.append((file, file.lists))
-        }
-        self.listFiles = listFiles
-        lists = options.revocationLists.isEmpty ? nil : try RevocationLists(options.revocationLists)
+        // From here on `deinit` frees the context if this fails.
         try setUp()
     }
 
