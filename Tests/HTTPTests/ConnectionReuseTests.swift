@@ -164,6 +164,37 @@ import Testing
         }
     }
 
+    /// TLS's close_notify comes with the response, and the connection stays open. A request that is not idempotent would not
+    /// be sent again.
+    @Test func anEndBehindTheResponse() async throws {
+        let (bothAreThere, isSent) = (Signal(), Signal())
+        let response = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nfirst"
+        let loop = EventLoop(name: "ended")
+        defer { loop.stop() }
+        let (peer, session) = try Self.make(
+            first: [
+                .expectRequest, .waitFor(bothAreThere), .send(response), .sendCloseNotify, .fire(isSent), .hold,
+            ], isSecure: true, on: loop)
+        defer { peer.stop() }
+        try await withTimeout {
+            async let one = session.outcome(peer.request("/first"))
+            await peer.requestCount(reaches: 1)
+            // Waits for the connection.
+            async let two = session.outcome(peer.request("/second", method: "POST"))
+            try await session.taskCount(reaches: 2)
+            // In one turn of the loop, which then reads both at once.
+            loop.execute {
+                bothAreThere.fire()
+                isSent.waitBlocking()
+                // Each of the two records has at least 22 bytes more than its content.
+                peer.waitForInput(of: response.utf8.count + 2 + 2 * 22)
+            }
+            let (outcome, next) = await (one, two)
+            #expect(outcome == .ok("first") && next == .ok("honest"))
+            #expect(peer.requests.snapshot.map(\.connection) == [0, 1])
+        }
+    }
+
     /// An idle connection on which bytes come is closed, though a blocked loop sends the request before it looks at its
     /// sockets again.
     @Test(arguments: [false, true]) func bytesOnAnIdleConnection(isSecure: Bool) async throws {

@@ -219,8 +219,12 @@ final class TLSSession {
 
     /// Whether there is input that epoll does not report.
     var hasPendingInput: Bool {
-        deferred != nil || !awaitsIdentity && (SSL_has_pending(ssl) == 1 || bio.carrier?.hasPendingInput == true)
+        deferred != nil
+            || !awaitsIdentity && (SSL_has_pending(ssl) == 1 || hasEnded || bio.carrier?.hasPendingInput == true)
     }
+
+    /// Whether the peer's `close_notify` was received. It may have come with the last bytes, before a read reports it.
+    private var hasEnded: Bool { SSL_get_shutdown(ssl) & SSL_RECEIVED_SHUTDOWN != 0 }
 
     /// The connection has become unusable, for a reason that OpenSSL does not know. The next read reports it.
     func fail(_ cause: TransportError.Cause) {
