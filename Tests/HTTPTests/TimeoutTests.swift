@@ -34,6 +34,66 @@ import Testing
         }
     }
 
+    /// Forwards each request twice at the same time, and passes on the response that comes first.
+    private struct Twice: LoadInterceptor {
+        func load(_ load: LoadContext) async throws {
+            let first = try await withThrowingTaskGroup(of: LoadedResponse.self) { group in
+                defer { group.cancelAll() }
+                for _ in 0..<2 { group.addTask { try await load.next.load(load.request) } }
+                return try await group.next()
+            }
+            if let first { try await load.receive(first) }
+        }
+    }
+
+    /// One of a task's two loads waits for the connection on which the other one has no answer.
+    @Test func aLoadThatWaitsForAConnectionStopsNoOthersTime() async throws {
+        let peer = try ScriptedPeer([.expectRequest, .hold])
+        defer { peer.stop() }
+        let time = ManualTime()
+        let (session, loop) = Self.session(time) {
+            $0.timeoutIntervalForRequest = 10
+            $0.httpMaximumConnectionsPerHost = 1
+            $0.interceptors = [Twice()]
+        }
+        defer { loop.stop() }
+        try await withTimeout {
+            async let outcome = session.outcome(peer.request())
+            await peer.requestCount(reaches: 1)
+            try await waitUntil { await session.statistics.requests.waiting == 1 }
+            time.advance(by: .seconds(11))
+            #expect(await outcome == .failed(.timedOut))
+        }
+    }
+
+    /// One of a task's two loads is cancelled while it waits for a connection. The body of the other one stalls.
+    @Test func aLoadThatWaitedForAConnectionStopsNoOthersTime() async throws {
+        let go = Signal()
+        let peer = try ScriptedPeer([
+            .expectRequest, .waitFor(go), .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\na"), .hold,
+        ])
+        defer { peer.stop() }
+        let time = ManualTime()
+        let (session, loop) = Self.session(time) {
+            $0.timeoutIntervalForRequest = 10
+            $0.httpMaximumConnectionsPerHost = 1
+            $0.interceptors = [Twice()]
+        }
+        defer { loop.stop() }
+        try await withTimeout {
+            async let loaded = session.bytes(for: peer.request()).0
+            await peer.requestCount(reaches: 1)
+            try await waitUntil { await session.statistics.requests.waiting == 1 }
+            go.fire()
+            var iterator = try await loaded.makeAsyncIterator()
+            #expect(try await iterator.next() == UInt8(ascii: "a"))
+            try await waitUntil { await session.statistics.requests.waiting == 0 }
+            time.advance(by: .seconds(11))
+            let error = await #expect(throws: URLError.self) { try await iterator.next() }
+            #expect(error?.code == .timedOut)
+        }
+    }
+
     @Test func aHandshakeThatStallsTimesOut() async throws {
         let tls = TLSServerOptions(try CertificateAuthority().issue())
         let silent = try ScriptedPeer([.expectAnything, .hold])

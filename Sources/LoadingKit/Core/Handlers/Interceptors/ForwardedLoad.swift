@@ -11,8 +11,10 @@ protocol ForwardingLoad: AnyObject, Sendable {
     var currentURL: URL? { get }
     /// The number of the request body's bytes that the forwarded loads have sent.
     var forwardedBytesSent: Int64 { get set }
-    /// The forwarded loads for whose heads the handler waits.
-    var awaited: [ForwardedLoad] { get set }
+    /// The forwarded loads that have not ended.
+    var forwarded: [ForwardedLoad] { get set }
+    /// A forwarded load waits in the queue for a connection, or no longer does.
+    func forwardedQueueStateDidChange()
 
     /// Nil after the load's end.
     var receiver: (any LoadReceiver)? { get }
@@ -64,6 +66,8 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
     private let feed: BodyFeed
     /// Whether the feed is empty, so that the session receives directly.
     private var isFeedDrained = false
+    /// Whether this load waits in the queue for a connection.
+    private(set) var isQueued = false
     /// Whether the source is waiting, and has to be resumed.
     private var isSourceWaiting = false
     /// Set before the response is returned to the handler.
@@ -101,7 +105,7 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
             }
             source = .loading(handler)
             destination = .head(continuation)
-            outer.awaited.append(self)
+            outer.forwarded.append(self)
             // The closures hold this object until the feed's end, which comes when the load ends, or its reader is
             // released. A weak reference would cost each load a side table.
             feed.onDemand = { self.resumeSource() }
@@ -122,10 +126,10 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
             handler.end()
         }
         source = .ended
+        outer.forwarded.removeAll { $0 === self }
         switch destination {
         case .head(let continuation):
             destination = .none
-            outer.awaited.removeAll { $0 === self }
             continuation.resume(
                 throwing: error ?? LoadFailure(.badServerResponse, "the load ended without a response"))
             feed.finish(error)
@@ -193,8 +197,10 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
         if case .loading(let handler) = source { try handler.takeConnection() } else { nil }
     }
 
+    /// False where the head has arrived: the load has its answer.
     func answerAtDeadline() -> Bool {
-        if case .loading(let handler) = source { handler.answerAtDeadline() } else { false }
+        guard case .head = destination, case .loading(let handler) = source else { return false }
+        return handler.answerAtDeadline()
     }
 
     /// Called from any thread.
@@ -210,7 +216,6 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
         switch destination {
         case .head(let continuation):
             destination = .body
-            outer.awaited.removeAll { $0 === self }
             continuation.resume(
                 returning: LoadedResponse(
                     response: response, redirection: redirection?.request, body: LoadedBody(reader: BodyReader(feed)),
@@ -286,6 +291,11 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
     func willCache(_ response: CachedURLResponse, decide: @escaping @Sendable (CachedURLResponse?) -> Void) {
         guard case .session = destination, !outer.isOver else { return decide(response) }
         outer.withReceiver { $0.willCache(response, decide: decide) }
+    }
+
+    func queueStateDidChange(isQueued: Bool) {
+        self.isQueued = isQueued
+        outer.forwardedQueueStateDidChange()
     }
 
     // These events do not affect the handler, and go to the receiver at once, as others that are not here.

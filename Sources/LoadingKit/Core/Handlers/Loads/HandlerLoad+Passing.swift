@@ -8,6 +8,15 @@ extension HandlerLoad: ForwardingLoad {
             request, task: resources.task, isOwnRequest: false, from: resources.next)
     }
 
+    /// The receiver waits for a connection while all forwarded loads do. It is told nothing during this load's end, as
+    /// another load may take this one's place.
+    func forwardedQueueStateDidChange() {
+        let isQueued = !forwarded.isEmpty && forwarded.allSatisfy(\.isQueued)
+        guard isQueued != isInQueue, ending == nil else { return }
+        isInQueue = isQueued
+        receiver?.queueStateDidChange(isQueued: isQueued)
+    }
+
     var currentURL: URL? { resources?.task.currentRequest?.url }
 
     /// Passes a response to the receiver. For a redirect the receiver decides first.

@@ -66,7 +66,9 @@ final class HandlerLoad: LoopHandler, @unchecked Sendable {  // confined to `loo
     private var recording: CustomRecording?
 
     @exclusivity(unchecked) var forwardedBytesSent: Int64 = 0
-    var awaited: [ForwardedLoad] = []
+    var forwarded: [ForwardedLoad] = [] { didSet { forwardedQueueStateDidChange() } }
+    /// Whether the receiver knows that all forwarded loads wait for connections.
+    var isInQueue = false
 
     /// The number of bytes posted and not yet delivered; read from any thread.
     private let outstanding = Atomic<Int>(0)
@@ -104,7 +106,7 @@ final class HandlerLoad: LoopHandler, @unchecked Sendable {  // confined to `loo
         // Stopped while there is a receiver, so that the forwarded load is part of the task's metrics.
         passed?.load.stop()
         passed = nil
-        awaited = []
+        forwarded = []
         receiver = nil
         lateLogger = resources?.core.logger
         resources = nil
@@ -130,8 +132,8 @@ final class HandlerLoad: LoopHandler, @unchecked Sendable {  // confined to `loo
         // The task waits for the load that was passed on, and for no other.
         guard passed == nil else { return false }
         var isAnswered = false
-        // A copy: each answer removes its load.
-        for load in awaited where load.answerAtDeadline() { isAnswered = true }
+        // A copy: an answer may end its load, which removes it.
+        for load in forwarded where load.answerAtDeadline() { isAnswered = true }
         return isAnswered
     }
 

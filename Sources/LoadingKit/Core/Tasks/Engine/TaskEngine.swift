@@ -188,6 +188,7 @@ final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // conf
         do {
             let handler = try core.makeLoad(request, task: task, isOwnRequest: true, from: 0)
             guard stage.beginLoading(handler) else { return }
+            clock.isQueued = false
             if core.settings.waitsForConnectivity { networkChangeCount = core.networkChangeCount }
             if sentStream !== request.httpBodyStream { BodyStreamReader.close(sentStream) }
             sentStream = request.httpBodyStream
@@ -204,7 +205,6 @@ final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // conf
     /// Loads the postponed request, unless the task is suspended: then it is loaded when the task is resumed.
     func loadPostponed() {
         guard let request = stage.takePostponed() else { return }
-        clock.isQueued = false
         noteActivity()
         load(request)
     }
