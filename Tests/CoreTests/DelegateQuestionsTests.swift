@@ -35,6 +35,8 @@ import Testing
             proposedCredential: nil, previousFailureCount: 0, failureResponse: nil, error: nil)
     }
 
+    private static func response() -> URLResponse { URLResponse(url: nil, expectedContentLength: -1) }
+
     @Test func theFirstAnswerCounts() async {
         let answers = await Self.ask { questions, answers in
             let (one, two) = (questions.open { answers.append($0) }, questions.open { answers.append($0) })
@@ -69,5 +71,18 @@ import Testing
             two(2)
         }
         #expect(answers == [2])
+    }
+
+    @Test func aResponseIsWithdrawnLikeAChallenge() async {
+        let answers = await Self.ask { questions, answers in
+            let (first, second) = (Self.response(), Self.response())
+            let one = questions.open(about: first) { answers.append($0) }
+            let two = questions.open(about: second) { answers.append($0) }
+            #expect(questions.withdraw(first) && !questions.withdraw(first) && questions.hasResponses)
+            #expect(questions.withdraw(second) && !questions.hasResponses)
+            one(1)
+            two(2)
+        }
+        #expect(answers == [])
     }
 }

@@ -228,6 +228,108 @@ import Testing
         #expect(statuses == (follows ? [302, 200] : [302]))
     }
 
+    /// Answers redirects when the test says so.
+    private final class SlowDecider: NSObject, URLSessionTaskDelegate, Sendable {
+        let answers = Recorder<@Sendable () -> Void>()
+
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+            newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+        ) {
+            answers.append { completionHandler(request) }
+        }
+    }
+
+    /// Sends two bytes of a body, and the rest later.
+    private static func halves(_ first: String, _ second: String, _ go: Signal) -> ServerResponse {
+        .stream(.length(UInt64(first.utf8.count + second.utf8.count))) { writer in
+            try writer.write(first)
+            try writer.wait(for: go)
+            try writer.write(second)
+        }
+    }
+
+    /// Two loads of a task are redirected. The second answer comes when the target's body has begun.
+    @Test func oneOfTwoRedirectsIsFollowed() async throws {
+        let go = Signal()
+        let server = try LoopbackServer { $0.path == "/old" ? .redirect(to: "/new") : Self.halves("ne", "w!", go) }
+        defer {
+            go.fire()
+            server.stop()
+        }
+        let decider = SlowDecider()
+        let session = Self.session(
+            [
+                Closure { load in
+                    let forward = { @Sendable in try await load.next.load(load.request) }
+                    guard load.url.path == "/old" else { return try await load.receive(forward()) }
+                    async let other = forward()
+                    try await load.receive(forward())
+                    _ = try await other
+                }
+            ], delegate: decider)
+        defer { session.invalidateAndCancel() }
+        let url = try url(server, "/old")
+        try await withTimeout {
+            async let loaded = session.bytes(from: url).0
+            let answers = await decider.answers.count(reaches: 2)
+            answers[0]()
+            var iterator = try await loaded.makeAsyncIterator()
+            var body: [UInt8] = []
+            while body.count < 2, let byte = try await iterator.next() { body.append(byte) }
+            answers[1]()
+            // The session has taken the answer when it returns this.
+            _ = await session.allTasks
+            go.fire()
+            while let byte = try await iterator.next() { body.append(byte) }
+            #expect(String(decoding: body, as: UTF8.self) == "new!")
+            #expect(server.requests.snapshot.map(\.path) == ["/old", "/old", "/new"])
+        }
+    }
+
+    /// One of a task's two loads is redirected, and cancelled before the delegate has answered, as the other one has
+    /// its response. The answer comes when that response's body has begun.
+    @Test func theRedirectOfACancelledLoadIsNotFollowed() async throws {
+        let go = Signal()
+        let count = Mutex(0)
+        let server = try LoopbackServer { _ in
+            let number = count.withLock { count -> Int in
+                count += 1
+                return count
+            }
+            return number == 1 ? .redirect(to: "/new") : Self.halves("ol", "d!", go)
+        }
+        defer {
+            go.fire()
+            server.stop()
+        }
+        let decider = SlowDecider()
+        let session = Self.session(
+            [
+                Closure { load in
+                    let redirected = Task { try await load.next.load(load.request) }
+                    await decider.answers.count(reaches: 1)
+                    let loaded = try await load.next.load(load.request)
+                    redirected.cancel()
+                    try await load.receive(loaded)
+                }
+            ], delegate: decider)
+        defer { session.invalidateAndCancel() }
+        let url = try url(server, "/old")
+        try await withTimeout {
+            let (bytes, _) = try await session.bytes(from: url)
+            var iterator = bytes.makeAsyncIterator()
+            var body: [UInt8] = []
+            while body.count < 2, let byte = try await iterator.next() { body.append(byte) }
+            decider.answers[0]?()
+            _ = await session.allTasks
+            go.fire()
+            while let byte = try await iterator.next() { body.append(byte) }
+            #expect(String(decoding: body, as: UTF8.self) == "old!")
+            #expect(server.requests.snapshot.map(\.path) == ["/old", "/old"])
+        }
+    }
+
     /// What an interceptor takes out of a redirect's request is not sent, also where the URL stays.
     @Test func aRedirectsFieldsMayBeChanged() async throws {
         let server = try Self.server()

@@ -22,9 +22,24 @@ import Testing
     /// The redirect is followed, also where the session would otherwise wait for a network.
     @Test(arguments: [URLError.networkConnectionLost, URLError.notConnectedToInternet], [true, false])
     func theDelegateDecides(code: URLError.Code, follows: Bool) async throws {
+        try await load(code, follows: follows) { $0.waitsForConnectivity = true }
+    }
+
+    private struct Forwarder: LoadInterceptor {
+        func load(_ load: LoadContext) async throws { try await load.receive(load.next.load(load.request)) }
+    }
+
+    /// An interceptor gets the failure when the delegate has declined.
+    @Test(arguments: [true, false]) func theDelegateDecidesBehindAnInterceptor(follows: Bool) async throws {
+        try await load(.networkConnectionLost, follows: follows) { $0.interceptors = [Forwarder()] }
+    }
+
+    private func load(
+        _ code: URLError.Code, follows: Bool, _ configure: (URLSessionConfiguration) -> Void
+    ) async throws {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.protocolClasses = [FailingHandler.self]
-        configuration.waitsForConnectivity = true
+        configure(configuration)
         let session = URLSession(configuration: configuration)
         defer { session.invalidateAndCancel() }
         try await withTimeout("\(code.rawValue)") {

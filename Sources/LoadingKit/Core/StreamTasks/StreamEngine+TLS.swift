@@ -49,5 +49,5 @@ extension StreamEngine: TLSAsker, ChallengeReceiver {
         }
     }
 
-    func withdraw(_ challenge: URLAuthenticationChallenge) { _ = questions.withdraw(challenge) }
+    func withdraw(_ question: AnyObject) { _ = questions.withdraw(question) }
 }

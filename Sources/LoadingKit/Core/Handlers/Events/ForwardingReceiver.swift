@@ -31,7 +31,7 @@ extension ForwardingReceiver {
         receiver.challenge(challenge, decide: decide)
     }
 
-    @inlinable package func withdraw(_ challenge: URLAuthenticationChallenge) { receiver?.withdraw(challenge) }
+    @inlinable package func withdraw(_ question: AnyObject) { receiver?.withdraw(question) }
 
     @inlinable package func requestNewBodyStream(_ give: @escaping (InputStream?) -> Void) {
         if let receiver { receiver.requestNewBodyStream(give) } else { give(nil) }

@@ -70,8 +70,10 @@ package protocol ChallengeReceiver: AnyObject {
     /// tasks with another delegate.
     var challengeDelegate: AnyObject? { get }
     func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision)
-    /// The challenge needs no answer any longer; a later answer is ignored.
-    func withdraw(_ challenge: URLAuthenticationChallenge)
+    /// The question needs no answer any longer; a later answer is ignored.
+    ///
+    /// - Parameter question: the challenge, or the response that redirects.
+    func withdraw(_ question: AnyObject)
 }
 
 /// The answer to an authentication challenge.

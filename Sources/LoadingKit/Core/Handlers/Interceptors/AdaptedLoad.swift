@@ -23,8 +23,9 @@ final class AdaptedLoad: LoopHandler, @unchecked Sendable {  // confined to the 
     // Exclusive access is not checked where a property is read and replaced, or changed by a function that calls no
     // other object: the check costs more than the access.
     @exclusivity(unchecked) private var state = State.new
-    /// The head of a redirect about which the receiver decides. Where it declines, this head is the response.
-    @exclusivity(unchecked) private var redirect: URLResponse?
+    /// The redirects about which the receiver decides, as the inner load and as the receiver know them. Where the
+    /// receiver declines, the head is the response.
+    @exclusivity(unchecked) private var redirects: [(response: URLResponse, head: URLResponse)] = []
 
     private init(_ step: Step, _ inner: any LoopHandler) {
         steps = [step]
@@ -84,7 +85,7 @@ extension AdaptedLoad: ForwardingReceiver {
     func receive(_ response: URLResponse) -> Flow {
         guard let receiver else { return .wait }
         do {
-            return receiver.receive(try redirect.take() ?? adapted(response))
+            return receiver.receive(try redirects.popLast()?.head ?? adapted(response))
         } catch {
             fail(ofAdapter: error)
             return .wait
@@ -101,11 +102,17 @@ extension AdaptedLoad: ForwardingReceiver {
                 try $1.adapter.adapt(redirection: $0, of: $1.request)
             }
             let head = try adapted(response)
-            redirect = head
+            redirects.append((response, head))
             receiver.redirect(to: target, refusal: refusal, response: head, decide: decide)
         } catch {
             fail(ofAdapter: error)
         }
+    }
+
+    func withdraw(_ question: AnyObject) {
+        let place = redirects.firstIndex { $0.response === question }
+        let known: AnyObject = if let place { redirects.remove(at: place).head } else { question }
+        receiver?.withdraw(known)
     }
 
     func finish() { receiver?.finish() }

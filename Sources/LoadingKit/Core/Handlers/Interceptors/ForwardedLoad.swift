@@ -72,6 +72,10 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
     private var isSourceWaiting = false
     /// Set before the response is returned to the handler.
     private(set) var redirection: Redirection?
+    /// The challenges, and the responses that redirect, about which the receiver has not decided yet.
+    private var openQuestions: [AnyObject] = []
+    /// The load's failure, where it waits for the decision about the load's redirect.
+    private var failure: (any Error)?
     /// The load's own end, before that of the load that forwarded it.
     private var ownEnd: LoadEnd?
     /// The finished transactions; a program reads them from any thread.
@@ -127,6 +131,7 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
         }
         source = .ended
         outer.forwarded.removeAll { $0 === self }
+        for question in openQuestions { withdraw(question) }
         switch destination {
         case .head(let continuation):
             destination = .none
@@ -262,19 +267,34 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
             return outer.loop.executeLater { decide.value(false) }
         }
         let settle = LoopTransfer { [self] (follows: Bool) in
+            openQuestions.removeAll { $0 === response }
             // While the session still receives, so that the redirect is part of the task's metrics.
-            if follows { stop() }
+            if follows { stop() } else if let failure { end(with: failure) }
             decide(follows)
         }
-        outer.withReceiver { $0.redirect(to: request, refusal: refusal, response: response, decide: settle.value) }
+        openQuestions.append(response)
+        outer.withReceiver { [self] receiver in
+            guard !isOver else { return }
+            receiver.redirect(to: request, refusal: refusal, response: response, decide: settle.value)
+        }
     }
 
     func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision) {
-        let decide = LoopTransfer(decide)
-        outer.withReceiver { $0.challenge(challenge, decide: decide.value) }
+        let settle = LoopTransfer<ChallengeDecision> { [self] disposition, credential in
+            openQuestions.removeAll { $0 === challenge }
+            decide(disposition, credential)
+        }
+        openQuestions.append(challenge)
+        outer.withReceiver { [self] receiver in
+            if !isOver { receiver.challenge(challenge, decide: settle.value) }
+        }
     }
 
-    func withdraw(_ challenge: URLAuthenticationChallenge) { outer.withReceiver { $0.withdraw(challenge) } }
+    func withdraw(_ question: AnyObject) {
+        openQuestions.removeAll { $0 === question }
+        let question = LoopTransfer(question)
+        outer.withReceiver { $0.withdraw(question.value) }
+    }
 
     func requestNewBodyStream(_ give: @escaping (InputStream?) -> Void) {
         let give = LoopTransfer(give)
@@ -327,8 +347,11 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
     func fail(_ error: any Error) {
         let error = HandlerError.unwrapped(error, url: outer.currentURL)
         ownEnd = .failed(error)
-        end(with: error)
+        // A redirect is followed all the same, if the delegate accepts it.
+        if openQuestions.contains(where: { $0 is URLResponse }) { failure = error } else { end(with: error) }
     }
+
+    private var isOver: Bool { if case .ended = source { true } else { false } }
 
     /// This load's own end, or the end of the load that forwarded it.
     var loadEnd: LoadEnd { ownEnd ?? outer.ending ?? .released }

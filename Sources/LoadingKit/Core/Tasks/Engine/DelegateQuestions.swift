@@ -12,25 +12,28 @@ final class DelegateQuestions: @unchecked Sendable {  // confined to `loop`
 
     private let loop: EventLoop
     private var pending: [Int: AnyObject] = [:]
-    /// The pending challenges. An authentication scheme may withdraw its challenge.
-    private var challenges: [Int: URLAuthenticationChallenge] = [:]
+    /// The challenges and the responses that pending questions are about. Who asks may withdraw them.
+    private var subjects: [Int: AnyObject] = [:]
     private var count = 0
 
     init(_ loop: EventLoop) { self.loop = loop }
 
     /// Whether a challenge is pending.
-    var hasChallenges: Bool { !challenges.isEmpty }
+    var hasChallenges: Bool { subjects.values.contains { $0 is URLAuthenticationChallenge } }
+
+    /// Whether a decision about a response is pending.
+    var hasResponses: Bool { subjects.values.contains { $0 is URLResponse } }
 
     /// Returns the function to call with the answer, from any thread.
     ///
-    /// - Parameter challenge: the challenge, if the question is about one.
+    /// - Parameter subject: the challenge or the response, if the question is about one.
     func open<Answer>(
-        about challenge: URLAuthenticationChallenge? = nil, _ take: @escaping (Answer) -> Void
+        about subject: AnyObject? = nil, _ take: @escaping (Answer) -> Void
     ) -> @Sendable (Answer) -> Void {
         count += 1
         let number = count
         pending[number] = Question(take)
-        if let challenge { challenges[number] = challenge }
+        subjects[number] = subject
         return { [weak self, loop] answer in
             let answer = LoopTransfer(answer)
             loop.perform { [weak self] in
@@ -41,17 +44,17 @@ final class DelegateQuestions: @unchecked Sendable {  // confined to `loop`
     }
 
     private func close(_ number: Int) -> AnyObject? {
-        challenges[number] = nil
+        subjects[number] = nil
         return pending.removeValue(forKey: number)
     }
 
-    /// The challenge needs no answer any longer. False where no answer to it is pending.
-    func withdraw(_ challenge: URLAuthenticationChallenge) -> Bool {
-        guard let number = challenges.first(where: { $0.value === challenge })?.key else { return false }
+    /// The question about this challenge or response needs no answer any longer. False where no answer is pending.
+    func withdraw(_ subject: AnyObject) -> Bool {
+        guard let number = subjects.first(where: { $0.value === subject })?.key else { return false }
         _ = close(number)
         return true
     }
 
     /// Later answers are dropped.
-    func closeAll() { (pending, challenges) = ([:], [:]) }
+    func closeAll() { (pending, subjects) = ([:], [:]) }
 }

@@ -34,7 +34,7 @@ extension TaskEngine {
 
     func requestDisposition(of response: URLResponse) -> SinkAction {
         guard let delegates, delegates.takeData, let task = task as? URLSessionDataTask else { return .proceed }
-        let answer = questions.open { [self] in decide($0, task) }
+        let answer = questions.open(about: response) { [self] in decide($0, task) }
         core.mailbox.post(for: task) { [session] in delegates.didReceive(response, session, task, answer) }
         return .hold(.undecided)
     }

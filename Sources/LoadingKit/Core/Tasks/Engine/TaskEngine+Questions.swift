@@ -20,7 +20,7 @@ extension TaskEngine {
                 return decide(false)
             }
             if let refusal, next.url == request.url { return refuse(next, refusal) }
-            renewBody(of: next) { [self] request in
+            renewBody(of: next, after: response) { [self] request in
                 // The load may have ended while the delegate decided. Its end is not reported.
                 removeHold(.undecided)
                 decide(true)
@@ -31,12 +31,12 @@ extension TaskEngine {
         guard task.currentRequest?.followsRedirects != false else {
             hold(for: .undecided)
             // Later, as a delegate's answer comes: the handler is delivering the response.
-            let answer = LoopTransfer(settle)
-            return loop.execute { answer.value(nil) }
+            let answer = questions.open(about: response, settle)
+            return loop.execute { answer(nil) }
         }
         guard let delegates, let response = response as? HTTPURLResponse else { return settle(request) }
         hold(for: .undecided)
-        let answer = questions.open(settle)
+        let answer = questions.open(about: response, settle)
         core.mailbox.post(for: task) { [session, task] in
             delegates.willRedirect(session, task, response, request, answer)
         }
@@ -54,13 +54,15 @@ extension TaskEngine {
     /// A stream from which bytes were read cannot be the body of the next request. The delegate supplies another
     /// stream, unless the program has set one in the request. A bound pair's stream
     /// that is not open was not read.
-    private func renewBody(of request: URLRequest, _ proceed: @escaping (URLRequest) -> Void) {
+    private func renewBody(
+        of request: URLRequest, after response: URLResponse, _ proceed: @escaping (URLRequest) -> Void
+    ) {
         guard let stream = request.httpBodyStream, stream === sentStream,
             !(stream is BoundInputStream) || stream.streamStatus != .notOpen
         else {
             return proceed(request)
         }
-        requestNewBodyStream { [self] stream in
+        requestNewBodyStream(about: response) { [self] stream in
             guard isLoading else { return }
             guard let stream else {
                 return end(
@@ -94,13 +96,19 @@ extension TaskEngine {
         }
     }
 
-    func withdraw(_ challenge: URLAuthenticationChallenge) {
-        if openQuestions?.withdraw(challenge) == true { updateHeld() }
+    func withdraw(_ question: AnyObject) {
+        guard openQuestions?.withdraw(question) == true else { return }
+        if question is URLResponse { release(.undecided) } else { updateHeld() }
     }
 
     func requestNewBodyStream(_ give: @escaping (InputStream?) -> Void) {
+        requestNewBodyStream(about: nil, give)
+    }
+
+    /// - Parameter response: the response that redirects, where the stream is for the redirect's request.
+    private func requestNewBodyStream(about response: URLResponse?, _ give: @escaping (InputStream?) -> Void) {
         guard let delegates else { return give(nil) }
-        let answer = questions.open(give)
+        let answer = questions.open(about: response, give)
         core.mailbox.post(for: task) { [session, task] in delegates.needNewBodyStream(session, task, answer) }
     }
 

@@ -212,6 +212,9 @@ final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // conf
     /// Loads another request in place of the current one.
     func reload(_ request: URLRequest) {
         guard let handler = stage.replaceLoad(by: request) else { return }
+        // An answer to one of the former load's questions would count for this load.
+        openQuestions?.closeAll()
+        updateHeld()
         end(handler)
         if let request = stage.takePostponed() { load(request) }
     }
@@ -274,6 +277,8 @@ final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // conf
     }
 
     func release(_ reason: TaskStage.Hold) {
+        // The delegate may be deciding about the response of another load that was forwarded for the task.
+        if reason == .undecided, openQuestions?.hasResponses == true { return }
         removeHold(reason)
         switch stage.proceed() {
         case .nothing: break
