@@ -28,6 +28,28 @@ import Testing
         }
     }
 
+    /// The task becomes a download at its first response: the file has the unchanged body.
+    @Test func aTaskThatBecomesADownload() async throws {
+        let (head, end) = ("--frame\r\nContent-Type: image/png\r\n\r\n", "\r\n--frame--\r\n")
+        // More than what may wait for the file.
+        let part = [UInt8](repeating: 7, count: 3 << 20)
+        let route: LoopbackServer.Route = { _ in
+            .stream(.chunked, type: "multipart/x-mixed-replace; boundary=frame") { writer in
+                try writer.write(head)
+                try writer.write(part)
+                try writer.write(end)
+            }
+        }
+        let recorder = TransferRecorder(disposition: .becomeDownload)
+        try await BothVersions.withServer("http/1.1", route, delegate: recorder) { session, server in
+            session.dataTask(with: try BothVersions.request(server, "/")).resume()
+            #expect(await recorder.all() == ["response", "become true", "file", "metrics", "complete ok"])
+            let isWhole = recorder.files.snapshot == [Data(head.utf8) + Data(part) + Data(end.utf8)]
+            #expect(isWhole)
+            #expect(recorder.written.last?[1] == Int64(head.utf8.count + part.count + end.utf8.count))
+        }
+    }
+
     /// Parts may state any length; the sum may be greater than the largest integer.
     @Test func theProgressOfPartsOfAnyLength() async throws {
         let route: LoopbackServer.Route = { _ in

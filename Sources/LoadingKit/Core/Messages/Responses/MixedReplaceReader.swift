@@ -39,6 +39,8 @@ struct MixedReplaceReader {
     private var isComplete = false
     /// The number of bytes scanned up to now.
     private(set) var scannedBytes = 0
+    /// Whether bytes were received.
+    var hasBytes: Bool { scannedBytes > 0 || !buffer.isEmpty }
 
     /// - Parameter type: the response's `Content-Type`. Nil for any other type, or one without a boundary.
     init?(_ type: String?) {

@@ -88,10 +88,7 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
 
     func open(_ file: DownloadFile, for engine: any SinkEngine) {
         let spool = DownloadSpool(engine.loop, file)
-        // The engine holds this sink; a weak reference to the sink would cost an allocation.
-        spool.body.onWritten = { [weak engine] count in
-            if let engine, let sink = engine.sink as? FileSink { sink.didWrite(count, engine) }
-        }
+        spool.body.onWritten = { [weak self, weak engine] count in if let engine { self?.didWrite(count, engine) } }
         spool.body.onFailure = { [weak engine] in engine?.end(with: $0) }
         self.spool = spool
     }
@@ -130,14 +127,12 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
             ResumeData(request, response, engine.ranges, firstURL: nil, fileName: "", count: 1, isCoded: true) != nil
         else { return }
         let spool = DownloadSpool(engine.loop, DownloadFile())
-        spool.body.onWritten = { [weak engine] _ in
-            if let engine, let sink = engine.sink as? FileSink { sink.didWrite(0, engine) }
-        }
+        spool.body.onWritten = { [weak self, weak engine] _ in if let engine { self?.didWrite(0, engine) } }
         // The download is complete without the coded file, and no longer waits for it.
-        spool.body.onFailure = { [weak engine] _ in
-            guard let engine, let sink = engine.sink as? FileSink else { return }
-            sink.dropCoded()
-            sink.didWrite(0, engine)
+        spool.body.onFailure = { [weak self, weak engine] _ in
+            guard let self, let engine else { return }
+            dropCoded()
+            didWrite(0, engine)
         }
         codedSpool = spool
     }

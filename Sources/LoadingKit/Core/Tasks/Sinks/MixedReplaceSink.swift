@@ -28,6 +28,7 @@ final class MixedReplaceSink: TaskSink {
     }
 
     func replaced(by sink: any TaskSink) -> any TaskSink {
+        if let reader, !reader.hasBytes, !awaitsEnd { return sink.split(response, by: reader) }
         base = base.replaced(by: sink)
         return self
     }

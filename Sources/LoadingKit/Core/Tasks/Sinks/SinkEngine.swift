@@ -4,8 +4,6 @@ import LoadingKitTransport
 /// The engine of a task, as the task's sink uses it: it runs the load, and reports to the task's delegate.
 protocol SinkEngine: TaskRunner, Sendable {
     var loop: EventLoop { get }
-    /// The sink, or the sink that divides a response into parts for it.
-    var sink: any TaskSink { get }
 
     // The load.
     var isOver: Bool { get }
