@@ -6,7 +6,7 @@ import LoadingKitTransport
 import TestSupport
 import Testing
 
-/// The last bytes of a stream task, which have not left the machine when the task ends.
+/// The last bytes of a stream task, which have not left the machine when the task ends, and those of its peer.
 @Suite struct LastStreamBytesTests {
     /// Two TLS records, of which the second one stays.
     private static let bytes = [UInt8](repeating: 7, count: 30_000)
@@ -93,6 +93,52 @@ import Testing
         configuration.connectionProxyDictionary = [:]
         configuration.tlsTrustRoots = .pem(authority.certificatePEM)
         return URLSession(configuration: configuration, delegate: ends, delegateQueue: nil, loop: loop)
+    }
+
+    /// A write fails, as when the peer has closed the connection, while bytes of the peer are still to be read.
+    @Test func theyComeBeforeTheErrorOfAFailedWrite() async throws {
+        let peer = try ScriptedPeer([.send("!"), .send([UInt8](repeating: 7, count: 200_000)), .close])
+        defer { peer.stop() }
+        let loop = EventLoop(name: "streams", idleConnections: IdleConnections(limit: 8))
+        defer { loop.stop() }
+        let plan = FaultPlan(.send, .nth(1), .fail(EPIPE))
+        try await withTimeout {
+            let ends = StreamEnds()
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.connectionProxyDictionary = [:]
+            let session = URLSession(configuration: configuration, delegate: ends, delegateQueue: nil, loop: loop)
+            defer { session.invalidateAndCancel() }
+            let task = session.streamTask(
+                withHostName: peer.address.host, port: Int(try #require(peer.address.port)))
+            task.resume()
+            let (greeting, _) = try await task.readData(ofMinLength: 1, maxLength: 1, timeout: 0)
+            #expect(greeting == Data("!".utf8))
+            loop.attach(plan)
+            task.captureStreams()
+            let streams = try #require(await ends.streams.element(at: 0))
+            let (count, last, error) = try await onThread { Self.receive(streams.value) }
+            #expect(count == 200_000 && last == -1 && error is URLError)
+            #expect(plan.injectedCount == 1)
+        }
+    }
+
+    /// Writes a byte, and reads everything. Returns the number of bytes, and the last result of a read with its error.
+    private static func receive(_ streams: (InputStream, OutputStream)) -> (Int, Int, (any Error)?) {
+        let (input, output) = streams
+        input.open()
+        output.open()
+        defer {
+            output.close()
+            input.close()
+        }
+        _ = output.write([1], maxLength: 1)
+        var buffer = [UInt8](repeating: 0, count: 10_000)
+        var count = 0
+        while true {
+            let result = input.read(&buffer, maxLength: 10_000)
+            guard result > 0 else { return (count, result, input.streamError) }
+            count += result
+        }
     }
 
     private static func send(_ streams: (InputStream, OutputStream)) -> Int {

@@ -24,6 +24,8 @@ final class StreamPump: StreamChannelHandler, @unchecked Sendable {  // confined
     private var unsent: [UInt8] = []
     private var isReadOver = false
     private var isWriteOver = false
+    /// The failure of a write: the program gets it after the bytes that the peer has sent.
+    private var writeFailure: (any Error)?
 
     init(
         _ channel: any StreamChannel, _ loop: EventLoop, inputStream: inout InputStream?,
@@ -70,9 +72,10 @@ final class StreamPump: StreamChannelHandler, @unchecked Sendable {  // confined
             case .bytes(let count): incoming.put(UnsafeRawBufferPointer(rebasing: loop.scratch[..<count]))
             case .wouldBlock: return
             case .end:
+                if let writeFailure { return fail(writeFailure) }
                 isReadOver = true
                 incoming.close(.writing)
-            case .failed(let error): fail(error)
+            case .failed(let error): fail(writeFailure ?? error)
             }
         }
     }
@@ -97,7 +100,10 @@ final class StreamPump: StreamChannelHandler, @unchecked Sendable {  // confined
             switch unsent.withUnsafeBytes({ channel.write($0) }) {
             case .bytes(let count): unsent.removeFirst(count)
             case .wouldBlock: return
-            case .failed(let error): fail(error)
+            case .failed(let error):
+                writeFailure = error
+                endWriting()
+                moveIn()
             }
         }
     }
