@@ -63,6 +63,40 @@ import Testing
         return String(decoding: data, as: UTF8.self)
     }
 
+    private struct Forwarder: LoadInterceptor {
+        func load(_ load: LoadContext) async throws { try await load.receive(load.next.load(load.request)) }
+    }
+
+    /// Each recipient of a whole body gets that of the last response.
+    @Test(arguments: [false, true]) func aLaterResponseReplacesTheBody(isForwarded: Bool) async throws {
+        let session = Self.session([]) {
+            if isForwarded { $0.interceptors = [Forwarder()] }
+            $0.register(
+                scheme: "twice",
+                loading: { load in
+                    for (length, text) in [(-1, "one"), (5, "three")] {
+                        try await load.receive(
+                            URLResponse(
+                                url: load.url, mimeType: nil, expectedContentLength: length, textEncodingName: nil))
+                        try await load.receive(Data(text.utf8))
+                        // The session has it.
+                        try await waitUntil { load.task.countOfBytesReceived >= 3 }
+                    }
+                })
+        }
+        defer { session.invalidateAndCancel() }
+        let url = try #require(URL(string: "twice:x"))
+        try await withTimeout {
+            #expect(try await session.data(from: url).0 == Data("three".utf8))
+            let collected = Recorder<Data?>()
+            session.dataTask(with: url) { data, _, _ in collected.append(data) }.resume()
+            #expect(await collected.count(reaches: 1) == [Data("three".utf8)])
+            let (file, _) = try await session.download(from: url)
+            defer { try? FileManager.default.removeItem(at: file) }
+            #expect(try Data(contentsOf: file) == Data("three".utf8))
+        }
+    }
+
     /// Notes whether it begins in the thread, and within the call, that resumes its task.
     private final class Reentrant: URLProtocolHandler, @unchecked Sendable {
         static let resuming = Guarded<UInt?>(nil)

@@ -48,6 +48,9 @@ final class BodySpool: @unchecked Sendable {  // confined to `loop`
     /// Whether no write is pending: everything is written, or a write has failed.
     var isIdle: Bool { !isWorking }
 
+    /// Whether bytes were written, or are to be written.
+    var hasBytes: Bool { count > 0 || waitingBytes > 0 }
+
     /// Whether the load should wait before it delivers more.
     var isBehind: Bool { waitingBytes >= Self.highWater }
 

@@ -48,6 +48,9 @@ final class BodyFeed: Sendable {
         return flow
     }
 
+    /// Drops the data that was not read: the body begins anew.
+    func dropWaiting() { state.withLock { ($0.pieces, $0.waiting, $0.isBlocked) = ([], 0, false) } }
+
     /// The data or the end that can be taken without waiting.
     enum Waiting {
         case piece(Data)

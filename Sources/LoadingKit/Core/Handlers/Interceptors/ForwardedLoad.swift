@@ -66,6 +66,8 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
     private let feed: BodyFeed
     /// Whether the feed is empty, so that the session receives directly.
     private var isFeedDrained = false
+    /// Whether the session is to get the head again, because the body begins anew.
+    private var beginsAnew = false
     /// Whether this load waits in the queue for a connection.
     private(set) var isQueued = false
     /// Whether the source is waiting, and has to be resumed.
@@ -178,6 +180,11 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
     /// Passes the data that arrived before the session received directly, and then the end.
     private func passWaiting() {
         while case .session(let response) = destination, !outer.isBlocked {
+            if beginsAnew {
+                beginsAnew = false
+                outer.pass { $0.receive(response.head) }
+                continue
+            }
             switch feed.takeWaiting() {
             case .piece(let piece): outer.pass { $0.receive(piece) }
             case .nothing:
@@ -216,7 +223,8 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
 
     // MARK: From the handlers after it
 
-    /// The first response is the handler's. A further one, which a program's handler may send, has no effect.
+    /// The first response is the handler's. After a further one, which a program's handler may send, the body begins
+    /// anew.
     func receive(_ response: URLResponse) -> Flow {
         switch destination {
         case .head(let continuation):
@@ -226,8 +234,14 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
                     response: response, redirection: redirection?.request, body: LoadedBody(reader: BodyReader(feed)),
                     load: self))
             return .more
-        case .body: return .more
-        case .session: return outer.isBlocked ? .wait : .more
+        case .body:
+            feed.dropWaiting()
+            return .more
+        case .session:
+            feed.dropWaiting()
+            beginsAnew = true
+            passWaiting()
+            return outer.isBlocked ? .wait : .more
         case .none: return .wait
         }
     }

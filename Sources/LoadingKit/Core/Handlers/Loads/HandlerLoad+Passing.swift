@@ -33,7 +33,8 @@ extension HandlerLoad: ForwardingLoad {
     private func passNow(_ response: PassedResponse) {
         guard let receiver else { return }
         passed = response
-        isBlocked = receiver.receive(response.head) == .wait
+        // The handler may have given the head, and a part of the body, by itself.
+        if lastHead !== response.head { isBlocked = receiver.receive(response.head) == .wait }
         if passed === response { response.load.pass(response) }
     }
 

@@ -62,6 +62,8 @@ final class HandlerLoad: LoopHandler, @unchecked Sendable {  // confined to `loo
     /// The forwarded load's response that is being passed to the receiver.
     @exclusivity(unchecked) var passed: PassedResponse?
     @exclusivity(unchecked) private var roomWaiters: [UnsafeContinuation<Void, Never>] = []
+    /// The last response that the handler has given.
+    @exclusivity(unchecked) private(set) var lastHead: URLResponse?
     /// The recording for the session's cache.
     private var recording: CustomRecording?
 
@@ -223,6 +225,7 @@ final class HandlerLoad: LoopHandler, @unchecked Sendable {  // confined to `loo
                 CustomRecording(
                     response, policy, of: request, in: $0.core.settings.urlCache, $0.core.settings.wallClock)
             }
+            lastHead = response
             isBlocked = receiver.receive(response) == .wait
         case .data(let data):
             recording?.recorder.append(data)

@@ -35,6 +35,8 @@ final class CollectingSink: TaskSink {
     /// A body that will be too long is not received. A response to `HEAD`, a 204 and a 304 announce a body that does
     /// not follow (RFC 9110 §8.6).
     func receive(_ response: URLResponse, isPart: Bool, for engine: any SinkEngine) -> SinkAction {
+        // A later response, or a part of one, replaces the one before and its body.
+        _ = collector.take()
         let expected = response.expectedContentLength
         collector.expect(expected)
         guard let limit, expected > Int64(limit), !isPart else { return .proceed }
@@ -61,11 +63,6 @@ final class CollectingSink: TaskSink {
     private func checkSize() -> SinkAction {
         guard let limit, collector.size > limit else { return .proceed }
         return .fail(LoadFailure.tooLong(limit))
-    }
-
-    func partDidEnd(for engine: any SinkEngine) -> SinkAction {
-        _ = collector.take()
-        return .proceed
     }
 
     func reportEnd(_ error: (any Error)?, for engine: any SinkEngine) {

@@ -114,6 +114,9 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
             let isCoded = resuming.data.coding != nil && response.contentCoding != nil
             if answer == .other || isCoded { return .reload(resuming.whole) }
         }
+        // A later response replaces the one before and its body.
+        _ = pieces.take()
+        if !beginsAnew, let body = spool?.body, body.hasBytes { body.startOver() }
         keepCoded(response, engine)
         if beginsAnew { engine.didResume(at: 0, of: response.expectedContentLength) }
         beginsAnew = false
