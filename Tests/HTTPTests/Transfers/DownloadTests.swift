@@ -55,6 +55,29 @@ import Testing
         }
     }
 
+    /// Apple, downloadTask(with:completionHandler:): the task bypasses the delegate's methods for the data. It is
+    /// counted all the same.
+    @Test func aCompletionHandlerTakesTheDelegatesPlace() async throws {
+        let resource = RangedResource(RangedResource.bytes(3_000_000))
+        let recorder = TransferRecorder()
+        try await BothVersions.withServer("http/1.1", { resource.answer($0) }, delegate: recorder) { session, server in
+            let ends = Recorder<Data?>()
+            let end: @Sendable (URL?, URLResponse?, (any Error)?) -> Void = { _, _, error in
+                ends.append((error as? URLError)?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data)
+            }
+            resource.change { $0.breaksAfter = 900_000 }
+            session.downloadTask(with: try BothVersions.request(server, "/"), completionHandler: end).resume()
+            let first = await ends.count(reaches: 1)
+            let data = try #require(first.compactMap { $0 }.first)
+            resource.change { $0.breaksAfter = nil }
+            let task = session.downloadTask(withResumeData: data, completionHandler: end)
+            task.resume()
+            await ends.count(reaches: 2)
+            #expect(recorder.events.snapshot == ["metrics", "metrics"] && recorder.written.count == 0)
+            #expect(task.countOfBytesReceived == 3_000_000 && task.progress.fractionCompleted == 1)
+        }
+    }
+
     @Test func anAsynchronousCallerKeepsTheFile() async throws {
         let server = try LoopbackServer { request in request.path == "/empty" ? ServerResponse() : .text("hello") }
         defer { server.stop() }

@@ -3,10 +3,10 @@ import LoadingKitTransport
 
 /// The calls to the delegate of a download, and its resume data.
 extension TaskEngine {
-    func didResume(at offset: Int64, of expected: Int64) {
+    func didResume(at offset: Int64, of expected: Int64, informsDelegate: Bool) {
         task.receivedCount.store(offset, ordering: .relaxed)
         task.shared.withLock { $0.expectedToReceive = expected }
-        guard let delegates, let task = task as? URLSessionDownloadTask else { return }
+        guard informsDelegate, let delegates, let task = task as? URLSessionDownloadTask else { return }
         core.mailbox.post(for: task) { [session] in
             delegates.didResume(session, task, at: offset, expected: expected)
         }

@@ -45,6 +45,9 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
         pieces = PieceBuffer(pool)
     }
 
+    /// A completion handler takes the place of the delegate's methods for the download's data.
+    private var informsDelegate: Bool { if case .completion = recipient { false } else { true } }
+
     // MARK: Beginning
 
     func prepare(_ request: URLRequest, for engine: any SinkEngine) {
@@ -104,7 +107,7 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
             let answer = resuming.data.answer(response, from: resuming.offset)
             if case .rest(let size) = answer {
                 if !engine.keepsContentCodings(of: resuming.whole) { coding = resuming.data.coding }
-                engine.didResume(at: resuming.offset, of: size)
+                engine.didResume(at: resuming.offset, of: size, informsDelegate: informsDelegate)
                 return .proceed
             }
             spool?.body.startOver()
@@ -118,7 +121,9 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
         _ = pieces.take()
         if !beginsAnew, let body = spool?.body, body.hasBytes { body.startOver() }
         keepCoded(response, engine)
-        if beginsAnew { engine.didResume(at: 0, of: response.expectedContentLength) }
+        if beginsAnew {
+            engine.didResume(at: 0, of: response.expectedContentLength, informsDelegate: informsDelegate)
+        }
         beginsAnew = false
         return .proceed
     }
@@ -157,7 +162,7 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
 
     private func didWrite(_ count: Int64, _ engine: any SinkEngine) {
         guard let spool else { return }
-        if count > 0 { engine.didWrite(count, total: spool.body.count) }
+        if count > 0, informsDelegate { engine.didWrite(count, total: spool.body.count) }
         if !isBehind, engine.hold.contains(.behind) { engine.release(.behind) }
     }
 

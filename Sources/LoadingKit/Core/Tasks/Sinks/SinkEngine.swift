@@ -45,7 +45,7 @@ protocol SinkEngine: TaskRunner, Sendable {
 
     // The delegate of a download.
     /// The download has `offset` bytes of an earlier one.
-    func didResume(at offset: Int64, of expected: Int64)
+    func didResume(at offset: Int64, of expected: Int64, informsDelegate: Bool)
     func didWrite(_ count: Int64, total: Int64)
     /// The file is deleted when the delegate returns.
     func didFinish(at location: URL)
