@@ -43,4 +43,47 @@ import Testing
             #expect(await session.allTasks.isEmpty)
         }
     }
+
+    /// Cancels an upload before the loop has taken the decision that the upload becomes a download.
+    private final class Producing: TransferRecorder, @unchecked Sendable {  // constants
+        let produced = Recorder<Data?>()
+
+        override func urlSession(
+            _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+            completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+        ) {
+            let (isBusy, go) = (Signal(), Signal())
+            session.core.loop.execute {
+                isBusy.fire()
+                go.waitBlocking()
+            }
+            isBusy.waitBlocking()
+            completionHandler(disposition)
+            (dataTask as? URLSessionUploadTask)?.cancel { self.produced.append($0) }
+            go.fire()
+        }
+    }
+
+    /// There is none, as the upload is another task now.
+    @Test func anUploadsHandlerForResumeDataIsCalled() async throws {
+        let end = Signal()
+        let server = try LoopbackServer { _ in
+            .stream(.length(8)) { writer in
+                try writer.write("body")
+                try writer.wait(for: end)
+            }
+        }
+        defer {
+            end.fire()
+            server.stop()
+        }
+        try await withTimeout {
+            let recorder = Producing(disposition: .becomeDownload)
+            let session = makeSession(delegate: recorder)
+            defer { session.invalidateAndCancel() }
+            session.uploadTask(with: try BothVersions.request(server, "/", "POST"), from: Data("upload".utf8)).resume()
+            #expect(await recorder.produced.count(reaches: 1) == [nil])
+            #expect(await recorder.all().last == "complete -999")
+        }
+    }
 }

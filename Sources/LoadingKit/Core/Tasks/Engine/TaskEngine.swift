@@ -314,6 +314,8 @@ final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // conf
     ) {
         let old = task
         core.replace(old, by: successor)
+        // The former task has no end of its own at which its handlers would be called.
+        old.resumeDataHandlers?.produce(nil, in: core.mailbox)
         task = successor
         self.sink = sink
         core.mailbox.postEnd(of: successor) { [delegates, session] in
