@@ -63,6 +63,50 @@ import Testing
         return String(decoding: data, as: UTF8.self)
     }
 
+    /// Answers with the initializer that has run, and with the form of its request.
+    private final class ForTask: URLProtocol, @unchecked Sendable {  // set by its initializer
+        private var initializer = "request"
+
+        required convenience init(
+            task: URLSessionTask, cachedResponse: CachedURLResponse?, client: (any URLProtocolClient)?
+        ) {
+            let request = task.currentRequest ?? URLRequest(url: URL(fileURLWithPath: "/"))
+            self.init(request: request, cachedResponse: cachedResponse, client: client)
+            initializer = "task"
+        }
+
+        override class func canInit(with request: URLRequest) -> Bool { request.url?.scheme == "for-task" }
+
+        override class func canonicalRequest(for request: URLRequest) -> URLRequest {
+            var request = request
+            request.setValue("canonical", forHTTPHeaderField: "X-Form")
+            return request
+        }
+
+        override func load(_ load: LoadContext) async throws {
+            try await load.receive(
+                URLResponse(url: load.url, mimeType: nil, expectedContentLength: -1, textEncodingName: nil))
+            let forms = [request, load.request].map { $0.value(forHTTPHeaderField: "X-Form") ?? "own" }
+            try await load.receive(Data("\(initializer) \(forms.joined(separator: " "))".utf8))
+        }
+    }
+
+    private struct Changing: LoadInterceptor {
+        func load(_ load: LoadContext) async throws {
+            var request = load.request
+            request.setValue("1", forHTTPHeaderField: "X-Changed")
+            try await load.receive(load.next.load(request))
+        }
+    }
+
+    /// FoundationNetworking makes each handler with `init(task:cachedResponse:client:)`.
+    @Test(arguments: [false, true]) func aHandlerIsMadeForItsTask(isChanged: Bool) async throws {
+        let session = Self.session([ForTask.self]) { if isChanged { $0.interceptors = [Changing()] } }
+        defer { session.invalidateAndCancel() }
+        let text = try await Self.text(session, "for-task:x")
+        #expect(text == (isChanged ? "request" : "task") + " canonical canonical")
+    }
+
     private struct Forwarder: LoadInterceptor {
         func load(_ load: LoadContext) async throws { try await load.receive(load.next.load(load.request)) }
     }

@@ -302,13 +302,27 @@ package final class SessionCore: LiveSession, @unchecked Sendable {  // confined
             return type.makeLoad(request, resources)
         case .handler(let type):
             let canonical = type.canonicalRequest(for: withSessionFields(request, of: resources.task))
-            let handler = type.init(request: canonical, cachedResponse: stored(for: canonical), client: nil)
+            let handler = makeHandler(type, request, canonical, for: resources.task)
             return HandlerLoad(.handler(handler), canonical, resources)
         case .factory(let factory):
             let request = withSessionFields(request, of: resources.task)
             return HandlerLoad(.handler(factory.makeHandler(request)), request, resources)
         case .interceptor, .adapter: throw LoadFailure.noHandler(for: request)
         }
+    }
+
+    /// Makes a handler for the task, as on Apple's systems, unless an interceptor has changed the task's request.
+    private func makeHandler(
+        _ type: URLProtocolHandler.Type, _ request: URLRequest, _ canonical: URLRequest, for task: URLSessionTask
+    ) -> URLProtocolHandler {
+        guard task.currentRequest?.storage === request.storage else {
+            return type.init(request: canonical, cachedResponse: stored(for: canonical), client: nil)
+        }
+        task.shared.withLock { $0.handlersRequest = canonical }
+        defer { task.shared.withLock { $0.handlersRequest = nil } }
+        let handler = type.init(task: task, cachedResponse: stored(for: canonical), client: nil)
+        handler.replaceRequest(request, by: canonical)
+        return handler
     }
 
     private func adapt(

@@ -23,6 +23,8 @@ extension URLSessionTask {
         /// Nil where it is the original request's URL.
         var firstURL: URL?
         var currentRequest: URLRequest?
+        /// The request in its handler's standard form, while the handler is being made.
+        var handlersRequest: URLRequest?
         var response: URLResponse?
         var error: (any Error)?
         var delegate: (any URLSessionTaskDelegate)?

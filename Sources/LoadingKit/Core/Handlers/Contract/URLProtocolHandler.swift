@@ -59,13 +59,21 @@ open class URLProtocolHandler: NSObject, @unchecked Sendable {  // `state` is gu
         state = Guarded(State(client: client))
     }
 
-    /// Makes a handler for a task's current request.
+    /// Makes a handler for a task's current request. The session calls this initializer, and
+    /// ``init(request:cachedResponse:client:)`` for a request that an interceptor has changed.
     public required convenience init(
         task: URLSessionTask, cachedResponse: CachedURLResponse?, client: (any URLProtocolClient)?
     ) {
-        let request = task.currentRequest ?? task.originalRequest ?? URLRequest(url: URL(fileURLWithPath: "/"))
+        let request =
+            task.shared.withLock { $0.handlersRequest } ?? task.currentRequest ?? task.originalRequest
+            ?? URLRequest(url: URL(fileURLWithPath: "/"))
         self.init(request: request, cachedResponse: cachedResponse, client: client)
         self.task = task
+    }
+
+    /// Replaces the task's own request, which a subclass's initializer may have taken, by its standard form.
+    func replaceRequest(_ own: URLRequest, by canonical: URLRequest) {
+        if request.storage === own.storage { request = canonical }
     }
 
     /// Whether this class can load the request. The base class can load none.
