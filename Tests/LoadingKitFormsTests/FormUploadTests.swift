@@ -182,33 +182,37 @@ import Testing
         }
     }
 
-    /// The second connection of each is answered.
-    @Test func aLostConnectionIsTriedAgainWhereThatDoesNoHarm() async throws {
-        let file = try Folder().sparse("f", size: 10)
-        _ = file
-        let folder = try Folder()
-        let content = try folder.write(Data("content".utf8), to: "f.txt")
-        var form = MultipartForm()
-        form.append("file", file: content)
-        for (method, key, times) in [("PUT", nil, 2), ("POST", "k", 2), ("POST", nil, 1)] as [(String, String?, Int)] {
-            let server = try LoopbackServer { request in
-                if request.connection == 0 { try request.exchange.closeAbruptly() }
-                return .text("\(request.bodyText.contains("content"))")
-            }
-            defer { server.stop() }
-            let session = makeSession()
-            defer { session.invalidateAndCancel() }
-            var request = try request(server.url(), method)
-            if let key { request.setValue(key, forHTTPHeaderField: "Idempotency-Key") }
-            if times == 2 {
-                let (data, _) = try await session.upload(for: request, form: form)
-                #expect(String(decoding: data, as: UTF8.self) == "true")
-            } else {
-                let error = await #expect(throws: URLError.self) { try await session.upload(for: request, form: form) }
-                #expect(error?.code == .networkConnectionLost)
-            }
-            #expect(server.requests.count == times)
+    /// The rules of other bodies: a request on a connection that is new is not sent again. The second connection is
+    /// answered.
+    @Test(
+        arguments: [("PUT", nil, true), ("POST", "k", true), ("PUT", nil, false), ("POST", nil, false)]
+            as [(String, String?, Bool)])
+    func aLostConnectionIsTriedAgainWhereThatDoesNoHarm(
+        _ method: String, _ key: String?, hasServed: Bool
+    ) async throws {
+        let server = try LoopbackServer { request in
+            if request.connection == 0, request.method != "GET" { try request.exchange.closeAbruptly() }
+            return .text("\(request.bodyText.contains("content"))")
         }
+        defer { server.stop() }
+        let folder = try Folder()
+        var form = MultipartForm()
+        form.append("file", file: try folder.write(Data("content".utf8), to: "f.txt"))
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.retriesUnansweredRequests = false
+        let session = URLSession(configuration: configuration)
+        defer { session.invalidateAndCancel() }
+        if hasServed { _ = try await session.data(from: url(server.url())) }
+        var request = try request(server.url(), method)
+        if let key { request.setValue(key, forHTTPHeaderField: "Idempotency-Key") }
+        if hasServed {
+            let (data, _) = try await session.upload(for: request, form: form)
+            #expect(String(decoding: data, as: UTF8.self) == "true")
+        } else {
+            let error = await #expect(throws: URLError.self) { try await session.upload(for: request, form: form) }
+            #expect(error?.code == .networkConnectionLost)
+        }
+        #expect(server.requests.snapshot.count { $0.method == method } == (hasServed ? 2 : 1))
     }
 
     /// A server that closes an idle connection has most likely not looked at the request.
@@ -232,6 +236,31 @@ import Testing
         } else {
             await #expect(throws: URLError.self) { try await session.upload(for: request(server.url()), form: form) }
         }
+    }
+
+    /// Both servers have sent something since the request, and may have acted upon it: over HTTP/2 a WINDOW_UPDATE.
+    @Test(arguments: [false, true]) func aPostThatTheServerHasHeardOfIsSentOnce(isHTTP2: Bool) async throws {
+        var options = LoopbackServer.Options()
+        options.speaksHTTP2 = isHTTP2
+        if !isHTTP2 { options.interimResponses = { $0.method == "POST" ? [.init(103)] : [] } }
+        let server = try LoopbackServer(options) { request in
+            if request.method == "POST" { try request.exchange.closeAbruptly() }
+            return .text("served")
+        }
+        defer { server.stop() }
+        let folder = try Folder()
+        var form = MultipartForm()
+        form.append("file", file: try folder.sparse("f.bin", size: 1_000_000))
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.assumesCleartextHTTP2 = isHTTP2
+        let session = URLSession(configuration: configuration)
+        defer { session.invalidateAndCancel() }
+        _ = try await session.data(from: url(server.url()))
+        let error = await #expect(throws: URLError.self) {
+            try await session.upload(for: request(server.url()), form: form)
+        }
+        #expect(error?.code == .networkConnectionLost)
+        #expect(server.requests.snapshot.map(\.method) == ["GET", "POST"])
     }
 
     /// A sequence without pieces does not outlive the upload that waits for it.

@@ -124,9 +124,9 @@ extension URLSession {
     ///     let (data, response) = try await session.upload(for: request, from: answer.chunks)
     ///
     /// While the server is slower than the sequence, the sequence waits; see ``URLRequest/bodyStream(of:)``. The
-    /// sequence is iterated once: where a body of which something was read has to be sent again, after a redirect or a
-    /// challenge, the delegate's `needNewBodyStream` supplies it, and otherwise the upload fails with
-    /// `URLError.requestBodyStreamExhausted`.
+    /// sequence is iterated once: where a body of which something was read has to be sent again, after a redirect, a
+    /// challenge or the loss of a connection, the delegate's `needNewBodyStream` supplies it. Otherwise the upload
+    /// fails: with `URLError.requestBodyStreamExhausted`, or with the connection's error.
     ///
     /// Cancelling the calling task cancels the load, which then throws `URLError.cancelled`.
     /// - Parameters:

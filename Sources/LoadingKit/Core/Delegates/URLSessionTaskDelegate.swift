@@ -51,7 +51,9 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge
     ) async -> (URLSession.AuthChallengeDisposition, URLCredential?)
 
-    /// The request's body must be sent again, and was a stream. Answer with a new stream, or nil to fail the task.
+    /// The request's body must be sent again, and was a stream: after a redirect or a challenge, or because the
+    /// connection was lost and the request may be sent again (<doc:LifeOfARequest>). Answer with a new stream, or nil
+    /// to fail the task.
     func urlSession(
         _ session: URLSession, task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void)

@@ -151,8 +151,9 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
     /// Whether a request that is not idempotent, such as a POST, is sent once more where the connection was closed
     /// before any byte of a response. Default true, as in other clients.
     ///
-    /// This applies only to requests whose body can be sent again, and only where the connection has carried another
-    /// request before. Most likely the server has closed such a connection as idle, while the request was in transit.
+    /// This applies only to requests whose body can be sent again: data, a file, or a stream in place of which the
+    /// delegate gives another (`needNewBodyStream`). It applies only where the connection has carried another request
+    /// before. Most likely the server has closed such a connection as idle, while the request was in transit.
     /// An HTTP/2 server that has sent anything since the request, or that no longer answers PINGs, has not: the request
     /// fails with `networkConnectionLost`. Requests with idempotent methods, and those with an `Idempotency-Key` field,
     /// are always sent again.

@@ -1,6 +1,5 @@
 import Foundation
 import LoadingKit
-import Synchronization
 
 /// Supplies a form's body again where it has to be sent again. All other calls go to the program's delegate for the
 /// load, or otherwise to the session's.
@@ -8,15 +7,11 @@ final class FormTaskDelegate: NSObject, URLSessionTaskDelegate {
     private let body: MultipartBody
     private let failure: FormFailure
     private let own: (any URLSessionTaskDelegate)?
-    private let last = Mutex<URLSessionTaskTransactionMetrics?>(nil)
 
     /// - Parameter own: the program's delegate for the load. Methods that it lacks are called on the session's.
     init(_ body: MultipartBody, _ failure: FormFailure, next own: (any URLSessionTaskDelegate)?) {
         (self.body, self.failure, self.own) = (body, failure, own)
     }
-
-    /// The last transaction of the task, after its end.
-    var transaction: URLSessionTaskTransactionMetrics? { last.withLock { $0 } }
 
     private func next(_ session: URLSession) -> (any URLSessionTaskDelegate)? {
         own ?? (session.delegate as? any URLSessionTaskDelegate)
@@ -26,11 +21,6 @@ final class FormTaskDelegate: NSObject, URLSessionTaskDelegate {
         _ session: URLSession, task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
     ) { completionHandler(body.makeStream(failure)) }
-
-    func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
-        last.withLock { $0 = metrics.transactionMetrics.last }
-        next(session)?.urlSession(session, task: task, didFinishCollecting: metrics)
-    }
 
     // MARK: Forwarded calls
 
@@ -81,6 +71,10 @@ final class FormTaskDelegate: NSObject, URLSessionTaskDelegate {
         next(session)?.urlSession(
             session, task: task, didSendBodyData: bytesSent, totalBytesSent: totalBytesSent,
             totalBytesExpectedToSend: totalBytesExpectedToSend)
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
+        next(session)?.urlSession(session, task: task, didFinishCollecting: metrics)
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {

@@ -24,7 +24,9 @@ extension HTTPExchange {
             refuseExpectation()
             return sendAgain(.expectationRefused, after: head, stream)
         }
-        if head.status == 408, stream.isExclusive, transaction.timings.isReusedConnection, mayReplay(.unknown) {
+        if head.status == 408, stream.isExclusive, transaction.timings.isReusedConnection, body.isReplayable,
+            mayReplay(.unknown)
+        {
             replays.count(.unknown)
             return sendAgain(.notProcessed, after: head, stream)
         }
@@ -113,10 +115,7 @@ extension HTTPExchange {
             waiting.lose(failure.error)
             state = .challenged(waiting)
         } else if mayReplay(failure) {
-            if transaction.timings.requestHeaderBytesSent > 0 { endTransaction() }
-            note(.retried(failure.processing == .notSent ? .notProcessed : .connectionLost), "\(failure.error)")
-            replays.count(failure.processing)
-            submit(needsFreshConnection: !failure.isBehind)
+            replay(after: failure)
         } else {
             fail(failure.error)
         }

@@ -37,16 +37,40 @@ extension HTTPExchange {
         RequestMethod.isIdempotent(method) || transaction.fields.contains(name: "Idempotency-Key")
     }
 
-    /// Whether the request may be sent again (RFC 9110 §9.2.2): if it never reached the server, or if it is idempotent.
-    /// Another request is sent again once if its connection had been used before: a server that closes an idle
-    /// connection has most likely not read it (RFC 9112 §9.3.1 leaves this to the client).
+    /// Whether the request may be sent again, if its body can be (RFC 9110 §9.2.2): if it never reached the server, or
+    /// if it is idempotent. Another request is sent again once if its connection had been used before: a server that
+    /// closes an idle connection has most likely not read it (RFC 9112 §9.3.1 leaves this to the client).
     func mayReplay(_ failure: StreamFailure) -> Bool { !failure.isRefusal && mayReplay(failure.processing) }
 
     func mayReplay(_ processing: StreamFailure.Processing) -> Bool {
-        guard body.isReplayable, transaction.response == nil else { return false }
+        guard transaction.response == nil else { return false }
         return replays.allows(
             processing, isIdempotent: isIdempotent,
             maySendUnsafe: transaction.timings.isReusedConnection && session.settings.retriesUnansweredRequests)
+    }
+
+    /// Sends the request again. If the connection had read the body's stream, the delegate has to give another one
+    /// first: without it, the load fails.
+    func replay(after failure: StreamFailure) {
+        guard !body.isReplayable, let receiver else { return submitAgain(after: failure) }
+        state = .renewingBody
+        // The load waits for the program, not for the server.
+        receiver.queueStateDidChange(isQueued: true)
+        receiver.requestNewBodyStream { [weak self] stream in
+            guard let self, case .renewingBody = state else { return }
+            self.receiver?.queueStateDidChange(isQueued: false)
+            guard let stream else { return fail(failure.error) }
+            content.abandon()
+            content = content.with(stream)
+            submitAgain(after: failure)
+        }
+    }
+
+    private func submitAgain(after failure: StreamFailure) {
+        if transaction.timings.requestHeaderBytesSent > 0 { endTransaction() }
+        note(.retried(failure.processing == .notSent ? .notProcessed : .connectionLost), "\(failure.error)")
+        replays.count(failure.processing)
+        submit(needsFreshConnection: !failure.isBehind)
     }
 }
 

@@ -22,8 +22,8 @@ import LoadingKitTransport
 ///
 /// A state in which there is nothing to wait for is left at once. The exchange returns to `active` from `redirecting`
 /// and `challenged` when the response is delivered, and from `restarting` when the connection carries the request
-/// again. `ended`: the response is complete, and the receiver has not taken all of it. Every state can change to
-/// `over`.
+/// again. `renewingBody` comes between `active` and the next sending if a lost connection had read the body's stream.
+/// `ended`: the response is complete, and the receiver has not taken all of it. Every state can change to `over`.
 final class HTTPExchange: LoopHandler, QueuedLoad, @unchecked Sendable {  // confined to `loop`
     enum State {
         case new
@@ -42,6 +42,8 @@ final class HTTPExchange: LoopHandler, QueuedLoad, @unchecked Sendable {  // con
         indirect case challenged(ChallengingResponse)
         /// The request is sent again when the stream's connection has read the rest of the response.
         case restarting(any HTTPStream)
+        /// The connection was lost. The request is sent again when the delegate has given another stream for its body.
+        case renewingBody
         /// The response is complete, but its receiver has not taken all of it yet.
         case ended
         case over
@@ -187,7 +189,9 @@ final class HTTPExchange: LoopHandler, QueuedLoad, @unchecked Sendable {  // con
         switch state {
         case .gettingCookies: submit(needsFreshConnection: false)
         case .challenged: restart()
-        case .new, .findingRoute, .authorizing, .queued, .active, .redirecting, .restarting, .ended, .over: break
+        case .new, .findingRoute, .authorizing, .queued, .active, .redirecting, .restarting, .renewingBody, .ended,
+            .over:
+            break
         }
     }
 
@@ -205,7 +209,7 @@ final class HTTPExchange: LoopHandler, QueuedLoad, @unchecked Sendable {  // con
         case .active(let stream), .redirecting(let stream, _), .restarting(let stream): stream.abandon(number)
         case .challenged(let waiting): waiting.stream?.abandon(number)
         case .findingRoute: session.proxies.withdraw(number)
-        case .new, .gettingCookies, .authorizing, .ended, .over: break
+        case .new, .gettingCookies, .authorizing, .renewingBody, .ended, .over: break
         }
     }
 
@@ -216,7 +220,8 @@ final class HTTPExchange: LoopHandler, QueuedLoad, @unchecked Sendable {  // con
         switch state {
         case .ended: finish()
         case .active(let stream): stream.exchangeDidBecomeReady(number)
-        case .new, .findingRoute, .gettingCookies, .authorizing, .queued, .redirecting, .challenged, .restarting, .over:
+        case .new, .findingRoute, .gettingCookies, .authorizing, .queued, .redirecting, .challenged, .restarting,
+            .renewingBody, .over:
             break
         }
     }

@@ -28,7 +28,7 @@ package protocol LoadReceiver: ChallengeReceiver {
     func redirect(
         to request: URLRequest, refusal: LoadFailure?, response: URLResponse,
         decide: @escaping (_ follows: Bool) -> Void)
-    /// Requests a new body stream, because bytes of the present one were already read.
+    /// Requests a new body stream, because bytes of the present one were already read. Nil: there is none.
     func requestNewBodyStream(_ give: @escaping (InputStream?) -> Void)
     /// Requests a body stream that begins at byte `offset` of the body, because an upload resumes there.
     func requestNewBodyStream(from offset: Int64, _ give: @escaping (InputStream?) -> Void)

@@ -9,6 +9,8 @@ protocol ForwardingLoad: AnyObject, Sendable {
     func makeLoad(_ request: URLRequest) throws -> (any LoopHandler)?
     /// The URL of the task's request.
     var currentURL: URL? { get }
+    /// The stream that is the body of this load's request.
+    var bodyStream: InputStream? { get }
     /// The number of the request body's bytes that the forwarded loads have sent.
     var forwardedBytesSent: Int64 { get set }
     /// The forwarded loads that have not ended.
@@ -61,6 +63,8 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
 
     private let outer: any ForwardingLoad
     private let returnsRedirects: Bool
+    /// Whether the handler has replaced the body's stream, which the delegate does not know: it can give no other.
+    private var hasOwnStream = false
     private var source = Source.new
     private var destination = Destination.none
     private let feed: BodyFeed
@@ -111,6 +115,7 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
             }
             source = .loading(handler)
             destination = .head(continuation)
+            hasOwnStream = request.httpBodyStream !== outer.bodyStream
             outer.forwarded.append(self)
             // The closures hold this object until the feed's end, which comes when the load ends, or its reader is
             // released. A weak reference would cost each load a side table.
@@ -311,6 +316,7 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
     }
 
     func requestNewBodyStream(_ give: @escaping (InputStream?) -> Void) {
+        if hasOwnStream { return give(nil) }
         let give = LoopTransfer(give)
         outer.withReceiver { $0.requestNewBodyStream(give.value) }
     }

@@ -87,6 +87,8 @@ final class HandlerLoad: LoopHandler, @unchecked Sendable {  // confined to `loo
         starter = HandlerStarter(program, on: loop)
     }
 
+    var bodyStream: InputStream? { request.httpBodyStream }
+
     // MARK: From the receiver, on the loop
 
     func begin(_ receiver: any LoadReceiver) {
