@@ -84,6 +84,16 @@ func verifyReplies(
         verifyReplies("220 a\r\n", [.error(.lineTooLong(limit: 0))], limits: limits)
     }
 
+    @Test func emptyLinesBeforeAReplyAreCounted() {
+        let most = String(repeating: "\r\n", count: 1_000)
+        verifyReplies(most + "220 a\r\n", [reply(220, "a")])
+        verifyReplies(most + "\r\n", [.error(.tooManyLines(limit: 1_000))])
+        var limits = FTPLimits()
+        limits.replyLines = 2
+        verifyReplies("\r\n\n220 a\r\n\n\r\n226 b\r\n", [reply(220, "a"), reply(226, "b")], limits: limits)
+        verifyReplies("220 a\r\n\n\n\n226 b\r\n", [reply(220, "a"), .error(.tooManyLines(limit: 2))], limits: limits)
+    }
+
     @Test func whatFollowsAReplyInTheSameBytes() throws {
         var parser = FTPReplyParser()
         let replies = try Array("150 a\r\n000 x\r\n226 b\r\n".utf8).withUnsafeBytes { try parser.receive($0) }

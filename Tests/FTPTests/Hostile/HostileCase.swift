@@ -54,6 +54,7 @@ struct HostileCase: Sendable, CustomStringConvertible {
         HostileCase("an endless reply", at: "PASS", .endless("230-x\r\n"), .fails(.dataLengthExceedsMaximum)),
         HostileCase(
             "preliminary replies without end", at: "SIZE", .endless("120 wait\r\n"), .fails(.dataLengthExceedsMaximum)),
+        HostileCase("empty lines without end", at: "USER", .endless("\r\n"), .fails(.dataLengthExceedsMaximum)),
         HostileCase("each reply's bytes come alone", at: "greeting", .byteByByte, .loads),
         HostileCase("a reply has NUL in it", at: "USER", .reply("331 pass\u{0}word?\r\n"), .loads),
         HostileCase("bare line feeds", at: "USER", .reply("331-pass\n331 word?\n"), .loads),

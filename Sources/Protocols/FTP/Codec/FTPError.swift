@@ -5,7 +5,7 @@ public enum FTPError: Error, Sendable, Hashable {
     /// A line of a reply is longer than ``FTPLimits/lineLength``, or a line of a listing than
     /// ``FTPLimits/listingLineLength``.
     case lineTooLong(limit: Int)
-    /// A reply has more lines than ``FTPLimits/replyLines``.
+    /// A reply has more lines than ``FTPLimits/replyLines``, or more empty lines before it.
     case tooManyLines(limit: Int)
     /// A reply is longer than ``FTPLimits/replyLength``.
     case replyTooLong(limit: Int)

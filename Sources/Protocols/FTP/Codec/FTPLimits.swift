@@ -3,7 +3,8 @@ public struct FTPLimits: Sendable, Hashable {
     /// The maximum number of bytes in a reply's line, without the line end. Default 8,192: longer than any path that a
     /// server can name.
     public var lineLength = 8_192
-    /// The maximum number of lines in a reply. Default 1,000: enough for a welcome message of many pages.
+    /// The maximum number of lines in a reply, and of empty lines before it. Default 1,000: enough for a welcome
+    /// message of many pages.
     public var replyLines = 1_000
     /// The maximum number of bytes in a reply, without the line ends. Default 65,536.
     public var replyLength = 65_536

@@ -9,6 +9,8 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
     /// The number of seconds for which an idle connection is kept. Servers usually close idle connections after one
     /// minute or more.
     private static let idleTimeout = 55.0
+    /// The number of reads in a row before the loop's other connections have their turn.
+    private static let readsInARow = 16
 
     let id: FTPConnectionPool.ConnectionID
     let key: FTPConnectionKey
@@ -175,6 +177,7 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
 
     /// Reads the server's replies and performs the resulting actions, until the load holds an event back.
     func receive() {
+        var reads = 0
         attempt {
             while load?.held == nil, let stream = control.stream {
                 if let reply = replies.popFirst() {
@@ -188,6 +191,10 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
                     continue
                 }
                 if let failure = parser.failure { throw failure }
+                guard reads < Self.readsInARow else {
+                    return session.loop.executeLater { [weak self] in self?.receive() }
+                }
+                reads += 1
                 let space = session.loop.scratch
                 switch stream.read(into: space) {
                 case .bytes(let count):

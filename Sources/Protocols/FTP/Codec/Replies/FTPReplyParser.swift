@@ -22,6 +22,8 @@ public struct FTPReplyParser: Sendable {
     private var state = State.betweenReplies
     /// The bytes of the current line received so far.
     private var line: [UInt8] = []
+    /// The number of empty lines since the last reply.
+    private var emptyLines = 0
 
     /// A parser for one connection.
     public init(limits: FTPLimits = FTPLimits()) { self.limits = limits }
@@ -44,7 +46,10 @@ public struct FTPReplyParser: Sendable {
                 try append(rest[..<end])
                 rest = rest[(end + 1)...]
                 if line.last == ASCII.carriageReturn { line.removeLast() }
-                if let reply = try endLine() { replies.append(reply) }
+                if let reply = try endLine() {
+                    replies.append(reply)
+                    emptyLines = 0
+                }
                 line.removeAll(keepingCapacity: true)
             }
             try append(rest)
@@ -67,7 +72,11 @@ public struct FTPReplyParser: Sendable {
         switch state {
         case .betweenReplies:
             // Some servers end a reply with an empty line.
-            if line.isEmpty { return nil }
+            if line.isEmpty {
+                emptyLines += 1
+                try check(lines: emptyLines, length: 0)
+                return nil
+            }
             guard let start = LineStart(line) else { throw .malformedReply(line) }
             try check(lines: 1, length: start.text.count)
             guard start.isContinued else { return FTPReply(code: start.code, lines: [start.text]) }
