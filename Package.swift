@@ -258,7 +258,7 @@ let package = Package(
         plugin(
             "LoadingKitTelemetry", at: "Telemetry",
             [
-                "LoadingKitForms",
+                "LoadingKitForms", "LoadingKitPrimitives",
                 .product(
                     name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["Telemetry"])),
                 .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Telemetry"])),

@@ -15,16 +15,6 @@ public enum FormPairs {
         pairs.map { "\(encoded($0.name))=\(encoded($0.value))" }.joined(separator: "&")
     }
 
-    /// The same pairs, in which the values of secret names are replaced, and all else is unchanged.
-    public static func hidden(_ pairs: String, by placeholder: String, _ isSecret: (String) -> Bool) -> String {
-        pairs.split(separator: "&", omittingEmptySubsequences: false).map { pair in
-            guard let equals = pair.firstIndex(of: "="), isSecret(decoded(Array(pair[..<equals].utf8)[...])) else {
-                return String(pair)
-            }
-            return "\(pair[...equals])\(placeholder)"
-        }.joined(separator: "&")
-    }
-
     private static func decoded(_ bytes: ArraySlice<UInt8>) -> String {
         String(decoding: PercentCoding.decoded(bytes, isForm: true), as: UTF8.self)
     }

@@ -22,8 +22,8 @@
             "CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE",
         ]
         /// Names in queries and fragments whose values are `REDACTED` in `url.full`. They are compared regardless of
-        /// case, `-` and `_`. Default: `SecretNames.queryItems` of LoadingKitForms. User and password are always
-        /// redacted.
+        /// case, `-` and `_`. Of a name such as `user[password]` each part is compared, too. Default:
+        /// `SecretNames.queryItems` of LoadingKitForms. User and password are always redacted.
         public var secretNames: Set<String> = SecretNames.queryItems
         /// The number of servers (name and port) that metrics distinguish. Further servers are `_OTHER` with port 0.
         /// Default 1,000.

@@ -14,6 +14,13 @@ import Testing
         ),
         ("https://a.test/x?%74oken=s3", "https://a.test/x?%74oken=(redacted)"),
         ("https://a.test/x?token", "https://a.test/x?token"),
+        ("/x?user[password]=s3&user%5Btoken%5D=s3", "/x?user[password]=(redacted)&user%5Btoken%5D=(redacted)"),
+        ("/x?a.pwd=s3&passwords[]=1", "/x?a.pwd=(redacted)&passwords[]=1"),
+        ("/x?a=1;token=s3;s3&b=2;c", "/x?a=1;token=(redacted)&b=2;c"), ("/x?token;a=1&=2", "/x?token;a=1&=2"),
+        // Separators that form one character with what is beside them.
+        ("/x?a=x\u{600}&password=s3", "/x?a=x\u{600}&password=(redacted)"),
+        ("/x?password=\u{301}s3", "/x?password=(redacted)"), ("/\u{600}?password=s3", "/\u{600}?password=(redacted)"),
+        ("//user:s3@\u{301}a.test/", "//(redacted)@\u{301}a.test/"),
         ("https://a.test/x?token=", "https://a.test/x?token=(redacted)"),
         ("https://user:s3@a.test/x@y", "https://(redacted)@a.test/x@y"),
         ("/relative?secret=s3", "/relative?secret=(redacted)"), ("//user:s3@a.test/x", "//(redacted)@a.test/x"),
@@ -48,6 +55,11 @@ import Testing
         #expect(HARRedaction.standard.redact(field: name, value: value) == expected)
     }
 
+    private static func part(_ name: String, _ content: String, type: String? = nil) -> String {
+        let field = type.map { "Content-Type: \($0)\r\n" } ?? ""
+        return "--q\r\nContent-Disposition: form-data; name=\"\(name)\"\r\n\(field)\r\n\(content)\r\n--q--\r\n"
+    }
+
     static let bodies: [(String?, String, String)] = [
         ("application/json", #"{ "user":"ann", "password" : "s3" }"#, #"{ "user":"ann", "password" : "(redacted)" }"#),
         (
@@ -70,6 +82,11 @@ import Testing
             "application/x-www-form-urlencoded", "grant=x&client_secret=s3&code=1",
             "grant=x&client_secret=(redacted)&code=1"
         ),
+        (
+            "application/x-www-form-urlencoded", "user[name]=ann&user[password]=s3&a=x\u{600}&pwd=\u{301}s3",
+            "user[name]=ann&user[password]=(redacted)&a=x\u{600}&pwd=(redacted)"
+        ),
+        ("application/json", #"{"db.password":"s3","passwords":1}"#, #"{"db.password":"(redacted)","passwords":1}"#),
         ("text/plain", "token=s3", "token=s3"),
         (
             "multipart/form-data; boundary=q",
@@ -79,6 +96,15 @@ import Testing
                 + "Content-Disposition: form-data; name=\"x\"\r\n\r\n1\r\n--q--\r\n"
         ),
         ("multipart/form-data; boundary=q", "--q", "--q"),
+        ("multipart/form-data; boundary=q", part("user[password]", "s3"), part("user[password]", "(redacted)")),
+        (
+            "multipart/form-data; boundary=q", part("x", #"{"token":"s3"}"#, type: "application/json"),
+            part("x", #"{"token":"(redacted)"}"#, type: "application/json")
+        ),
+        (
+            "multipart/form-data; boundary=q", part("x", "a=1&pwd=s3", type: "application/x-www-form-urlencoded"),
+            part("x", "a=1&pwd=(redacted)", type: "application/x-www-form-urlencoded")
+        ),
     ]
 
     @Test(arguments: bodies) func body(_ type: String?, _ text: String, _ expected: String) {
@@ -117,6 +143,16 @@ import Testing
             let redacted = HARRedaction.standard.redact(body: Data(text.prefix(end)), contentType: "application/json")
             #expect(!String(decoding: redacted, as: UTF8.self).contains("hunt"))
         }
+    }
+
+    /// Parts beyond the first thousand are not parsed, and not shown.
+    @Test(arguments: [1_000, 1_001]) func aFormOfManyParts(_ count: Int) {
+        let one = "--q\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nvalue\r\n"
+        let thousand = String(repeating: one, count: 1_000)
+        let body = count == 1_000 ? thousand + "--q--\r\n" : thousand + Self.part("password", "s3")
+        let redacted = HARRedaction.standard.redact(
+            body: Data(body.utf8), contentType: "multipart/form-data; boundary=q")
+        #expect(String(decoding: redacted, as: UTF8.self) == (count == 1_000 ? body : thousand + "--q(redacted)"))
     }
 
     @Test func namesCanBeChanged() {

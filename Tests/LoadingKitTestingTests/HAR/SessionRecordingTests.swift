@@ -193,7 +193,7 @@ import Testing
                     "Authorization": "Bearer s3cret", "Proxy-Authorization": "Basic s3cret", "Cookie": "a=s3cret",
                     "X-Api-Key": "s3cret", "Referer": "http://bob:s3cret@h/?token=s3cret",
                     "Content-Type": "application/x-www-form-urlencoded", "X-Own": "s3cret",
-                ], body: "user=ann&password=s3cret&own-name=s3cret"))
+                ], body: "user=ann&password=s3cret&own-name=s3cret&user[token]=s3cret"))
         // The cookie of this response is sent with the request after it.
         _ = try await session.data(from: url(server.url("/set")))
         var multipart = request(server.url("/parts"), method: "POST")
@@ -207,6 +207,8 @@ import Testing
             with: url(server.url("/socket?token=s3cret").replacingOccurrences(of: "http", with: "ws")))
         socket.resume()
         try await socket.send(.string("{\"token\":\"s3cret\"}"))
+        _ = try await socket.receive()
+        try await socket.send(.data(Data("{\"token\":\"s3cret\"}".utf8)))
         _ = try await socket.receive()
         socket.cancel(with: .normalClosure, reason: nil)
         await session.finishTasks()
@@ -237,7 +239,12 @@ import Testing
         let log = try log()
         // A request on a connection that was lost is sent again.
         #expect(log.entries.count == 8, "\(lines(log))")
-        #expect(log.entries.last?.others["_webSocketMessages"]?[0]?["data"]?.string?.contains("token") == true)
+        let messages = log.entries.last?.others["_webSocketMessages"]?.array ?? []
+        #expect(messages.map { $0["opcode"] } == [1, 1, 2, 2])
+        #expect(messages.first?["data"]?.string?.contains("token") == true)
+        let binary = messages.dropFirst(2).compactMap { $0["data"]?.string.flatMap { Data(base64Encoded: $0) } }
+        let value = areRedacted ? "(redacted)" : "s3cret"
+        #expect(binary == Array(repeating: Data("{\"token\":\"\(value)\"}".utf8), count: 2))
     }
 
     // MARK: The file

@@ -81,7 +81,7 @@ package struct EntryMaker {
                 let (opcode, data): (JSONValue, String) =
                     switch note.message {
                     case .string(let text): (1, String(decoding: redactor.body(Array(text.utf8), nil), as: UTF8.self))
-                    case .data(let data): (2, data.base64EncodedString())
+                    case .data(let data): (2, Data(redactor.body(Array(data), nil)).base64EncodedString())
                     }
                 return [
                     "type": note.isSent ? "send" : "receive", "opcode": opcode, "data": .string(data),

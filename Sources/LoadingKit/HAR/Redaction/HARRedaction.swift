@@ -6,8 +6,8 @@ import Foundation
 /// replayed.
 ///
 /// Names of query items and of fields in bodies are compared regardless of case, `-` and `_`: `accessToken` equals
-/// `access_token`. User and password in a URL are always redacted. Other kinds of bodies, such as plain text, are not
-/// changed.
+/// `access_token`. Of a name such as `user[password]` each part is compared, too. User and password in a URL are always
+/// redacted. Other kinds of bodies, such as plain text, are not changed.
 public struct HARRedaction: Sendable, Hashable {
     /// The replacement of a value in a recording: `(redacted)`.
     public static let marker = "(redacted)"
@@ -52,8 +52,8 @@ public struct HARRedaction: Sendable, Hashable {
     /// The same redaction without these names of query items and of fields in bodies.
     public func keeping(names: String...) -> HARRedaction {
         var redaction = self
-        let kept = Set(names.map(Redactor.key))
-        redaction.names = redaction.names.filter { !kept.contains(Redactor.key($0)) }
+        let kept = Set(names.map(SecretNameSet.key))
+        redaction.names = redaction.names.filter { !kept.contains(SecretNameSet.key($0)) }
         return redaction
     }
 

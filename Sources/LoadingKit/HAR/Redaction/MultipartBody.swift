@@ -15,12 +15,14 @@ public struct MultipartBody {
         public var content: Range<Int>
     }
 
-    /// The largest number of parts that are parsed; the bytes after them belong to the last one's content.
+    /// The largest number of parts that are parsed.
     private static let maximumParts = 1_000
 
     let bytes: [UInt8]
     /// The parts, in their order.
     public let parts: [Part]
+    /// The position of further parts, which are not parsed; nil where there are none.
+    let furtherParts: Int?
 
     /// Nil where the type is not `multipart/form-data`, or has no boundary.
     public init?(_ bytes: [UInt8], contentType: String?) {
@@ -28,18 +30,19 @@ public struct MultipartBody {
             let boundary = Self.parameter("boundary", of: contentType), !boundary.isEmpty
         else { return nil }
         self.bytes = bytes
-        parts = Self.parts(of: bytes, delimiter: Array("--\(boundary)".utf8))
+        (parts, furtherParts) = Self.parts(of: bytes, delimiter: Array("--\(boundary)".utf8))
     }
 
     /// A part's content as UTF-8, with a replacement character for bytes that are none.
     public func text(of part: Part) -> String { String(decoding: bytes[part.content], as: UTF8.self) }
 
-    private static func parts(of bytes: [UInt8], delimiter: [UInt8]) -> [Part] {
+    private static func parts(of bytes: [UInt8], delimiter: [UInt8]) -> ([Part], Int?) {
         var parts: [Part] = []
-        guard var start = find(delimiter, in: bytes, from: 0) else { return [] }
-        while parts.count < maximumParts {
+        guard var start = find(delimiter, in: bytes, from: 0) else { return ([], nil) }
+        while true {
             let headStart = start + delimiter.count
             if bytes[headStart...].starts(with: [0x2D, 0x2D]) { break }
+            guard parts.count < maximumParts else { return (parts, headStart) }
             guard let headEnd = find([0x0D, 0x0A, 0x0D, 0x0A], in: bytes, from: headStart) else { break }
             let contentStart = headEnd + 4
             let next = find([0x0D, 0x0A] + delimiter, in: bytes, from: contentStart)
@@ -48,7 +51,7 @@ public struct MultipartBody {
             guard let next else { break }
             start = next + 2
         }
-        return parts
+        return (parts, nil)
     }
 
     private static func part(_ head: String, content: Range<Int>) -> Part {

@@ -10,30 +10,24 @@ package struct Redactor: Sendable {
     private static let references: Set<String> = ["location", "content-location", "referer"]
 
     private let fields: Set<String>
-    private let names: Set<String>
+    private let names: SecretNameSet
     private let openCookies: Set<String>
 
     package init(_ redaction: HARRedaction) {
         fields = Set(redaction.headerFields.map { $0.lowercased() })
-        names = Set(redaction.names.map(Self.key))
+        names = SecretNameSet(redaction.names)
         openCookies = redaction.openCookies
     }
-
-    /// The canonical form of a name.
-    static func key(_ name: String) -> String { name.lowercased().filter { $0 != "-" && $0 != "_" } }
-
-    func isSecret(_ name: String) -> Bool { names.contains(Self.key(name)) }
 
     // MARK: URLs
 
     package func url(_ text: String) -> String {
-        var text = String(text.prefix { $0 != "#" })
-        var query: String?
-        if let question = text.firstIndex(of: "?") {
-            query = form(String(text[text.index(after: question)...]))
-            text = String(text[..<question])
-        }
-        return Self.withoutUsers(text) + (query.map { "?\($0)" } ?? "")
+        // By bytes: a separator may form one character with those beside it.
+        let whole = text.utf8.prefix { $0 != UInt8(ascii: "#") }
+        let place = whole.prefix { $0 != UInt8(ascii: "?") }
+        let shown = Self.withoutUsers(String(decoding: place, as: UTF8.self))
+        guard place.count < whole.count else { return shown }
+        return shown + "?" + form(String(decoding: whole.dropFirst(place.count + 1), as: UTF8.self))
     }
 
     /// The URL of a task's request. Where `Location` is secret, a URL that is not the first one came in this field, and
@@ -62,21 +56,21 @@ package struct Redactor: Sendable {
     /// Replaces the text before an `@` in the authority of a URL, also of a URL within another text, and of one without
     /// a scheme (RFC 3986 §4.2).
     static func withoutUsers(_ text: String) -> String {
-        guard text.contains("@") else { return text }
-        var (result, rest) = ("", text[...])
-        while let mark = rest.firstRange(of: "//") {
+        guard text.utf8.contains(UInt8(ascii: "@")) else { return text }
+        var (result, rest): ([UInt8], ArraySlice<UInt8>) = ([], Array(text.utf8)[...])
+        while let mark = rest.firstRange(of: Array("//".utf8)) {
             result += rest[..<mark.upperBound]
             rest = rest[mark.upperBound...]
-            let authority = rest.prefix { !"/?#\"<> \t".contains($0) }
-            guard let at = authority.lastIndex(of: "@") else { continue }
-            result += marker
+            let authority = rest.prefix { !"/?#\"<> \t".utf8.contains($0) }
+            guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { continue }
+            result += Array(marker.utf8)
             rest = rest[at...]
         }
-        return result + rest
+        return String(decoding: result + Array(rest), as: UTF8.self)
     }
 
     /// `application/x-www-form-urlencoded`: a query, or a body.
-    func form(_ text: String) -> String { FormPairs.hidden(text, by: Self.marker, isSecret) }
+    func form(_ text: String) -> String { names.hidingValues(in: text, by: Self.marker) }
 
     // MARK: Fields
 
@@ -112,30 +106,39 @@ package struct Redactor: Sendable {
 
     package func body(_ bytes: [UInt8], _ contentType: String?) -> [UInt8] {
         guard !names.isEmpty else { return bytes }
+        if let multipart = MultipartBody(bytes, contentType: contentType) { return self.multipart(multipart) }
+        return single(bytes, contentType)
+    }
+
+    /// A body that is not divided into parts, or one part of a body.
+    private func single(_ bytes: [UInt8], _ contentType: String?) -> [UInt8] {
         let type = contentType?.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased() ?? ""
         if type == "application/x-www-form-urlencoded" {
             return Array(form(String(decoding: bytes, as: UTF8.self)).utf8)
         }
-        if let multipart = MultipartBody(bytes, contentType: contentType) { return self.multipart(multipart) }
         if let wide = WideText(bytes) {
             let text = Array(wide.text.utf8)
-            let redacted = body(text, contentType)
+            let redacted = single(text, contentType)
             return redacted == text ? bytes : wide.encode(String(decoding: redacted, as: UTF8.self))
         }
         let first = bytes.first { ![0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0) }
         let looksLikeJSON = first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
         guard type.hasSuffix("json") || looksLikeJSON else { return bytes }
-        return JSONRedaction(bytes, isSecret).redacted()
+        return JSONRedaction(bytes, names.contains).redacted()
     }
 
     private func multipart(_ body: MultipartBody) -> [UInt8] {
         var whole: [UInt8] = []
         var end = 0
-        for part in body.parts where isSecret(part.name) {
-            whole += body.bytes[end..<part.content.lowerBound] + Array(Self.marker.utf8)
+        for part in body.parts {
+            whole += body.bytes[end..<part.content.lowerBound]
+            whole +=
+                names.contains(part.name)
+                ? Array(Self.marker.utf8) : single(Array(body.bytes[part.content]), part.contentType)
             end = part.content.upperBound
         }
-        return whole + body.bytes[end...]
+        guard let further = body.furtherParts else { return whole + body.bytes[end...] }
+        return whole + body.bytes[end..<further] + Array(Self.marker.utf8)
     }
 }
 

@@ -24,7 +24,8 @@ public struct CurlOptions: Sendable {
     /// Fields whose values are secrets, regardless of case. Default ``SecretNames/headerFields``.
     public var secretFields = SecretNames.headerFields
     /// Names in queries, and in bodies of `application/x-www-form-urlencoded`, whose values are secrets, regardless of
-    /// case. Other bodies are unchanged. Default ``SecretNames/queryItems``.
+    /// case, `-` and `_`. Of a name such as `user[password]` each part is compared, too. Other bodies are unchanged.
+    /// Default ``SecretNames/queryItems``.
     public var secretNames = SecretNames.queryItems
     /// Whether curl requests compressed responses, as LoadingKit does, and decodes them (`--compressed`). Default true.
     /// Ignored where the request has its own `Accept-Encoding`.

@@ -6,13 +6,13 @@ struct SecretHiding {
     private let isOff: Bool
     private let placeholder: String
     private let fields: Set<String>
-    private let names: Set<String>
+    private let names: SecretNameSet
 
     init(_ options: CurlOptions) {
         isOff = options.showsSecrets
         placeholder = options.placeholder
         fields = Set(options.secretFields.map { $0.lowercased() })
-        names = Set(options.secretNames.map { $0.lowercased() })
+        names = SecretNameSet(options.secretNames)
     }
 
     /// A field's value. In the URL of a `Referer`, the same parts are hidden as in the request's URL.
@@ -30,8 +30,8 @@ struct SecretHiding {
 
     private func url(text: String) -> String {
         var text = text
-        if let query = text.firstIndex(of: "?") {
-            text.replaceSubrange(text.index(after: query)..., with: pairs(String(text[text.index(after: query)...])))
+        if let query = text.utf8.firstIndex(of: UInt8(ascii: "?")).map(text.utf8.index(after:)) {
+            text = text[..<query] + pairs(String(text[query...]))
         }
         guard let start = text.range(of: "://")?.upperBound else { return text }
         let end = text[start...].firstIndex { "/?#".contains($0) } ?? text.endIndex
@@ -42,6 +42,6 @@ struct SecretHiding {
 
     /// A query, or a form's body: unchanged, except for the values of secret names.
     func pairs(_ text: String) -> String {
-        isOff ? text : FormPairs.hidden(text, by: placeholder) { names.contains($0.lowercased()) }
+        isOff ? text : names.hidingValues(in: text, by: placeholder)
     }
 }

@@ -1,5 +1,6 @@
 #if Telemetry
     import Foundation
+    @_spi(LoadingKitPlugins) import LoadingKitPrimitives
 
     /// Replaces secrets in a URL.
     struct URLRedaction: Sendable {
@@ -7,9 +8,9 @@
         /// The largest number of characters of a URL that are kept: servers refuse longer URLs.
         static let maximumLength = 8_192
 
-        private let names: Set<String>
+        private let names: SecretNameSet
 
-        init(secretNames: Set<String>) { names = Set(secretNames.map(Self.key)) }
+        init(secretNames: Set<String>) { names = SecretNameSet(secretNames) }
 
         /// The redacted URL, including its fragment.
         func text(of url: URL) -> String {
@@ -36,28 +37,7 @@
         }
 
         private func pairs(_ text: Substring) -> String {
-            text.split(separator: "&", omittingEmptySubsequences: false).map { pair(String($0)) }.joined(separator: "&")
+            names.hidingValues(in: String(text), by: Self.placeholder)
         }
-
-        /// Some servers separate pairs with semicolons. The text after a secret's name is redacted as a whole.
-        private func pair(_ text: String) -> String {
-            var start = text.startIndex
-            while let equals = text[start...].firstIndex(of: "=") {
-                let name = text[start..<equals].split(separator: ";").last ?? ""
-                if isSecret(String(name)) { return text[...equals] + Self.placeholder }
-                guard let next = text[equals...].firstIndex(of: ";") else { return text }
-                start = text.index(after: next)
-            }
-            return text
-        }
-
-        /// For names such as `user[password]` or `#token`, each part is compared.
-        private func isSecret(_ name: String) -> Bool {
-            let name = name.removingPercentEncoding ?? name
-            let parts = name.split { "[].#/ ".contains($0) }
-            return names.contains(Self.key(name)) || parts.contains { names.contains(Self.key(String($0))) }
-        }
-
-        private static func key(_ name: String) -> String { name.lowercased().filter { $0 != "-" && $0 != "_" } }
     }
 #endif

@@ -70,7 +70,8 @@ struct HARMatch {
         return multipart.parts.map { NamedValue(name: $0.name, value: multipart.text(of: $0)) }
     }
 
-    private static func isWildcard(_ value: String) -> Bool { value == marker }
+    /// Of a value such as JSON in a part of a form, a part may be redacted.
+    private static func isWildcard(_ value: String) -> Bool { value.contains(marker) }
 
     /// User and password are never recorded.
     private static func withoutUser(_ url: URLText) -> String {
