@@ -141,6 +141,8 @@ import Testing
             (1005, "lost", .close(1005, "")),
             (0, "lost", .close(1005, "")),
             (3500, String(repeating: "é", count: 100), .close(3500, String(repeating: "é", count: 61))),
+            // Nothing that follows a character without room is sent.
+            (3500, String(repeating: "a", count: 122) + "€b", .close(3500, String(repeating: "a", count: 122))),
         ]
         for (code, reason, expected) in cases {
             var codec = WebSocketStateMachine(role: .server)

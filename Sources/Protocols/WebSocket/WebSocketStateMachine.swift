@@ -183,7 +183,8 @@ public struct WebSocketStateMachine: ~Copyable {
         var payload: [UInt8] = []
         if code.maySend {
             payload = [UInt8(code.rawValue >> 8), UInt8(code.rawValue & 0xff)]
-            for character in reason where payload.count + character.utf8.count <= 125 {
+            for character in reason {
+                guard payload.count + character.utf8.count <= 125 else { break }
                 payload.append(contentsOf: character.utf8)
             }
         }
