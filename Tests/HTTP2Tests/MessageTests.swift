@@ -132,6 +132,29 @@ import Testing
         #expect(client.error == HTTP2Error(.badSetting))
     }
 
+    /// A success of CONNECT opens a tunnel, whatever its length says (RFC 9110 §9.3.6).
+    @Test func theLengthOfATunnelIsIgnored() throws {
+        let cases: [(status: String, length: String?, kind: Kind?)] = [
+            ("200", "0", nil), ("200", "x", nil), ("204", nil, nil), ("404", "5", nil),
+            ("404", "3", .contentLengthMismatch), ("404", "x", .malformedContentLength),
+        ]
+        var settings = HTTP2Settings()
+        settings.enableConnectProtocol = true
+        let head = HTTP2RequestHead(
+            method: "CONNECT", scheme: "https", authority: "a", path: "/chat", connectProtocol: "websocket")
+        for item in cases {
+            var client = Peer.connected(.client, peerSettings: settings)
+            _ = try client.machine.sendRequest(head, endStream: false, to: &client.output)
+            let length = item.length.map { [("content-length", $0)] } ?? []
+            client.feed(headersFrame(1, block([(":status", item.status)] + length)))
+            client.feed(Bytes.frame(type: 0, flags: 0, stream: 1, [1, 2, 3, 4, 5]))
+            let failures = client.events.filter { if case .streamFailed = $0 { true } else { false } }
+            let expected = item.kind.map { [HTTP2Event.streamFailed(stream: 1, HTTP2Error($0, .stream(1)))] } ?? []
+            #expect(failures == expected && client.error == nil, "\(item)")
+            #expect(client.bodies[1, default: []].count == (item.kind == nil ? 5 : 0), "\(item)")
+        }
+    }
+
     /// Bodies that are not as long as content-length says.
     @Test func contentLengthAgainstData() throws {
         let trailers = headersFrame(1, endStream: true, block(("a", "b")))

@@ -60,20 +60,23 @@ extension HTTP2ConnectionStateMachine {
             setReceiving(.head(interims: interims + 1), at: place)
             return .interim(status: status, fields)
         }
-        if status == 204 || status == 304 {
-            streams[place].missingBytes = 0
-        } else if !streams[place].expectsNoBody {
-            try expect(try fields.contentLength(), at: place, endStream: endStream)
+        // A client ignores the length in a success of CONNECT, whose body is the tunnel (RFC 9110 §9.3.6).
+        if !streams[place].isTunnel || status >= 300 {
+            try expectBody(status, fields, at: place, endStream: endStream)
         }
         setReceiving(.body, at: place)
         return .response(status: status, fields)
     }
 
-    /// Records the required length of the body that follows.
-    private mutating func expect(
-        _ length: Int64?, at place: Int, endStream: Bool
+    /// Records the required length of the body that follows a response's head.
+    private mutating func expectBody(
+        _ status: Int, _ fields: HTTPFields, at place: Int, endStream: Bool
     ) throws(HTTP2Error.Kind) {
-        guard let length else { return }
+        if status == 204 || status == 304 {
+            streams[place].missingBytes = 0
+            return
+        }
+        guard !streams[place].expectsNoBody, let length = try fields.contentLength() else { return }
         guard !endStream || length == 0 else { throw .contentLengthMismatch }
         streams[place].missingBytes = length
     }

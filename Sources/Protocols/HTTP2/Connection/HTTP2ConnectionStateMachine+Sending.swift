@@ -33,6 +33,7 @@ extension HTTP2ConnectionStateMachine {
         nextStream += 2
         var new = newStream()
         new.expectsNoBody = head.method == "HEAD"
+        new.isTunnel = head.method == "CONNECT"
         new.state =
             endStream
             ? .halfClosedLocal(receiving: .head(interims: 0))

@@ -95,6 +95,8 @@ struct Stream {
     var isBlocked = false
     /// Whether a received body is dropped: in the response to HEAD, whose length is that of another body.
     var expectsNoBody = false
+    /// Whether the request is CONNECT: a success opens a tunnel.
+    var isTunnel = false
     var state = StreamState.open(sending: .head, receiving: .head(interims: 0))
     var sendWindow = SendWindow(0)
     var receiveWindow = ReceiveWindow(available: 0, target: 0)
