@@ -31,6 +31,67 @@ import Testing
         #expect(Self.name(ping.check(Self.time(20))) == "fine" && !ping.awaitsAnswer)
     }
 
+    /// Looks at a connection until a second, as its timer does.
+    ///
+    /// - Returns: the seconds of the PINGs, and that at which the connection was given up.
+    private static func watch(
+        _ ping: inout KeepAlivePing, from start: UInt64, to end: UInt64, isAnswered: Bool
+    ) -> (pings: [UInt64], dead: UInt64?) {
+        var pings: [UInt64] = []
+        var now = ping.nextCheck(time(start))
+        while now <= time(end) {
+            switch ping.check(now) {
+            case .fine: break
+            case .sendPing:
+                ping.pingWasSent(now)
+                pings.append(now.nanoseconds / second)
+                if isAnswered { ping.didReceive(now) }
+            case .dead: return (pings, now.nanoseconds / second)
+            }
+            now = ping.nextCheck(now)
+        }
+        return (pings, nil)
+    }
+
+    private static func quiet() -> KeepAlivePing {
+        var ping = KeepAlivePing(time(0))
+        _ = ping.settingsWereAcknowledged(time(0))
+        ping.didReceive(time(0))
+        return ping
+    }
+
+    /// gRPC's servers end a connection at the fourth PING without HEADERS or DATA of theirs in between.
+    @Test func aQuietResponseIsNotAskedForAgainAndAgain() {
+        var ping = Self.quiet()
+        ping.requestWillBegin()
+        let watched = Self.watch(&ping, from: 0, to: 600, isAnswered: true)
+        #expect(watched.pings == [5, 10, 320] && watched.dead == nil)
+        ping.didReceive(Self.time(601))
+        ping.didReceiveHeadersOrData()
+        #expect(Self.watch(&ping, from: 601, to: 700, isAnswered: true).pings == [606, 611])
+    }
+
+    /// The connection is dead after two answers, while a response is awaited. The new request may come while the
+    /// connection is not quiet yet.
+    @Test(arguments: [11, 14, 15, 100] as [UInt64]) func aNewRequestFindsADeadConnection(second: UInt64) {
+        var ping = Self.quiet()
+        ping.requestWillBegin()
+        #expect(Self.watch(&ping, from: 0, to: second, isAnswered: true).pings == [5, 10])
+        ping.requestWillBegin()
+        if ping.isDueBeforeUse(Self.time(second)) { ping.pingWasSent(Self.time(second)) }
+        let watched = Self.watch(&ping, from: second, to: second + 11, isAnswered: false)
+        #expect(watched.dead.map { $0 <= second + 10 } == true)
+    }
+
+    /// A change of the networks asks whatever was asked before.
+    @Test func aCheckIsNotLimited() {
+        var ping = Self.quiet()
+        #expect(Self.watch(&ping, from: 0, to: 20, isAnswered: true).pings == [5, 10])
+        _ = ping.beginCheck(Self.time(20))
+        ping.didReceive(Self.time(21))
+        #expect(Self.watch(&ping, from: 21, to: 40, isAnswered: false).dead == 31)
+    }
+
     /// A PING waits behind the bytes of bodies: its time runs from the last of them that a full socket has taken.
     @Test func theTimeOfAPingRunsFromTheLastBytesThatAFullSocketTakes() {
         var ping = KeepAlivePing(Self.time(1))

@@ -57,12 +57,14 @@ extension HTTP2Connection {
     func handle(_ event: HTTP2Event, _ size: Int, _ bytes: UnsafeRawBufferPointer) {
         switch event {
         case .headers(let number, let head, let endStream):
+            ping.didReceiveHeadersOrData()
             if life.noteAnswer() { pool.connectionDidAnswer() } else { pool.streamDidAnswer() }
             guard let stream = find(number) else { return }
             receive(head, size, stream, endStream)
             if endStream { ended(stream) }
             stream.reportHold()
         case .data(let number, let range, let count, let endStream):
+            ping.didReceiveHeadersOrData()
             codec.openConnectionWindow(by: count)
             guard let stream = find(number) else { return }
             stream.exchange?.didReceiveFraming(size - range.count)

@@ -105,6 +105,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         if life.isIdle { membership?.connectionDidBecomeActive() }
         guard let isReused = life.noteRequest() else { return exchange.restartElsewhere() }
         use.note(loop.now)
+        ping.requestWillBegin()
         if ping.isDueBeforeUse(loop.now) { sendPing() }
         schedulePingCheck()
         flushLater()

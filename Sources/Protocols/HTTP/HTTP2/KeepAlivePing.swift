@@ -1,8 +1,8 @@
 import LoadingKitPrimitives
 
 /// Checks whether the server of an HTTP/2 connection still answers. A connection that has been quiet is sent a PING
-/// when a request is about to use it, while a response is overdue, and after a change of the networks, so that a dead
-/// connection is found in seconds.
+/// when a request is about to use it, a few times while a response is overdue, and after a change of the networks. A
+/// dead connection is thus found within ten seconds of the next request.
 struct KeepAlivePing {
     enum Verdict {
         case fine, sendPing
@@ -12,6 +12,11 @@ struct KeepAlivePing {
     /// Times in nanoseconds. A connection that was quiet for this time is sent a PING.
     static let quietTime: UInt64 = 5_000_000_000
     static let answerTime: UInt64 = 5_000_000_000
+    /// The number of PINGs without HEADERS or DATA from the server between them, while a response is overdue. Further
+    /// ones follow after a pause. gRPC's servers end the connection at the fourth of such PINGs with less than five
+    /// minutes between them (`too_many_pings`). The third is left for the next request.
+    private static let mostInARow = 2
+    private static let pauseTime: UInt64 = 310_000_000_000
     /// The limit for the acknowledgement of SETTINGS (RFC 9113 §6.5.3).
     static let settingsTime: UInt64 = 30_000_000_000
 
@@ -35,6 +40,9 @@ struct KeepAlivePing {
 
     private var settings: Settings
     private var probe: Probe
+    /// The number of PINGs since the last HEADERS or DATA.
+    private var inARow = 0
+    private var lastSent = MonotonicTime(nanoseconds: 0)
     /// Whether the server has not yet answered the PING of the last check.
     private(set) var isChecking = false
     private var checkCount: UInt32 = 0
@@ -52,6 +60,11 @@ struct KeepAlivePing {
     }
 
     mutating func didReceive(_ now: MonotonicTime) { probe = .none(lastReceived: now) }
+
+    mutating func didReceiveHeadersOrData() { inARow = 0 }
+
+    /// A request uses the connection, and permits one more PING.
+    mutating func requestWillBegin() { inARow = min(inARow, Self.mostInARow - 1) }
 
     /// The socket takes no bytes until the server, or the network on the way to it, has taken some.
     mutating func socketDidFill() {
@@ -72,6 +85,7 @@ struct KeepAlivePing {
     }
 
     mutating func pingWasSent(_ now: MonotonicTime) {
+        (inARow, lastSent) = (inARow + 1, now)
         if case .none = probe { probe = .sent(at: now, isSocketFull: false) }
     }
 
@@ -98,13 +112,20 @@ struct KeepAlivePing {
         }
     }
 
+    /// Whether a PING may follow the last one while a response is overdue.
+    private func mayRepeat(_ now: MonotonicTime) -> Bool {
+        isChecking || inARow < Self.mostInARow || now.nanoseconds(since: lastSent) >= Self.pauseTime
+    }
+
     func nextCheck(_ now: MonotonicTime) -> MonotonicTime {
-        let time =
-            switch probe {
-            case .none(let lastReceived): lastReceived.advanced(byNanoseconds: Self.quietTime)
-            case .sent(let time, _): time.advanced(byNanoseconds: Self.answerTime)
-            }
-        return max(time, now.advanced(byNanoseconds: Self.quietTime / 10))
+        switch probe {
+        case .none(let lastReceived):
+            let pause = mayRepeat(now) ? Self.quietTime / 10 : Self.quietTime
+            return max(lastReceived.advanced(byNanoseconds: Self.quietTime), now.advanced(byNanoseconds: pause))
+        case .sent(let time, _):
+            return max(
+                time.advanced(byNanoseconds: Self.answerTime), now.advanced(byNanoseconds: Self.quietTime / 10))
+        }
     }
 
     func check(_ now: MonotonicTime) -> Verdict {
@@ -112,7 +133,7 @@ struct KeepAlivePing {
             return .dead("the server did not acknowledge HTTP/2's SETTINGS")
         }
         switch probe {
-        case .none: return isDueBeforeUse(now) ? .sendPing : .fine
+        case .none: return isDueBeforeUse(now) && mayRepeat(now) ? .sendPing : .fine
         case .sent(let time, _):
             guard now.nanoseconds(since: time) >= Self.answerTime else { return .fine }
             return .dead("the server no longer answers, not even a PING")
