@@ -279,6 +279,26 @@ import Testing
         }
     }
 
+    /// A response names more realms than a thread's stack has room for choices. The URL, the program's or that of a
+    /// redirect, has a user with a colon, whom no realm can be sent.
+    @Test(arguments: BothVersions.all) func manyRealms(version: String) async throws {
+        let letters = Array("abcdefghijklmnopqrstuvwxyz")
+        let challenges = (0..<16_000).map { number in
+            "Basic realm=\(letters[number / 676])\(letters[number / 26 % 26])\(letters[number % 26])"
+        }
+        let field = challenges.joined(separator: ",")
+        let route: LoopbackServer.Route = { request in
+            if request.path == "/old" { return .redirect(to: "//a%3Ab:x@\(request.fields[.host] ?? "")/") }
+            return ServerResponse.text("refused", status: 401).adding("WWW-Authenticate", field)
+        }
+        try await BothVersions.withServer(version, route) { session, server in
+            let url = try #require(URL(string: server.url("/", host: "a%3Ab:x@localhost")))
+            #expect(await session.outcome(URLRequest(url: url)) == Self.refused)
+            #expect(await session.outcome(server, "/old") == Self.refused)
+            #expect(server.requests.snapshot.map(\.path) == ["/", "/old", "/"])
+        }
+    }
+
     @Test(arguments: BothVersions.all) func noncesAreCountedAndRenewed(version: String) async throws {
         let site = ProtectedSite(Self.digest)
         let answerer = ChallengeAnswerer("u", "p")

@@ -4,6 +4,9 @@ import LoadingKitTransport
 
 /// The request and the session state that a handshake uses.
 struct AuthenticationContext {
+    /// The most challenges of a response that are considered. A server needs one for each scheme or algorithm.
+    private static let maximumOffers = 20
+
     let site: AuthenticationSite
     /// The type of an HTTP proxy in protection spaces.
     let proxyType: String
@@ -54,7 +57,7 @@ struct AuthenticationContext {
         // The offset keeps the server's order: the standard library's sort is not documented to be stable.
         return offers.enumerated().sorted {
             ($1.element.scheme.strength, $0.offset) < ($0.element.scheme.strength, $1.offset)
-        }.map(\.element)
+        }.prefix(Self.maximumOffers).map(\.element)
     }
 
     /// - Parameter unnamedRealm: the realm for a `Basic` challenge without a realm, which RFC 7617 §2 requires.

@@ -379,7 +379,16 @@ final class AuthenticationHandshake {
 
     private func reject(_ offer: AuthenticationOffer, _ answer: Answer) {
         rejected.insert(offer.space)
-        choose(answer)
+        chooseAnother(answer)
+    }
+
+    /// Chooses in a later turn: without a delegate each choice leads at once to the next.
+    private func chooseAnother(_ answer: Answer) {
+        let number = challengeNumber
+        context.turns.loop.executeLater { [weak self] in
+            guard let self, challengeNumber == number else { return }
+            choose(answer)
+        }
     }
 
     /// Returns false if the handshake waits for its turn, in which `proceed` is called.
@@ -402,7 +411,7 @@ final class AuthenticationHandshake {
                 return answer.decide(.sendAgain(withBody: scheme.isLastStep))
             }
             noteUnusable()
-            return choose(answer)
+            return chooseAnother(answer)
         }
         answer.stepDidChange(true)
         let number = challengeNumber
