@@ -1,6 +1,7 @@
 import Foundation
 import LoadingKit
 import LoadingKitLoopbackServer
+import LoadingKitTransport
 import TestSupport
 import Testing
 
@@ -21,7 +22,8 @@ import Testing
 
     static func session(
         _ peer: ScriptedPeer, delegate: (any URLSessionDelegate)? = nil, credential: String? = nil,
-        authority: CertificateAuthority? = nil, storage: URLCredentialStorage = URLCredentialStorage()
+        authority: CertificateAuthority? = nil, storage: URLCredentialStorage = URLCredentialStorage(),
+        on loop: EventLoop = .next()
     ) -> URLSession {
         let port = Int(peer.address.port ?? 0)
         var proxy: [AnyHashable: Any] = [
@@ -32,7 +34,7 @@ import Testing
             proxy[kCFProxyUsernameKey] = credential
             proxy[kCFProxyPasswordKey] = "wrong"
         }
-        return makeSession(delegate: delegate) {
+        return makeSession(delegate: delegate, on: loop) {
             $0.connectionProxyDictionary = proxy
             $0.appTransportSecurity.allowsArbitraryLoads = true
             $0.urlCredentialStorage = storage
@@ -361,6 +363,58 @@ import Testing
             #expect((0..<12).allSatisfy { outcomes.contains(.ok("/\($0)")) })
         }
         #expect(answerer.seen.snapshot == ["task's task: HTTPDigest r 0 -"])
+    }
+
+    /// The first load's request is sent with the program's credential, and its answer does not come, or the program has
+    /// suspended the load. The timeout of the next load runs meanwhile, and its program is asked after five seconds.
+    @Test func nobodyWaitsForASlowAnswer() async throws {
+        let cases: [(scheme: String, isSuspended: Bool, timeout: Double, outcome: Outcome)] = [
+            ("http", false, 3, .failed(.timedOut)), ("https", false, 3, .failed(.timedOut)),
+            ("http", false, 10, .ok("second")), ("http", true, 10, .ok("second")),
+        ]
+        let other = try LoopbackServer { _ in .text("other") }
+        defer { other.stop() }
+        for (scheme, isSuspended, timeout, outcome) in cases {
+            let (sentAgain, answer, refused) = (Signal(), Signal(), Signal())
+            let peer = try ScriptedPeer(scripts: [
+                [
+                    .expectRequest, Self.refusal(), .expectRequest, .fire(sentAgain), .waitFor(answer),
+                    .respond("first"), .hold,
+                ],
+                [.expectRequest, Self.refusal(), .fire(refused), .expectRequest, .respond("second"), .hold],
+            ])
+            let time = ManualTime()
+            let loop = EventLoop(name: "test", time: .manual(time))
+            defer {
+                peer.stop()
+                loop.stop()
+            }
+            let answerer = ChallengeAnswerer { _ in Self.accepted }
+            try await withTimeout("\(scheme) \(isSuspended) \(timeout)") {
+                let session = Self.session(peer, delegate: answerer, on: loop)
+                let first = session.dataTask(with: try Self.request("\(scheme)://first.example/"))
+                first.resume()
+                await sentAgain.wait()
+                if isSuspended {
+                    first.suspend()
+                    _ = await session.allTasks
+                    answer.fire()
+                }
+                var request = try Self.request("\(scheme)://second.example/")
+                request.timeoutInterval = timeout
+                let second = Task { [request] in await session.outcome(request) }
+                await refused.wait()
+                // Other loads of the loop: the refusal has been read then.
+                let bystander = makeSession(on: loop)
+                let elsewhere = URLRequest(url: try #require(URL(string: other.url("/"))))
+                for _ in 0..<2 { #expect(await bystander.outcome(elsewhere) == .ok("other")) }
+                time.advance(by: .seconds(6))
+                #expect(await second.value == outcome)
+                #expect(answerer.seen.count == (outcome == .ok("second") ? 2 : 1))
+                bystander.invalidateAndCancel()
+                session.invalidateAndCancel()
+            }
+        }
     }
 
     /// When a task is cancelled while its delegate has the challenge, the next task gets one.

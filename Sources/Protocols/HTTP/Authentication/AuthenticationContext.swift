@@ -1,6 +1,5 @@
 import Foundation
 import LoadingKitCore
-import LoadingKitTransport
 
 /// The request and the session state that a handshake uses.
 struct AuthenticationContext {
@@ -69,48 +68,6 @@ struct AuthenticationContext {
         let realm = scheme.realm ?? (method == NSURLAuthenticationMethodHTTPBasic ? unnamedRealm : nil)
         return AuthenticationOffer(
             challenge: challenge, scheme: scheme, space: site.space(realm: realm, method: method, proxyType: proxyType))
-    }
-}
-
-/// Lets one handshake at a time challenge the program for a proxy's credential: all requests of a session may go
-/// through the proxy, and the other handshakes use the first one's credential. Confined to the session's loop.
-final class AuthenticationTurns {
-    private struct Queue {
-        let holder: ObjectIdentifier
-        var waiting: [(handshake: ObjectIdentifier, proceed: () -> Void)] = []
-    }
-
-    let loop: EventLoop
-    private var queues: [AuthenticationSite: Queue] = [:]
-
-    init(_ loop: EventLoop) { self.loop = loop }
-
-    /// Returns true if the handshake may proceed now. Otherwise `proceed` is called when its turn comes.
-    func take(_ handshake: AnyObject, at site: AuthenticationSite, _ proceed: @escaping () -> Void) -> Bool {
-        let identifier = ObjectIdentifier(handshake)
-        guard let queue = queues[site], queue.holder != identifier else {
-            if queues[site] == nil { queues[site] = Queue(holder: identifier) }
-            return true
-        }
-        queues[site]?.waiting.append((identifier, proceed))
-        return false
-    }
-
-    /// The handshake has its credential or has given up.
-    func leave(_ handshake: AnyObject, at site: AuthenticationSite) {
-        let identifier = ObjectIdentifier(handshake)
-        guard var queue = queues[site] else { return }
-        guard queue.holder == identifier else {
-            queues[site]?.waiting.removeAll { $0.handshake == identifier }
-            return
-        }
-        guard !queue.waiting.isEmpty else { return queues[site] = nil }
-        let next = queue.waiting.removeFirst()
-        queues[site] = Queue(holder: next.handshake, waiting: queue.waiting)
-        // Not at once: this call may be inside the delivery of a response, whose bytes are in the loop's memory.
-        loop.executeLater { [self] in
-            if queues[site]?.holder == next.handshake { next.proceed() }
-        }
     }
 }
 

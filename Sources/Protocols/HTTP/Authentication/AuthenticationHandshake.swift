@@ -259,22 +259,26 @@ final class AuthenticationHandshake {
     /// - Parameters:
     ///   - receiver: finds the receiver for each challenge: during a step that may block, the load whose program got the
     ///     last challenge may end, and another load wait for the same connection. Nil if no load waits any longer.
-    ///   - stepDidChange: called with true when a scheme begins a step that may block, and with false when the step has
-    ///     failed. Until then, and afterwards, the handshake waits for the program.
+    ///   - setAsking: called with whether the program is being asked, when this changes before the decision: a scheme
+    ///     takes a step that may block, or another handshake, for whose credential this one waits, has the program's
+    ///     answer. At first the program is being asked.
     func answer(
         _ challenges: [HTTPAuthenticationChallenge], _ response: HTTPURLResponse?, on connection: ConnectionInfo?,
-        challenging receiver: @escaping () -> (any ChallengeReceiver)?, stepDidChange: @escaping (Bool) -> Void,
+        challenging receiver: @escaping () -> (any ChallengeReceiver)?, setAsking: @escaping (Bool) -> Void,
         _ decide: @escaping (Decision) -> Void
     ) {
         let settle = { [weak self] (decision: Decision) in
-            if case .sendAgain = decision {} else { self?.end() }
+            switch decision {
+            case .sendAgain: self?.didAsk()
+            case .deliver, .cancel: self?.end()
+            }
             decide(decision)
         }
         guard answerCount < Self.maximumAnswers else { return settle(.deliver) }
         answerCount += 1
         let answer = Answer(
             challenges: challenges, offers: context.offers(challenges), response: response, connection: connection,
-            receiver: receiver, stepDidChange: stepDidChange, decide: settle)
+            receiver: receiver, setAsking: setAsking, decide: settle)
         guard let last = inUse, last.value != nil else { return choose(answer) }
         if continueHandshake(last, answer.offers) {
             return trySending(answer) { [weak self] in self?.noteFailure(of: last, answer) }
@@ -291,7 +295,7 @@ final class AuthenticationHandshake {
         let response: HTTPURLResponse?
         let connection: ConnectionInfo?
         let receiver: () -> (any ChallengeReceiver)?
-        let stepDidChange: (Bool) -> Void
+        let setAsking: (Bool) -> Void
         let decide: (Decision) -> Void
     }
 
@@ -346,9 +350,11 @@ final class AuthenticationHandshake {
         if let known = context.memory.credential(for: offer.space, at: context.site, named: context.named),
             known != failed?.last
         {
+            // It was accepted: no other handshake has to wait for the answer to this request.
+            context.turns.leave(self, at: context.site)
             return use(known, offer, answer)
         }
-        guard takeTurn(orWait: { [weak self] in self?.choose(answer) }) else { return }
+        guard takeTurn(answer) else { return }
         guard let receiver = answer.receiver() else { return answer.decide(.deliver) }
         let proposed = failed?.last ?? context.proposal(for: offer)
         let challenge = URLAuthenticationChallenge(
@@ -391,10 +397,19 @@ final class AuthenticationHandshake {
         }
     }
 
-    /// Returns false if the handshake waits for its turn, in which `proceed` is called.
-    private func takeTurn(orWait proceed: @escaping () -> Void) -> Bool {
-        !context.site.isProxy || context.turns.take(self, at: context.site, proceed)
+    /// Returns false if the handshake waits for its turn, in which it chooses again.
+    private func takeTurn(_ answer: Answer) -> Bool {
+        guard context.site.isProxy else { return true }
+        let number = challengeNumber
+        return context.turns.take(self, at: context.site, setAsking: answer.setAsking) { [weak self] in
+            answer.setAsking(true)
+            // The attempt may have ended in this call.
+            guard let self, challengeNumber == number else { return }
+            choose(answer)
+        }
     }
+
+    private func didAsk() { context.turns.didAsk(self, at: context.site) }
 
     private func use(_ credential: URLCredential?, _ offer: AuthenticationOffer, _ answer: Answer) {
         guard let credential else { return answer.decide(.deliver) }
@@ -413,12 +428,12 @@ final class AuthenticationHandshake {
             noteUnusable()
             return chooseAnother(answer)
         }
-        answer.stepDidChange(true)
+        answer.setAsking(false)
         let number = challengeNumber
         prepare(on: answer.connection) { [weak self] in
             guard let self, let inUse = self.inUse else { return }
             if inUse.step?.value != nil { return answer.decide(.sendAgain(withBody: inUse.scheme.isLastStep)) }
-            answer.stepDidChange(false)
+            answer.setAsking(true)
             // The attempt, or the exchange, may have ended in this call.
             guard challengeNumber == number else { return }
             noteUnusable()

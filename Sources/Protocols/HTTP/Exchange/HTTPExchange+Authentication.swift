@@ -99,7 +99,7 @@ extension HTTPExchange {
         handshake.answer(
             challenges, waiting.response, on: waiting.stream?.connectionInfo,
             challenging: { [weak self] in self?.receiver },
-            stepDidChange: { [weak self] in self?.receiver?.queueStateDidChange(isQueued: !$0) }
+            setAsking: { [weak self] in self?.receiver?.queueStateDidChange(isQueued: $0) }
         ) { [weak self] decision in
             self?.receiver?.queueStateDidChange(isQueued: false)
             self?.settle(decision)

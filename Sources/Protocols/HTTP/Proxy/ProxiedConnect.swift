@@ -173,7 +173,7 @@ final class ProxiedConnect: PendingConnection {
         handshake.answer(
             challenge.schemes, response, on: driver.connection,
             challenging: { [weak self] in self?.requester()?.receiver },
-            stepDidChange: { [weak self] in self?.setChallenging(!$0) }
+            setAsking: { [weak self] in self?.setChallenging($0) }
         ) { [weak self] in self?.settle($0) }
     }
 
