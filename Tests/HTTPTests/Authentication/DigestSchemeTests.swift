@@ -180,6 +180,43 @@ import Testing
         #expect(scheme.paths(around: "/x/y") == expected)
     }
 
+    /// A scheme of a program's own, whose protection space has many folders.
+    private struct FoldersScheme: HTTPAuthenticationScheme {
+        static let name = "Folders"
+        static let authenticationMethod = "FoldersMethod"
+        let realm: String? = nil
+        let strength = 1
+        let folders: [String]
+
+        init(_ folders: [String]) { self.folders = folders }
+
+        init?(_ challenge: HTTPAuthenticationChallenge) { nil }
+
+        func authorization(for request: HTTPAuthenticationRequest, with credential: URLCredential) -> String? { nil }
+
+        func advance(after challenge: HTTPAuthenticationChallenge) -> Bool { false }
+
+        func paths(around path: String) -> [String] { folders }
+    }
+
+    /// A hundred folders of a protection space are kept, however many there are.
+    @Test func manyFolders() throws {
+        let folders = (0..<50_000).map { "/\($0)/" }
+        let digest = try #require(Self.scheme(["domain": folders.joined(separator: " ")]))
+        #expect(digest.paths(around: "/x/y") == Array(folders.prefix(100)))
+        let url = try #require(URL(string: "https://www.example.org/"))
+        let site = AuthenticationSite.server(try RequestTarget(url).origin)
+        let user = URLCredential(user: "Mufasa", password: "Circle of Life", persistence: .forSession)
+        let schemes: [any HTTPAuthenticationScheme] = [digest, FoldersScheme(folders)]
+        for scheme in schemes {
+            let memory = AuthenticationMemory(URLCredentialStorage())
+            let space = site.space(realm: "r", method: NSURLAuthenticationMethodHTTPDigest, proxyType: "")
+            memory.remember(scheme, user, for: "/x/y", in: space, at: site, isOfURL: true)
+            let known = folders.prefix(200).filter { memory.credential(forTarget: $0, at: site, named: user) != nil }
+            #expect(known == Array(folders.prefix(100)))
+        }
+    }
+
     @Test func strengths() throws {
         let strengths = try ["MD5", "SHA-256-sess", "SHA-512-256"].map {
             try #require(Self.scheme(["algorithm": $0])).strength

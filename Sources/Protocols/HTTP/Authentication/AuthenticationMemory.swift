@@ -9,7 +9,7 @@ import LoadingKitTransport
 /// A credential in a URL is neither stored nor sent with a request whose URL does not contain it.
 final class AuthenticationMemory {
     /// The most folders of a protection space. The oldest are forgotten, and require a challenge again.
-    private static let maximumPaths = 100
+    static let maximumPaths = 100
     /// The most credentials of a server or a proxy. The oldest are forgotten.
     private static let maximumEntries = 100
 
@@ -138,8 +138,8 @@ final class AuthenticationMemory {
             isOfURL: isOfURL)
         var known = entries[site] ?? []
         if let index = known.firstIndex(where: entry.isLike) { entry.paths = known.remove(at: index).paths }
-        for path in Self.paths(scheme, around: String(target.prefix { $0 != "?" }), at: site)
-        where !entry.paths.contains(where: path.hasPrefix) {
+        let paths = Self.paths(scheme, around: String(target.prefix { $0 != "?" }), at: site)
+        for path in paths.prefix(Self.maximumPaths) where !entry.paths.contains(where: path.hasPrefix) {
             entry.paths.append(path)
         }
         entry.paths = entry.paths.suffix(Self.maximumPaths)

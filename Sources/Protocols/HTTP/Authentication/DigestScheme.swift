@@ -188,11 +188,13 @@ struct DigestScheme: HTTPAuthenticationScheme {
         }
     }
 
-    /// The paths of `domain`; without it, all paths of the origin (RFC 7616 §3.3). Paths of other origins are left out.
+    /// The paths of `domain`, of which the first hundred are read; without it, all paths of the origin (RFC 7616 §3.3).
+    /// Paths of other origins are left out.
     func paths(around path: String) -> [String] {
-        let named = (domain ?? "").split(separator: " ").compactMap { reference in
-            URLComponents(string: String(reference))?.percentEncodedPath
-        }
+        let most = AuthenticationMemory.maximumPaths
+        // The last piece is the unread rest.
+        let references = (domain ?? "").split(separator: " ", maxSplits: most).prefix(most)
+        let named = references.compactMap { URLComponents(string: String($0))?.percentEncodedPath }
         let usable = named.filter { $0.hasPrefix("/") }
         return usable.isEmpty ? ["/"] : usable
     }
