@@ -222,6 +222,67 @@ struct ResumableUploadTests {
         }
     }
 
+    private struct Ending: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let limit: String
+        /// What is in one write with the 104.
+        let final: String
+        /// The answers to the requests that follow, each on a connection of its own.
+        var answers: [String] = []
+        let outcome: Outcome
+        let requests: [String]
+    }
+
+    private static func response(_ status: String, _ fields: String = "", _ body: String = "") -> String {
+        "HTTP/1.1 \(status)\r\n\(fields)Connection: close\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+    }
+
+    private static let endings = [
+        Ending(
+            testDescription: "413, as the part is too large", limit: "max-append-size=40000",
+            final: response("413 Large", "", "large"),
+            answers: [
+                "HTTP/1.1 204 No\r\nUpload-Offset: 0\r\nUpload-Complete: ?0\r\nConnection: close\r\n\r\n",
+                response("200 OK", "Upload-Complete: ?0\r\n"), response("200 OK", "Upload-Complete: ?0\r\n"),
+                response("200 OK", "Upload-Complete: ?1\r\n", "done"),
+            ], outcome: .ok("done"),
+            requests: ["POST 100000", "HEAD 0", "PATCH 40000", "PATCH 40000", "PATCH 20000"]),
+        Ending(
+            testDescription: "200, although the part is too large", limit: "max-append-size=40000",
+            final: response("200 OK", "", "done"), outcome: .ok("done"), requests: ["POST 100000"]),
+        Ending(
+            testDescription: "413, as the body is too large", limit: "max-size=5",
+            final: response("413 Large", "", "large"), outcome: .failed(.dataLengthExceedsMaximum),
+            requests: ["POST 100000"]),
+        Ending(
+            testDescription: "a redirect", limit: "max-append-size=40000",
+            final: response("307 Elsewhere", "Location: /other\r\n"), answers: [response("200 OK", "", "done")],
+            outcome: .ok("done"), requests: ["POST 100000", "POST 100000"]),
+    ]
+
+    @Test("take a response that comes with the server's limits for that to their first request", arguments: endings)
+    private func endedWithLimits(_ ending: Ending) async throws {
+        let offer = "HTTP/1.1 104 Go\r\nLocation: /uploads/1\r\nUpload-Limit: \(ending.limit)\r\n\r\n"
+        let peer = try ScriptedPeer(
+            scripts: ([offer + ending.final] + ending.answers).map { [.expectRequest, .send($0)] })
+        defer { peer.stop() }
+        let session = makeSession()
+        defer { session.invalidateAndCancel() }
+        try await withTimeout {
+            let outcome: Outcome
+            do {
+                let (data, response) = try await session.upload(
+                    for: peer.request("/form", method: "POST"), from: Self.body.prefix(100_000))
+                let status = (response as? HTTPURLResponse)?.statusCode ?? 0
+                outcome = .loaded(status: status, body: String(decoding: data, as: UTF8.self))
+            } catch let error as URLError {
+                outcome = .failed(error.code)
+            }
+            #expect(outcome == ending.outcome)
+            #expect(peer.requests.snapshot.map { "\($0.method) \($0.body.count)" } == ending.requests)
+        }
+    }
+
     @Test("take as many 104 as what they have sent allows, and no more", arguments: BothVersions.all)
     func flood(_ version: String) async throws {
         try await UploadSite.with(version, Self.faults { $0.interims = 10_000 }) { site in

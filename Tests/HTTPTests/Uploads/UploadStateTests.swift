@@ -17,7 +17,7 @@ struct UploadStateTests {
         _ = state.begin()
         var offer = UploadAnswer(status: 104)
         offer.location = .resource(resource)
-        _ = state.receive(interim: offer)
+        state.receive(interim: offer)
         return state
     }
 
@@ -132,8 +132,51 @@ struct UploadStateTests {
             _ = state.begin()
             var offer = Self.answer(104, limits: limits)
             offer.location = .resource(Self.resource)
-            #expect(Self.text(state.receive(interim: offer)) == next)
+            state.receive(interim: offer)
+            #expect(Self.text(state.heedLimits()) == next)
         }
+    }
+
+    @Test(
+        "judges a response that was received with the limits as one to the whole body",
+        arguments: [
+            (413, nil, nil, "retrieve", "fail -1103"), (200, nil, nil, "deliver", "deliver"),
+            (200, true, nil, "deliver", "deliver"), (413, true, nil, "deliver", "deliver"),
+            (200, false, nil, "retrieve", "retrieve"), (404, nil, nil, "deliver", "fail -1103"),
+            (413, nil, 30_000, "retrieve", "fail -1103"), (413, nil, 50_000, "retrieve", "fail -1103"),
+        ] as [(Int, Bool?, Int64?, String, String)])
+    func limitsWithResponse(
+        _ status: Int, _ isComplete: Bool?, _ limit: Int64?, _ ofPart: String, _ ofAll: String
+    ) {
+        for (limits, next) in [
+            (UploadLimits(maxAppendSize: 40_000), ofPart), (UploadLimits(maxSize: 5), ofAll),
+        ] {
+            var state = Self.state()
+            state.receive(interim: Self.answer(104, limits: limits))
+            let newLimits = limit.map { UploadLimits(maxAppendSize: $0) }
+            let verdict = state.receive(Self.answer(status, isComplete: isComplete, limits: newLimits), isSent: true)
+            #expect(Self.text(verdict) == next)
+            #expect(Self.text(state.heedLimits()) == "nothing")
+        }
+    }
+
+    @Test("a redirect, or the connection's end, that was received with the limits comes first")
+    func limitsWithOtherEnds() {
+        for limits in [UploadLimits(maxAppendSize: 40_000), UploadLimits(maxSize: 5)] {
+            var state = Self.state()
+            state.receive(interim: Self.answer(104, limits: limits))
+            var lost = state
+            let isOfRequest = state.receiveRedirect()
+            #expect(isOfRequest)
+            #expect(Self.text(state.heedLimits()) == "nothing")
+            #expect(Self.text(state.receive(Self.answer(307), isSent: true)) == "deliver", "it is not followed")
+            let next = Self.text(lost.requestDidFail(Broken(), isInterruption: true))
+            #expect(next == (limits.maxSize == nil ? "retrieve" : "fail -1103"))
+            #expect(Self.text(lost.heedLimits()) == "nothing")
+        }
+        var state = Self.retrieving()
+        let isOfRequest = state.receiveRedirect()
+        #expect(!isOfRequest && state.step == .retrieving)
     }
 
     @Test("heeds a 104 of versions that it speaks alone")
@@ -145,13 +188,13 @@ struct UploadStateTests {
             _ = state.begin()
             var offer = UploadAnswer(status: 104)
             (offer.location, offer.interopVersion) = (.resource(Self.resource), version)
-            _ = state.receive(interim: offer)
+            state.receive(interim: offer)
             #expect((state.resource != nil) == isHeeded, "\(version ?? 0)")
         }
         var state = Self.state()
         var elsewhere = UploadAnswer(status: 104)
         elsewhere.location = .elsewhere
-        _ = state.receive(interim: elsewhere)
+        state.receive(interim: elsewhere)
         #expect(state.resource == nil)
     }
 
@@ -212,7 +255,8 @@ struct UploadStateTests {
                     offer.limits =
                         Bool.random(using: &random)
                         ? UploadLimits(maxAppendSize: .random(in: 0...90_000, using: &random)) : nil
-                    action = state.receive(interim: offer)
+                    state.receive(interim: offer)
+                    action = Bool.random(using: &random) ? state.heedLimits() : .nothing
                 case 2, 3:
                     server = max(server, .random(in: 0...100_000, using: &random))
                     let status = [200, 204, 404, 409, 413, 500, 503].randomElement(using: &random) ?? 200

@@ -33,10 +33,10 @@ extension ResumableUpload: ForwardingReceiver {
 
     func receive(informational response: HTTPURLResponse) {
         if response.statusCode == 104 {
-            let action = state.receive(interim: UploadAnswer(response, to: exchangeRequest))
+            state.receive(interim: UploadAnswer(response, to: exchangeRequest))
             noteResource()
-            // The exchange is still processing the bytes that it received.
-            if case .nothing = action {} else { performLater { $0.perform(action) } }
+            // The exchange is still processing the bytes that it received, among which may be the response.
+            performLater { $0.perform($0.state.heedLimits()) }
         }
         receiver?.receive(informational: response)
     }
@@ -81,7 +81,7 @@ extension ResumableUpload: ForwardingReceiver {
     func redirect(
         to next: URLRequest, refusal: LoadFailure?, response: URLResponse, decide: @escaping (Bool) -> Void
     ) {
-        guard case .creating = state.step else { return resources.loop.executeLater { decide(false) } }
+        guard state.receiveRedirect() else { return resources.loop.executeLater { decide(false) } }
         receiver?.redirect(to: next, refusal: refusal, response: response) { [weak self] follows in
             if follows { self?.task.resumption = nil }
             decide(follows)

@@ -69,6 +69,8 @@ struct UploadState {
     /// The resource at which the upload continues; nil until the server has named it.
     private(set) var resource: URL?
     private var largestPart: Int64?
+    /// Set if the whole body exceeds the server's limit.
+    private var excess: LoadFailure?
     private var failures = 0
     private var progress: Int64 = 0
     private var lastOffset: Int64?
@@ -89,20 +91,33 @@ struct UploadState {
         return resource == nil ? move(to: .creating, .create) : move(to: .retrieving, .retrieve)
     }
 
-    mutating func receive(interim answer: UploadAnswer) -> Action {
+    /// ``heedLimits()`` must follow after all that was received with the interim response.
+    mutating func receive(interim answer: UploadAnswer) {
         guard answer.status == 104, step == .creating, answer.interopVersion.map({ 6...8 ~= $0 }) ?? true else {
-            return .nothing
+            return
         }
         switch answer.location {
         case .resource(let url): resource = url
         case .elsewhere: resource = nil
         case nil: break
         }
-        guard let limits = answer.limits else { return .nothing }
-        if let most = limits.maxSize, let total, total > most { return giveUp(LoadFailure.tooLarge(total, most)) }
-        // The request that is under way exceeds the server's limit for a part.
-        guard resource != nil, note(limits), let total, let largestPart, total > largestPart else { return .nothing }
-        return move(to: .retrieving, .retrieve)
+        guard let limits = answer.limits else { return }
+        if let most = limits.maxSize, let total, total > most { excess = .tooLarge(total, most) }
+        _ = note(limits)
+    }
+
+    /// Ends the request that is under way if it exceeds the server's limits, unless it was answered with them.
+    mutating func heedLimits() -> Action {
+        guard step == .creating else { return .nothing }
+        if let excess { return giveUp(excess) }
+        return resource != nil && exceedsPart ? retrieve() : .nothing
+    }
+
+    /// Returns whether the redirect is of the program's request, and the program decides about it.
+    mutating func receiveRedirect() -> Bool {
+        guard step == .creating else { return false }
+        _ = deliver()
+        return true
     }
 
     /// - Parameter isSent: whether all of the request was sent before the response.
@@ -118,6 +133,7 @@ struct UploadState {
     /// - Parameter isInterruption: whether the reason was the network, or the end of a connection by the server.
     mutating func requestDidFail(_ error: any Error, isInterruption: Bool) -> Action {
         switch step {
+        case .creating where excess != nil: return heedLimits()
         case .creating where resource != nil && isInterruption: return interrupt(error)
         case .retrieving where isInterruption, .appending where isInterruption: return interrupt(error)
         case .new, .creating, .retrieving, .appending, .pausing, .delivering: return fail(error)
@@ -134,13 +150,15 @@ struct UploadState {
 
     /// The program gets every response except one that reports an interrupted upload by the draft's rules.
     private mutating func receiveCreated(_ answer: UploadAnswer, isSent: Bool) -> Verdict {
-        guard resource != nil, answer.isComplete != true else { return deliver() }
+        guard answer.isComplete != true else { return deliver() }
+        if let excess, answer.status >= 400 { return .discard(giveUp(excess)) }
+        guard resource != nil else { return deliver() }
         switch answer.status {
         // The program gets the server's result for the whole body. A gateway's response is no such result.
         case 502...504: return .discard(interrupt(answer))
         case 500...599 where !isSent: return .discard(interrupt(answer))
         case 200..<300 where answer.isComplete == false: return .discard(retrieve())
-        case 413 where noteLowerLimit(answer): return .discard(interrupt(answer))
+        case 413 where noteLowerLimit(answer) || exceedsPart: return .discard(interrupt(answer))
         case _: return deliver()
         }
     }
@@ -239,6 +257,12 @@ struct UploadState {
     }
 
     // MARK: Limits
+
+    /// Whether the whole body exceeds the limit for a part.
+    private var exceedsPart: Bool {
+        guard let total, let largestPart else { return false }
+        return total > largestPart
+    }
 
     /// Returns whether parts are limited now.
     private mutating func note(_ limits: UploadLimits) -> Bool {
