@@ -1,6 +1,7 @@
 import Foundation
 import LoadingKit
 import LoadingKitLoopbackServer
+import LoadingKitTransport
 import LoadingKitWebSocket
 import TestSupport
 import Testing
@@ -109,6 +110,97 @@ import Testing
             let events = await recorder.whole()
             #expect(events.last == "end \(URLError.timedOut.rawValue)" && task.closeCode == .abnormalClosure)
             done.fire()
+        }
+    }
+
+    /// A server that waits whenever it has taken a further part of the client's bytes.
+    private struct SlowServer: Sendable {
+        let part = 4_000_000
+        let waits = [(reached: Signal(), isOver: Signal()), (reached: Signal(), isOver: Signal())]
+        let message: Data
+        let seen = Recorder<String>()
+
+        func take(_ socket: ServerWebSocket) throws {
+            let offers = socket.request.fields.values(of: .secWebSocketExtensions)
+            var codec = WebSocketStateMachine(
+                role: .server, deflate: PermessageDeflate(offers: offers),
+                limits: WebSocketLimits(messageBytes: 1 << 26))
+            var count = 0
+            var rest = waits[...]
+            while !codec.isOver {
+                let bytes = try socket.tunnel.read()
+                if bytes.isEmpty { return seen.append("lost") }
+                try bytes.withUnsafeBytes { bytes in
+                    var position = 0
+                    while let event = try codec.receive(bytes, &position) { note(event) }
+                }
+                count += bytes.count
+                guard count >= part * (waits.count - rest.count + 1), let wait = rest.popFirst() else { continue }
+                wait.reached.fire()
+                try socket.request.exchange.wait(for: wait.isOver)
+            }
+            var answer: [UInt8] = []
+            codec.drainControlBytes(into: &answer)
+            try socket.tunnel.write(answer)
+        }
+
+        private func note(_ event: WebSocketEvent) {
+            switch event {
+            case .binary(let payload): seen.append(payload.withUnsafeBytes { Data($0) == message } ? "whole" : "other")
+            case .close(let code, _): seen.append("close \(code.rawValue)")
+            case .text, .ping, .pong: seen.append("other")
+            }
+        }
+    }
+
+    /// A long message, all of which is compressed at once, and a close behind it, to a server that takes bytes slowly.
+    /// Whenever it takes some, the wait for its answer begins anew. On a clock that the test moves, and on a socket
+    /// that holds little.
+    @Test(arguments: WebSocketServing.versions)
+    func slowReaderAndClose(_ version: String) async throws {
+        var random = SeededGenerator(seed: 5)
+        // It repeats itself at a distance that deflate does not see.
+        let piece = (0..<65_536).map { _ in UInt8.random(in: 0...255, using: &random) }
+        let slow = SlowServer(message: Data((0..<192).flatMap { _ in piece }))
+        let (authority, folder) = (try CertificateAuthority(), try TemporaryFolder())
+        let path = folder.path + "/socket"
+        let tls = TLSServerOptions(try authority.issue(), applicationProtocols: [version])
+        let server = try LoopbackServer(LoopbackServer.Options(.unix(path: path), tls: tls)) { request in
+            guard request.path != "/first" else { return .text("first") }
+            return .webSocket(request, compresses: true) { socket in
+                try socket.send("open")
+                try slow.take(socket)
+            }
+        }
+        let time = ManualTime()
+        let (loop, recorder) = (EventLoop(name: "test", time: .manual(time)), WebSocketRecorder())
+        let session = makeSession(delegate: recorder, on: loop) {
+            $0.tlsTrustRoots = .pem(authority.certificatePEM)
+            $0.unixSocket = { _ in UnixSocket(path: path) }
+        }
+        defer {
+            session.invalidateAndCancel()
+            server.stop()
+            loop.stop()
+            folder.remove()
+        }
+        try await withTimeout(version) {
+            if version == "h2" { _ = try await session.data(for: BothVersions.request(server, "/first")) }
+            let task = session.webSocketTask(with: try WebSocketServing.url(server))
+            task.resume()
+            try await expect(task, "open")
+            task.send(.data(slow.message)) { _ in }
+            task.cancel(with: .normalClosure, reason: nil)
+            for wait in slow.waits {
+                await wait.reached.wait()
+                time.advance(by: .seconds(4))
+                // The loop has seen the new time once it answers this.
+                _ = await session.allTasks
+                wait.isOver.fire()
+            }
+            let events = await recorder.whole()
+            #expect(events.last == "end -" && task.closeCode == .normalClosure)
+            #expect(slow.seen.snapshot == ["whole", "close 1000"])
         }
     }
 

@@ -59,8 +59,8 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {  // as
     }
 
     /// Closes the connection: earlier messages are sent, then a close frame. The task ends when the server has answered
-    /// the frame, after 5 seconds at most. Until then, callers receive the messages that the server sends before its
-    /// answer, then the error: see ``receive()``.
+    /// the frame, or has neither taken bytes nor answered for 5 seconds. Until then, callers receive the messages that
+    /// the server sends before its answer, then the error: see ``receive()``.
     ///
     /// A task that is not yet open, or is suspended, ends as with ``cancel()``.
     /// - Parameters:

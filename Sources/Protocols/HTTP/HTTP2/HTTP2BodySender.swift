@@ -25,6 +25,8 @@ struct HTTP2BodySender {
     private var rest: Rest
     private var piece: Data
     private var sent = 0
+    /// The end of the last frame, counted from the connection's first byte.
+    var end = 0
     private var length: BodyLength
     var awaitsContinue: Bool
 
@@ -69,6 +71,11 @@ struct HTTP2BodySender {
         var buffer: [UInt8] = []
         upgrade.takeOutput(&buffer)
         (piece, sent) = (Data(buffer), 0)
+    }
+
+    /// The connection's output is written from `position` on. Tells another protocol, if it has bytes there.
+    func outputDidProgress(from position: Int) {
+        if end > position, case .upgrade(let upgrade) = rest { upgrade.outputDidProgress() }
     }
 
     /// The last bytes of another protocol; nil if the stream has not switched.

@@ -48,6 +48,7 @@ extension HTTP2Connection {
         do throws(HTTP2Error) {
             body.takeOutput()
             let (progress, count) = try body.proceed(stream.number, &codec, to: &output.frames)
+            if count > 0 { body.end = output.end }
             stream.body = body
             if count > 0 { exchange.didSendBody(count, framing: HTTP2ConnectionStateMachine.dataHeaderBytes) }
             switch progress {
@@ -92,6 +93,9 @@ extension HTTP2Connection {
             switch output.withUnwritten({ stream.write($0) }) {
             case .bytes(let count):
                 if log != nil { noteSent(count) }
+                for entry in output.bodies.entries {
+                    entry.stream.body?.outputDidProgress(from: output.writtenInAll)
+                }
                 output.didWrite(count)
                 ping.didSend(loop.now)
             case .wouldBlock:

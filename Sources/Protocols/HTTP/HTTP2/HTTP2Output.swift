@@ -7,9 +7,14 @@ struct HTTP2Output {
 
     var frames: [UInt8] = []
     private var written = 0
+    /// The number of bytes that were written on the connection.
+    private(set) var writtenInAll = 0
     var bodies = HTTP2BodyQueue()
     /// Whether a flush is scheduled on the loop.
     private var isPlanned = false
+
+    /// The end of the last frame, counted from the connection's first byte.
+    var end: Int { writtenInAll + frames.count - written }
 
     var isFull: Bool { frames.count - written >= Self.highWater }
 
@@ -40,6 +45,7 @@ struct HTTP2Output {
     /// Removes written bytes early: while bodies add frames, there may be no time at which all frames are written.
     mutating func didWrite(_ count: Int) {
         written += count
+        writtenInAll &+= count
         guard written >= Self.highWater else { return }
         frames.removeFirst(written)
         written = 0

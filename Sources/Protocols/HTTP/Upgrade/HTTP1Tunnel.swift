@@ -97,7 +97,9 @@ final class HTTP1Tunnel: HTTPStream, ByteStreamHandler, @unchecked Sendable {  /
         while written < output.count || refill() {
             let result = output.withUnsafeBytes { stream.write(UnsafeRawBufferPointer(rebasing: $0[written...])) }
             switch result {
-            case .bytes(let count): written += count
+            case .bytes(let count):
+                written += count
+                upgrade.outputDidProgress()
             case .wouldBlock: return
             case .failed(let error): return writeDidFail(error)
             }

@@ -15,6 +15,8 @@ protocol HTTPUpgrade: AnyObject {
 
     /// Appends the next output to an empty buffer: enough for one write, or none. The output before it was written.
     func takeOutput(_ buffer: inout [UInt8])
+    /// Bytes of the output were written. More than one call may be needed for a buffer.
+    func outputDidProgress()
     /// Appends the last output, as the exchange is over; none if a message has been sent in part.
     func takeLastOutput(_ buffer: inout [UInt8])
 }

@@ -9,7 +9,7 @@ final class WebSocketConnection: WebSocketChannel {
     /// In bytes. Longer messages are sent in pieces.
     private static let pieceBytes = 128 * 1024
 
-    /// The time for the server's close frame, in seconds.
+    /// The time for the server's close frame, or for it to take bytes that are sent before, in seconds.
     private static let closingTime = 5.0
 
     /// Binary messages up to this size are copied, so that they keep no more memory than they need.
@@ -194,8 +194,9 @@ final class WebSocketConnection: WebSocketChannel {
 
     // MARK: Sending
 
+    func outputDidProgress() { if closingTimer != nil { awaitAnswer() } }
+
     func takeOutput(_ buffer: inout [UInt8]) {
-        defer { if closingTimer != nil, !buffer.isEmpty { awaitAnswer() } }
         if handedOut > 0 {
             link.didSend(handedOut)
             handedOut = 0

@@ -122,6 +122,7 @@ extension WebSocketLoad: HTTPUpgrade {
     }
 
     func takeOutput(_ buffer: inout [UInt8]) { connection?.takeOutput(&buffer) }
+    func outputDidProgress() { connection?.outputDidProgress() }
     func takeLastOutput(_ buffer: inout [UInt8]) { connection?.takeLastOutput(&buffer) }
 }
 
