@@ -120,6 +120,25 @@ import Testing
         }
     }
 
+    /// A length beside a transfer coding is not the body's: it is not expected, and exceeds no limit (RFC 9112 §6.3).
+    @Test(
+        arguments: [
+            ("9000000000", true, -1), ("-5", true, -1), ("98, 99", true, -1), ("none", true, -1),
+            ("1\r\nContent-Length: 1", false, 1), ("1, 1", false, 1),
+        ] as [(String, Bool, Int64)])
+    func expectedLengths(_ length: String, _ isChunked: Bool, _ expected: Int64) async throws {
+        let fields = "Content-Length: \(length)" + (isChunked ? "\r\nTransfer-Encoding: chunked" : "")
+        let peer = try ScriptedPeer([
+            .expectRequest, .send(Self.ok(fields, isChunked ? "1\r\na\r\n0\r\n\r\n" : "a")), .close,
+        ])
+        defer { peer.stop() }
+        let session = makeSession { $0.maximumCollectedBodySize = 10 }
+        try await withTimeout {
+            let (data, response) = try await session.data(for: peer.request())
+            #expect(data == Data("a".utf8) && response.expectedContentLength == expected)
+        }
+    }
+
     @Test func aResponseMayBeSplitAtEveryByte() async throws {
         let response = Self.chunked("3\r\nabc\r\nA;x=y\r\n0123456789\r\n0\r\nT: x\r\n\r\n")
         let scripts: [[ScriptedPeer.Step]] = (0...response.utf8.count).map { split in

@@ -15,12 +15,17 @@ extension HTTPURLResponse {
 }
 
 extension HTTPFields {
-    /// The length in `Content-Length`, or in the first of several equal ones; -1 if there is none.
+    /// The length in `Content-Length`, or in the first of several equal ones; -1 if there is none, or if a transfer
+    /// coding frames the body in its place (RFC 9112 §6.3).
     fileprivate var announcedLength: Int64 {
+        let framing = framing
+        if framing.hasTransferEncoding { return -1 }
         switch framing.length {
-        case .absent: -1
-        case .number(let number): Int64(exactly: number) ?? -1
-        case .unclear: self[.contentLength].flatMap { Int64($0.prefix { $0 != "," }) } ?? -1
+        case .absent: return -1
+        case .number(let number): return Int64(exactly: number) ?? -1
+        case .unclear:
+            let first = self[.contentLength]?.prefix { $0 != "," }
+            return first.flatMap { HTTPURLResponse.contentLength($0) } ?? -1
         }
     }
 }

@@ -94,11 +94,11 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {  // `let`s, and a
         return ContentType(mimeType: type.essence, textEncodingName: type["charset"]?.asciiLowercased)
     }
 
-    static func contentLength(in fields: HTTPFields) -> Int64? {
-        guard let value = fields[.contentLength], value.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else {
-            return nil
-        }
-        return Int64(value)
+    static func contentLength(in fields: HTTPFields) -> Int64? { fields[.contentLength].flatMap { contentLength($0) } }
+
+    /// The number in a value that has digits alone.
+    package static func contentLength(_ value: some StringProtocol) -> Int64? {
+        value.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 } ? Int64(value) : nil
     }
 
     private static func capitalized(_ name: String) -> String {
