@@ -22,7 +22,7 @@ SOURCES = [
     "Protocols/FTP/Codec", "Protocols/Proxies/Handshakes", "Protocols/Proxies/Proxy.swift", "Protocols/Proxies/ProxyDictionary.swift",
     "Protocols/Proxies/ProxyError.swift", "Protocols/Proxies/ProxyExceptions.swift", "Protocols/Proxies/ProxyQuestions.swift",
     "Protocols/Proxies/ProxyRoutes.swift", "Protocols/Proxies/ProxyRules.swift", "Protocols/Proxies/ProxyTarget.swift",
-    "Protocols/HTTP/Pool/HTTPConnectionPool", "Protocols/HTTP/Pool/RequestQueue.swift",
+    "Protocols/HTTP/Pool/HTTPConnectionPool", "Protocols/HTTP/Pool/HostConnections.swift", "Protocols/HTTP/Pool/RequestQueue.swift",
     "Protocols/HTTP/HTTP2/HTTP2ConnectionLife.swift", "Protocols/HTTP/HTTP2/KeepAlivePing.swift",
     "Protocols/HTTP/HTTP2/WindowBudget.swift",
     "LoadingKit/Core/Tasks/Engine/TaskLifecycle.swift", "LoadingKit/Core/Tasks/Engine/TaskClock.swift",
@@ -33,7 +33,7 @@ TESTS = (
     r"^(HPACK|HTTP1|HTTP2|WebSocket|ContentCoding|Proxies|Primitives|Fuzz)Tests\.|"
     r"^FTPTests\.(FTP(ClientStateMachine|Reply|ReplyValue|ReplyParser|Path|StateTable|Timestamp)"
     r"|ListingFuzz|ListingDocument|ListFormat|MLSD)Tests|"
-    r"^HTTPTests\.(HTTPConnectionPool|HTTP2ConnectionLife|KeepAlivePing|WindowBudget)|"
+    r"^HTTPTests\.(HTTPConnectionPool|HostConnections|HTTP2ConnectionLife|KeepAlivePing|WindowBudget)|"
     r"^CoreTests\.(TaskLifecycle|TaskClock|TaskStage)"
 )
 REASONS = pathlib.Path("Tests/unreached.txt")

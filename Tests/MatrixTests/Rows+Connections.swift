@@ -19,6 +19,7 @@ extension Row {
                 }
                 #expect(seen.outcomes.allSatisfy { $0.isLoaded } && seen.outcomes.count == 3)
                 #expect(seen.connections == 1)
+                if path != .ftp { try await takesTurns(path) }
             }
             .not([.http2], "One connection carries all requests to a host.")
             .not([.webSocket, .stream], "Each task has a connection of its own for as long as it likes."),
@@ -185,6 +186,26 @@ extension Row {
                 }
             },
     ]
+}
+
+/// Over https a background transfer uses no connection of another one.
+private func takesTurns(_ path: MatrixPath) async throws {
+    let requests = Box((now: 0, most: 0))
+    let seen = try await path.run {
+        $0.isSecure = true
+        $0.configure = { $0.httpMaximumConnectionsPerHost = 1 }
+        $0.loads = 3
+        $0.answer = { _ in
+            requests.update {
+                $0.now += 1
+                $0.most = max($0.most, $0.now)
+            }
+            defer { requests.update { $0.now -= 1 } }
+            return nil
+        }
+    }
+    #expect(seen.outcomes.allSatisfy { $0.isLoaded } && seen.outcomes.count == 3)
+    #expect(requests.value.most == 1)
 }
 
 /// The server is not connected to.

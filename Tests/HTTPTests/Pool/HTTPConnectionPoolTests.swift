@@ -129,27 +129,28 @@ import Testing
                 }
             }
             left -= count
-            try run.finish(&generator)
+            try run.finish()
         }
     }
 }
 
 /// A pool with random inputs.
-private struct RandomRun {
+struct RandomRun {
     typealias Pool = HTTPConnectionPool
 
-    private var model: PoolModel
+    var model: PoolModel
     private var number: UInt64 = 0
     private(set) var history: [String] = []
     private let speaksHTTP2: Bool
 
-    init(_ generator: inout SeededGenerator) {
+    /// - Parameter limit: that of a host, whose pools carry no upgrades; nil for a pool of any kind.
+    init(_ generator: inout SeededGenerator, limit: Int? = nil) {
         var configuration = Pool.Configuration()
-        configuration.limit = Int.random(in: 0...4, using: &generator)
+        configuration.limit = limit ?? Int.random(in: 0...4, using: &generator)
         configuration.isSecure = Bool.random(using: &generator)
         configuration.allowsHTTP2 = Bool.random(using: &generator)
         configuration.startsWithHTTP2 = Int.random(in: 0..<4, using: &generator) == 0
-        configuration.isForUpgrade = Int.random(in: 0..<4, using: &generator) == 0
+        configuration.isForUpgrade = limit == nil && Int.random(in: 0..<4, using: &generator) == 0
         configuration.mayUpgradeStreams = configuration.isForUpgrade && Bool.random(using: &generator)
         speaksHTTP2 = Bool.random(using: &generator)
         model = PoolModel(configuration)
@@ -168,9 +169,12 @@ private struct RandomRun {
         ("mayChallenge", 1), ("unknown", 3), ("gone", 4),
     ]
     private static let weighted = names.flatMap { Array(repeating: $0.name, count: $0.weight) }
+    /// With those that come from other pools of the host.
+    private static let withOthers = weighted + Array(repeating: "share", count: 8) + ["makeRoom", "makeRoom"]
 
-    func name(_ generator: inout SeededGenerator) -> String {
-        Self.weighted.randomElement(using: &generator) ?? "submit"
+    /// - Parameter isAlone: whether there are no other pools: their inputs are then made up.
+    func name(_ generator: inout SeededGenerator, isAlone: Bool = true) -> String {
+        (isAlone ? Self.withOthers : Self.weighted).randomElement(using: &generator) ?? "submit"
     }
 
     private mutating func request(_ generator: inout SeededGenerator, _ id: Pool.RequestID? = nil) -> Pool.Request {
@@ -223,6 +227,11 @@ private struct RandomRun {
             let all = model.actives + model.idles + model.multiplexed
             try model.changeNetworks(stale: all.filter { _ in Bool.random(using: &generator) })
         case "mayChallenge": model.pool.attemptMayChallenge()
+        case "share":
+            let limit = [0, 1, 2, Int.max].randomElement(using: &generator) ?? 0
+            try model.useRoom(
+                HostConnections.Share(limit: limit, givesWay: Int.random(in: 0..<4, using: &generator) == 0))
+        case "makeRoom": try model.makeRoom()
         case _: try unknown()
         }
     }
@@ -303,18 +312,26 @@ private struct RandomRun {
     }
 
     /// Everything that is awaited happens: then no request waits.
-    mutating func finish(_ generator: inout SeededGenerator) throws {
+    mutating func finish() throws {
+        try model.useRoom(HostConnections.Share())
         for _ in 0..<10_000 {
-            if model.waiting.isEmpty, model.attempts.isEmpty { return }
-            if model.willServeQueue { try model.serveQueue() }
-            if model.isPausing { try model.endPause() }
-            if let id = model.held.min() { try model.endChallenge(id) }
-            if let id = model.attempts.keys.min() {
-                try model.open(id, capacity: model.attempts[id] == true && speaksHTTP2 ? 2 : nil)
-            }
-            if let id = model.actives.first { try model.becomeIdle(id, .none, seconds: 50) }
-            for id in model.multiplexed { try model.change(id, ending: 2, capacity: 3) }
+            if isDone { return }
+            try proceed()
         }
         throw PoolModel.Flaw(description: "waits for ever: \(model.pool)")
+    }
+
+    var isDone: Bool { model.waiting.isEmpty && model.attempts.isEmpty }
+
+    /// Some of what is awaited happens.
+    mutating func proceed() throws {
+        if model.willServeQueue { try model.serveQueue() }
+        if model.isPausing { try model.endPause() }
+        if let id = model.held.min() { try model.endChallenge(id) }
+        if let id = model.attempts.keys.min() {
+            try model.open(id, capacity: model.attempts[id] == true && speaksHTTP2 ? 2 : nil)
+        }
+        if let id = model.actives.first { try model.becomeIdle(id, .none, seconds: 50) }
+        for id in model.multiplexed { try model.change(id, ending: 2, capacity: 3) }
     }
 }

@@ -223,6 +223,17 @@ struct PoolModel {
         try run { $0.pauseDidEnd(now: $1) }
     }
 
+    /// Another pool of the host takes the place.
+    mutating func makeRoom() throws {
+        pool.share.limit = 0
+        try run { $0.makeRoom(now: $1) }
+    }
+
+    mutating func useRoom(_ share: HostConnections.Share) throws {
+        pool.share = share
+        try run { $0.useRoom(now: $1) }
+    }
+
     mutating func refuse() throws {
         try run { pool, _ in pool.connectionWasRefused().actions }
     }
@@ -368,7 +379,8 @@ struct PoolModel {
             }
         }
         let isBlocked = isPausing || !attempts.isEmpty || awaitsServer
-        let isFull = connections.count - retiredByAge >= max(1, pool.configuration.limit)
+        let limit = min(max(1, pool.configuration.limit), pool.share.limit)
+        let isFull = connections.count - retiredByAge >= limit
         guard isBlocked || isFull else { throw Flaw("waits for nothing", "\(first) \(pool)") }
     }
 

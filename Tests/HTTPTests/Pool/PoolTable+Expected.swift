@@ -38,6 +38,8 @@ extension PoolTable {
         networks and routes changed: release | undetermined, waiting 0, attempts 0
         session ended: release | undetermined, waiting 0, attempts 0, closing
         send ahead: - | undetermined, waiting 0, attempts 0
+        make room: release | undetermined, waiting 0, attempts 0
+        use room: - | undetermined, waiting 0, attempts 0
         ## undetermined, an attempt and two requests
         submit: 3 is queued, serve the queue later | undetermined, waiting 3, attempts 1
         submit, to a fresh connection: 3 is queued, serve the queue later | undetermined, waiting 3, attempts 1
@@ -72,6 +74,8 @@ extension PoolTable {
         networks and routes changed: - | undetermined, waiting 2, attempts 1
         session ended: - | undetermined, waiting 2, attempts 1, closing
         send ahead: - | undetermined, waiting 2, attempts 1
+        make room: - | undetermined, waiting 2, attempts 1
+        use room: - | undetermined, waiting 2, attempts 1
         ## http1, empty
         submit: 1 is queued, serve the queue later | http1 idle 0 active 0, waiting 1, attempts 0
         submit, to a fresh connection: 1 is queued, serve the queue later | http1 idle 0 active 0, waiting 1, attempts 0
@@ -106,6 +110,8 @@ extension PoolTable {
         networks and routes changed: release | http1 idle 0 active 0, waiting 0, attempts 0
         session ended: release | http1 idle 0 active 0, waiting 0, attempts 0, closing
         send ahead: - | http1 idle 0 active 0, waiting 0, attempts 0
+        make room: release | http1 idle 0 active 0, waiting 0, attempts 0
+        use room: - | http1 idle 0 active 0, waiting 0, attempts 0
         ## http1, an attempt
         submit: 2 is queued, serve the queue later | http1 idle 0 active 0, waiting 2, attempts 1
         submit, to a fresh connection: 2 is queued, serve the queue later | http1 idle 0 active 0, waiting 2, attempts 1
@@ -140,6 +146,8 @@ extension PoolTable {
         networks and routes changed: - | http1 idle 0 active 0, waiting 1, attempts 1
         session ended: - | http1 idle 0 active 0, waiting 1, attempts 1, closing
         send ahead: - | http1 idle 0 active 0, waiting 1, attempts 1
+        make room: - | http1 idle 0 active 0, waiting 1, attempts 1
+        use room: - | http1 idle 0 active 0, waiting 1, attempts 1
         ## http1, two attempts and three requests
         submit: 4 is queued, serve the queue later | http1 idle 0 active 0, waiting 4, attempts 2
         submit, to a fresh connection: 4 is queued, serve the queue later | http1 idle 0 active 0, waiting 4, attempts 2
@@ -174,6 +182,8 @@ extension PoolTable {
         networks and routes changed: - | http1 idle 0 active 0, waiting 3, attempts 2
         session ended: - | http1 idle 0 active 0, waiting 3, attempts 2, closing
         send ahead: - | http1 idle 0 active 0, waiting 3, attempts 2
+        make room: - | http1 idle 0 active 0, waiting 3, attempts 2
+        use room: - | http1 idle 0 active 0, waiting 3, attempts 2
         ## http1, an attempt that challenges
         submit: 2 is queued, serve the queue later | http1 idle 0 active 0, waiting 2, attempts 1 of which challenge 1
         submit, to a fresh connection: 2 is queued, serve the queue later | http1 idle 0 active 0, waiting 2, attempts 1 of which challenge 1
@@ -208,6 +218,8 @@ extension PoolTable {
         networks and routes changed: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
         session ended: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1, closing
         send ahead: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
+        make room: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
+        use room: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
         ## http1, active
         submit: 3 is queued, serve the queue later | http1 idle 0 active 1, waiting 1, attempts 0
         submit, to a fresh connection: 3 is queued, serve the queue later | http1 idle 0 active 1, waiting 1, attempts 0
@@ -242,6 +254,8 @@ extension PoolTable {
         networks and routes changed: - | http1 idle 0 active 1, waiting 0, attempts 0
         session ended: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
         send ahead: - | http1 idle 0 active 1, waiting 0, attempts 0
+        make room: - | http1 idle 0 active 1, waiting 0, attempts 0
+        use room: - | http1 idle 0 active 1, waiting 0, attempts 0
         ## http1, idle
         submit: assign 3 to 2 fromIdle | http1 idle 0 active 1, waiting 0, attempts 0
         submit, to a fresh connection: 3 is queued, serve the queue later | http1 idle 1 active 0, waiting 1, attempts 0
@@ -276,6 +290,8 @@ extension PoolTable {
         networks and routes changed: close 2, release | http1 idle 0 active 0, waiting 0, attempts 0
         session ended: close 2, release | http1 idle 0 active 0, waiting 0, attempts 0, closing
         send ahead: - | http1 idle 1 active 0, waiting 0, attempts 0
+        make room: close 2, release | http1 idle 0 active 0, waiting 0, attempts 0
+        use room: - | http1 idle 1 active 0, waiting 0, attempts 0
         ## http1, all active and two requests
         submit: 7 is queued, serve the queue later | http1 idle 0 active 2, waiting 3, attempts 0
         submit, to a fresh connection: 7 is queued, serve the queue later | http1 idle 0 active 2, waiting 3, attempts 0
@@ -310,6 +326,8 @@ extension PoolTable {
         networks and routes changed: - | http1 idle 0 active 2, waiting 2, attempts 0
         session ended: - | http1 idle 0 active 2, waiting 2, attempts 0, closing
         send ahead: - | http1 idle 0 active 2, waiting 2, attempts 0
+        make room: - | http1 idle 0 active 2, waiting 2, attempts 0
+        use room: - | http1 idle 0 active 2, waiting 2, attempts 0
         ## http2, no connection
         submit: 1 is queued, serve the queue later | http2 no connection, waiting 1, attempts 0
         submit, to a fresh connection: 1 is queued, serve the queue later | http2 no connection, waiting 1, attempts 0
@@ -344,6 +362,8 @@ extension PoolTable {
         networks and routes changed: release | http2 no connection, waiting 0, attempts 0
         session ended: release | http2 no connection, waiting 0, attempts 0, closing
         send ahead: - | http2 no connection, waiting 0, attempts 0
+        make room: release | http2 no connection, waiting 0, attempts 0
+        use room: - | http2 no connection, waiting 0, attempts 0
         ## http2, idle
         submit: assign 3 to 2 stream | http2 open 1 of 2, waiting 0, attempts 0
         submit, to a fresh connection: assign 3 to 2 stream | http2 open 1 of 2, waiting 0, attempts 0
@@ -378,6 +398,8 @@ extension PoolTable {
         networks and routes changed: close 2, release | http2 no connection, waiting 0, attempts 0
         session ended: close 2, release | http2 no connection, waiting 0, attempts 0, closing
         send ahead: - | http2 open 0 of 2, waiting 0, attempts 0
+        make room: close 2, release | http2 no connection, waiting 0, attempts 0
+        use room: - | http2 open 0 of 2, waiting 0, attempts 0
         ## http2, full, an attempt and a request
         submit: 5 is queued, serve the queue later | http2 open 2 of 2, waiting 2, attempts 1
         submit, to a fresh connection: 5 is queued, serve the queue later | http2 open 2 of 2, waiting 2, attempts 1
@@ -412,6 +434,8 @@ extension PoolTable {
         networks and routes changed: retire 4 | http2 no connection, waiting 1, attempts 1
         session ended: - | http2 open 2 of 2, waiting 1, attempts 1, closing
         send ahead: - | http2 open 2 of 2, waiting 1, attempts 1
+        make room: - | http2 open 2 of 2, waiting 1, attempts 1
+        use room: - | http2 open 2 of 2, waiting 1, attempts 1
         ## http2 for an upgrade, awaits the server
         submit: 3 is queued, serve the queue later | http2 open 0 of 0 awaits the server, waiting 2, attempts 0
         submit, to a fresh connection: 3 is queued, serve the queue later | http2 open 0 of 0 awaits the server, waiting 2, attempts 0
@@ -446,6 +470,8 @@ extension PoolTable {
         networks and routes changed: close 2, start #3 offering HTTP/2 | http2 no connection, waiting 1, attempts 1
         session ended: - | http2 open 0 of 0 awaits the server, waiting 1, attempts 0, closing
         send ahead: - | http2 open 0 of 0 awaits the server, waiting 1, attempts 0
+        make room: - | http2 open 0 of 0 awaits the server, waiting 1, attempts 0
+        use room: - | http2 open 0 of 0 awaits the server, waiting 1, attempts 0
         ## pausing
         submit: 4 is queued, serve the queue later | http2 no connection, waiting 2, attempts 0, pausing
         submit, to a fresh connection: 4 is queued, serve the queue later | http2 no connection, waiting 2, attempts 0, pausing
@@ -480,6 +506,8 @@ extension PoolTable {
         networks and routes changed: - | http2 no connection, waiting 1, attempts 0, pausing
         session ended: - | http2 no connection, waiting 1, attempts 0, pausing, closing
         send ahead: - | http2 no connection, waiting 1, attempts 0, pausing
+        make room: - | http2 no connection, waiting 1, attempts 0, pausing
+        use room: - | http2 no connection, waiting 1, attempts 0, pausing
         ## http2, pausing with streams, a request
         submit: 4 is queued, serve the queue later | http2 open 0 of 2, waiting 2, attempts 0, pausing with streams
         submit, to a fresh connection: 4 is queued, serve the queue later | http2 open 0 of 2, waiting 2, attempts 0, pausing with streams
@@ -514,6 +542,8 @@ extension PoolTable {
         networks and routes changed: close 2 | http2 no connection, waiting 1, attempts 0, pausing with streams
         session ended: close 2 | http2 no connection, waiting 1, attempts 0, pausing with streams, closing
         send ahead: - | http2 open 0 of 2, waiting 1, attempts 0, pausing with streams
+        make room: close 2 | http2 no connection, waiting 1, attempts 0, pausing with streams
+        use room: - | http2 open 0 of 2, waiting 1, attempts 0, pausing with streams
         ## closing, active
         submit: 3 is queued, serve the queue later | http1 idle 0 active 1, waiting 1, attempts 0, closing
         submit, to a fresh connection: 3 is queued, serve the queue later | http1 idle 0 active 1, waiting 1, attempts 0, closing
@@ -548,5 +578,7 @@ extension PoolTable {
         networks and routes changed: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
         session ended: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
         send ahead: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
+        make room: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
+        use room: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
         """
 }

@@ -194,6 +194,8 @@ enum PoolTable {
         },
         Input(name: "session ended") { try $0.run { $0.sessionDidEnd(now: $1) } },
         Input(name: "send ahead") { try $0.sendAhead(room: 1) },
+        Input(name: "make room") { try $0.run { $0.makeRoom(now: $1) } },
+        Input(name: "use room") { try $0.run { $0.useRoom(now: $1) } },
     ]
 
     /// The result of an input in a state, in one line: the actions, and the state after it.

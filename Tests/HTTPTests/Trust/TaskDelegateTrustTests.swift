@@ -39,7 +39,7 @@ import Testing
     }
 
     /// A delegate that decides nothing.
-    private final class Bystander: NSObject, URLSessionTaskDelegate {}
+    final class Bystander: NSObject, URLSessionTaskDelegate {}
 
     private static let route: LoopbackServer.Route = { request in
         var response = ServerResponse.text("\(request.connection)\(request.tls?.isResumed == true ? " resumed" : "")")
@@ -50,7 +50,7 @@ import Testing
     private static let unknown = Outcome.failed(.serverCertificateHasUnknownRoot)
 
     /// Whom the session does not trust.
-    private static func distrust(_ configuration: URLSessionConfiguration) {
+    static func distrust(_ configuration: URLSessionConfiguration) {
         configuration.tlsTrustRoots = .pem((try? CertificateAuthority().certificatePEM) ?? "")
     }
 

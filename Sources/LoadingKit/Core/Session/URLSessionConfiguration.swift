@@ -87,6 +87,11 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
     }
 
     /// The largest number of open connections to one host. Default 6; values under 1 count as 1.
+    ///
+    /// The limit is for all of the session's tasks together, also for those that use no connection of others: tasks
+    /// whose own delegate may decide about connections, and transfers of a background session over `https`. While such
+    /// a task waits, an idle connection is closed for it, or a busy one when its request has ended. The connections of
+    /// WebSocket tasks do not count.
     open var httpMaximumConnectionsPerHost: Int {
         get { settings.httpMaximumConnectionsPerHost }
         set { settings.httpMaximumConnectionsPerHost = newValue }

@@ -42,7 +42,7 @@ final class ConnectionPoolDriver: RoutePool {
     let session: HTTPSession
     // Exclusive access is not checked for a property that is read and replaced, or changed by a function that calls no
     // other object: the check costs more than the access.
-    @exclusivity(unchecked) private var pool: HTTPConnectionPool
+    @exclusivity(unchecked) private var storedPool: HTTPConnectionPool
     @exclusivity(unchecked) private var exchanges = SlotTable<Submission>()
     @exclusivity(unchecked) private var connections = SlotTable<Connection>()
     /// HTTP/2 connections that carry their last requests.
@@ -57,9 +57,18 @@ final class ConnectionPoolDriver: RoutePool {
         self.record = record
         self.origin = origin
         self.session = session
-        pool = HTTPConnectionPool(
+        storedPool = HTTPConnectionPool(
             HTTPConnectionPool.Configuration(record, session.settings), isClosing: session.isClosed)
-        if record.server.speaksHTTP2Alone { pool.serverSpeaksHTTP2Alone() }
+        if record.server.speaksHTTP2Alone { storedPool.serverSpeaksHTTP2Alone() }
+    }
+
+    /// Each input begins with the pool's present share of its host's connections.
+    private var pool: HTTPConnectionPool {
+        @inline(__always) _read { yield storedPool }
+        @inline(__always) _modify {
+            if let host { storedPool.share = host.share(of: self) }
+            yield &storedPool
+        }
     }
 
     var route: Route { record.route }
@@ -120,6 +129,7 @@ final class ConnectionPoolDriver: RoutePool {
     // MARK: Actions
 
     private func run(_ actions: HTTPConnectionPool.Actions, _ failure: ConnectFailure? = nil) {
+        reportUse()
         guard !actions.isEmpty else { return }
         guard !isRunning else { return pending.append((actions, failure)) }
         isRunning = true
@@ -239,6 +249,18 @@ final class ConnectionPoolDriver: RoutePool {
         let error = reason == .attemptFailed ? failure?.error : nil
         exchange.failedToConnect(error ?? LoadFailure.opensNoWebSocket, failure?.timings, failure?.number)
     }
+
+    // MARK: The host's other pools
+
+    /// Nil where the host has no other pool. Connections for upgrades have a limit of their own.
+    private var host: HostPools? {
+        guard let host = origin.host, !isForUpgrade else { return nil }
+        return host
+    }
+
+    func reportUse() { if let host { host.poolDidChange(self, storedPool.use(loop.now), on: loop) } }
+    func makeRoom() { run(pool.makeRoom(now: loop.now)) }
+    func useRoom() { run(pool.useRoom(now: loop.now)) }
 
     // MARK: Pauses
 

@@ -124,21 +124,20 @@ extension HTTPConnectionPool {
     mutating func serveWaiting(_ now: MonotonicTime, _ actions: inout Actions) {
         guard !waiting.isEmpty else { return }
         openAsNeeded(now, &actions)
-        reportServed(&actions)
+        // An attempt that has ended may have left its place to another pool of the host.
+        if lacksRoom, share.isLimited { reportServedChanges(&actions) } else { reportServed(&actions) }
     }
 
     mutating func openAsNeeded(_ now: MonotonicTime, _ actions: inout Actions) {
         guard !backOff.isPausing else { return }
-        while attempts.count < wantedAttempts, hasRoomForConnection(now) || closeOneIdle(&actions) {
+        while attempts.count < wantedAttempts,
+            hasRoomForConnection(now) || !share.givesWay && closeOneIdle(&actions)
+        {
             attemptCount += 1
             attempts.append(Attempt(id: attemptCount, offersHTTP2: !isHTTP1))
             actions += .startAttempt(attemptCount, offersHTTP2: !isHTTP1)
         }
-    }
-
-    /// HTTP/2 connections that take no new streams do not count. They end with their current streams.
-    func hasRoomForConnection(_ now: MonotonicTime) -> Bool {
-        http1.count + http2.countOfThoseThatTakeRequests(now) + attempts.count < max(1, configuration.limit)
+        lacksRoom = attempts.count < wantedAttempts
     }
 
     mutating func closeOneIdle(_ actions: inout Actions) -> Bool {

@@ -71,7 +71,7 @@ extension HTTPConnectionPool {
         var actions = Actions()
         let retirement = updateHTTP1 { $0.deactivate(connection) ? $0.retirement(of: connection) : nil }
         guard let retirement else { return actions }
-        if !waiting.isEmpty, retirement > now,
+        if !waiting.isEmpty, retirement > now, !share.givesWay,
             let request = waiting.first(where: {
                 (use == .fresh || !$0.needsFreshConnection) && binding.suits($0.user)
             })
@@ -90,7 +90,7 @@ extension HTTPConnectionPool {
         _ connection: ConnectionID, _ binding: Binding, until: MonotonicTime, _ now: MonotonicTime,
         _ actions: inout Actions
     ) {
-        if isClosing || until <= now || binding == .spent {
+        if isClosing || until <= now || binding == .spent || share.givesWay {
             actions += .close(connection)
             releaseIfUnused(&actions)
         } else {

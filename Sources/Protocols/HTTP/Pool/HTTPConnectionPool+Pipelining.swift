@@ -38,7 +38,8 @@ extension HTTPConnectionPool {
         var actions = Actions()
         sendsAheadLater = false
         // If a call of `serveQueue` is scheduled, it comes first, and schedules this one again.
-        guard !willServeQueue, !rooms.isEmpty else { return actions }
+        // A connection that is to be closed for another pool takes no more.
+        guard !willServeQueue, !rooms.isEmpty, !self.share.givesWay else { return actions }
         var rooms = rooms
         let share = fairShare(rooms)
         // The first waiting requests get the connections that are being opened.

@@ -102,6 +102,10 @@ struct HTTPConnectionPool: Sendable, CustomStringConvertible {
     var isClosing: Bool
     /// The number of requests after which the server ended the last HTTP/2 connection in an orderly way.
     var requestsPerConnection: Int?
+    /// Set before each input, while the host has other pools.
+    var share = HostConnections.Share()
+    /// Whether fewer connections could be opened than the waiting requests needed, when this was last tried.
+    var lacksRoom = false
 
     init(_ configuration: Configuration, isClosing: Bool = false) {
         self.configuration = configuration
@@ -212,6 +216,7 @@ struct HTTPConnectionPool: Sendable, CustomStringConvertible {
     }
 
     private mutating func enqueue(_ request: Request, _ actions: inout Actions) {
+        if waiting.isEmpty { lacksRoom = false }
         waiting.insert(request)
         actions += .reportQueued(request.id, true)
         guard !willServeQueue else { return }

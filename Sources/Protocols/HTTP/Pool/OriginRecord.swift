@@ -17,6 +17,11 @@ final class OriginRecord {
     private var decidedRoutes: [ObjectIdentifier: [RouteRecord]] = [:]
     /// With more delegates than this number, the routes of deallocated delegates are removed.
     private var delegateLimit = 64
+    /// Counts the connections of all pools together. Nil before there is a second route for requests: its only pool
+    /// keeps the limit alone.
+    @exclusivity(unchecked) private(set) var host: HostPools?
+    private var hasRouteForRequests = false
+    private let connectionLimit: Int
     /// The servers at the ends of the routes, whichever delegate decides about connections.
     private var servers: [(route: Route, record: ServerRecord)] = []
     /// The fields of requests without fields and body, which share their memory: of tasks that were made for the origin,
@@ -29,6 +34,7 @@ final class OriginRecord {
     init(_ target: RequestTarget, _ settings: SessionSettings) {
         origin = target.origin
         lastTarget = target
+        connectionLimit = max(1, settings.httpMaximumConnectionsPerHost)
         socket = settings.unixSocket?(origin.host)
         isAllowed = origin.isSecure || socket != nil || settings.allowsCleartext(to: origin.host)
         authority = socket?.serverName ?? origin.authority
@@ -119,11 +125,20 @@ final class OriginRecord {
 
     func keep(_ record: RouteRecord) {
         guard !routes(of: record.route.deciderIdentity).contains(where: { $0 === record }) else { return }
+        if !record.route.isForUpgrade { willAddRouteForRequests() }
         guard let delegate = record.route.deciderIdentity else { return undecidedRoutes.append(record) }
         // Other routes with this identity belong to objects that were at the delegate's address in memory before.
         let others = decidedRoutes[delegate]?.filter(\.isOfUse) ?? []
         decidedRoutes[delegate] = others + [record]
         forgetGoneDelegates()
+    }
+
+    private func willAddRouteForRequests() {
+        if hasRouteForRequests, host == nil {
+            host = HostPools(limit: connectionLimit)
+            for pool in pools { pool.reportUse() }
+        }
+        hasRouteForRequests = true
     }
 
     /// The end of a route is not reported if its request ends before it is submitted.
@@ -156,7 +171,7 @@ final class OriginRecord {
 }
 
 /// The connections of one route, and the exchanges that wait for them.
-protocol RoutePool: AnyObject {
+protocol RoutePool: HostPool {
     typealias Submission = (exchange: HTTPExchange, needsFreshConnection: Bool)
 
     func submit(_ exchange: HTTPExchange, needsFreshConnection: Bool)
@@ -175,6 +190,8 @@ protocol RoutePool: AnyObject {
     var hasIdleConnection: Bool { get }
     /// The requests that wait for a connection.
     var waitingCount: Int { get }
+    /// From now on the pool's connections are counted together with those of the host's other pools.
+    func reportUse()
     func addConnections(to snapshot: inout SessionSnapshot)
     func closeExpired()
     /// Later requests open new connections.

@@ -198,6 +198,13 @@ extension HTTPConnectionPool {
 
         func firstWithSlot(_ now: MonotonicTime) -> ConnectionID? { entries.first { $0.hasSlot(now) }?.id }
 
+        /// - Parameter sparesUnsettled: whether requests wait for connections whose settings have not arrived.
+        func firstIdle(_ now: MonotonicTime, sparesUnsettled: Bool) -> ConnectionID? {
+            entries.first {
+                $0.isIdle && $0.takesRequests(now) && !(sparesUnsettled && $0.slots.awaitsServer)
+            }?.id
+        }
+
         subscript(id: ConnectionID) -> Entry? { index(of: id).map { entries[$0] } }
 
         private func index(of id: ConnectionID) -> Int? { entries.firstIndex { $0.id == id } }
