@@ -164,6 +164,44 @@ import Testing
         }
     }
 
+    /// One that waits for a stream of a connection that is open, and for no further connection, is in a queue.
+    @Test func aTaskThatWaitsForAStreamHasNoTimeout() async throws {
+        let (isHeld, mayEnd) = (Signal(), Signal())
+        let route: LoopbackServer.Route = { request in
+            isHeld.fire()
+            try request.exchange.wait(for: mayEnd)
+            return .text(request.path)
+        }
+        let time = ManualTime()
+        let loop = EventLoop(name: "test", time: .manual(time))
+        defer { loop.stop() }
+        try await BothVersions.withServer(
+            "h2", route, on: loop, { $0.httpMaximumConnectionsPerHost = 1 }
+        ) { session, server in
+            let loaded = Recorder<String>()
+            // As many as the server allows at a time.
+            var requests = Array(repeating: try BothVersions.request(server, "/held"), count: 100)
+            var last = try BothVersions.request(server, "/last")
+            last.timeoutInterval = 10
+            requests.append(last)
+            let tasks = requests.map { request in
+                session.dataTask(with: request) { data, _, error in
+                    loaded.append(data.map { String(decoding: $0, as: UTF8.self) } ?? "\(error as Any)")
+                }
+            }
+            // All of them wait before the connection is open.
+            loop.execute { for task in tasks { task.resume() } }
+            await isHeld.wait()
+            _ = await session.allTasks
+            time.advance(by: .seconds(11))
+            _ = await session.allTasks
+            #expect(tasks.last?.state == .running)
+            mayEnd.fire()
+            let all = await loaded.count(reaches: 101)
+            #expect(all.sorted() == Array(repeating: "/held", count: 100) + ["/last"])
+        }
+    }
+
     @Test func eachByteStartsTheTimeAnewButNotTheResources() async throws {
         let (first, second) = (Signal(), Signal())
         let peer = try ScriptedPeer([

@@ -90,6 +90,31 @@ import Testing
         #expect(model.log == ["assign \(next.id.generation) to \(model.actives[0].generation) fromIdle"])
     }
 
+    /// One attempt is for all requests while the version is unknown. When its streams are taken, and no further connection
+    /// may be opened, the others wait in a queue.
+    @Test func aRequestThatWaitsForAStreamIsQueued() throws {
+        var model = model { $0.isSecure = true }
+        let requests = (0..<3).map { _ in request(&model) }
+        for request in requests { _ = try model.submit(request) }
+        try model.serveQueue()
+        #expect(model.queued.isEmpty)
+        try model.open(1, capacity: 2)
+        #expect(model.queued == [requests[2].id])
+    }
+
+    /// A connection that is being opened is for the request that is first now.
+    @Test func aRequestBehindOneThatGoesFirstIsQueued() throws {
+        var model = model { $0.limit = 2 }
+        let requests = (0..<2).map { _ in request(&model) }
+        for request in requests { _ = try model.submit(request) }
+        try model.serveQueue()
+        var first = request(&model)
+        first.goesFirst = true
+        _ = try model.submit(first)
+        try model.serveQueue()
+        #expect(model.queued == [requests[1].id])
+    }
+
     /// A connection that the server ends while nothing waits says nothing of how many requests it takes.
     @Test("requests left unprocessed have several connections made", arguments: [0, 1])
     func endedConnections(unprocessed: Int) throws {

@@ -355,6 +355,9 @@ struct PoolModel {
             throw Flaw("beyond the limit", pool)
         }
         guard !willServeQueue else { return }
+        guard waiting.count - queued.count <= pool.servedCount else {
+            throw Flaw("has timeouts that run without a connection being opened", pool)
+        }
         try checkNothingIsFree()
     }
 

@@ -33,7 +33,7 @@ extension HTTPConnectionPool {
     /// now. Only the timeouts of the latter run.
     mutating func reportServedChanges(_ actions: inout Actions) {
         for request in waiting.serveNoMore(than: servedCount) { actions += .reportQueued(request, true) }
-        reportServed(&actions)
+        for request in waiting.serve(servedCount) { actions += .reportQueued(request, false) }
     }
 
     enum AttemptFailure: Sendable {
@@ -124,8 +124,7 @@ extension HTTPConnectionPool {
     mutating func serveWaiting(_ now: MonotonicTime, _ actions: inout Actions) {
         guard !waiting.isEmpty else { return }
         openAsNeeded(now, &actions)
-        // An attempt that has ended may have left its place to another pool of the host.
-        if lacksRoom, share.isLimited { reportServedChanges(&actions) } else { reportServed(&actions) }
+        reportServedChanges(&actions)
     }
 
     mutating func openAsNeeded(_ now: MonotonicTime, _ actions: inout Actions) {
@@ -170,10 +169,6 @@ extension HTTPConnectionPool {
         case .http2(let connections, _):
             attempts.count > challengingCount || connections.awaitsServer ? waiting.count : 0
         }
-    }
-
-    mutating func reportServed(_ actions: inout Actions) {
-        for request in waiting.serve(servedCount) { actions += .reportQueued(request, false) }
     }
 
     mutating func releaseIfUnused(_ actions: inout Actions) { if isUnused { actions += .release } }

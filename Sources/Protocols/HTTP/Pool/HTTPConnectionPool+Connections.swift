@@ -18,7 +18,6 @@ extension HTTPConnectionPool {
             attemptDidEnd(now, &actions)
             return actions
         }
-        let wasHTTP1 = isHTTP1
         becomeHTTP1(&actions)
         updateHTTP1 { $0.note(connection, retiresAt: retiresAt) }
         if let request = takeNext(for: attempt) {
@@ -27,8 +26,6 @@ extension HTTPConnectionPool {
             keep(connection, .none, until: until, now, &actions)
         }
         attemptDidEnd(now, &actions)
-        // One attempt was for all requests, and each has its own now.
-        if !wasHTTP1 { reportServedChanges(&actions) }
         return actions
     }
 
@@ -169,7 +166,6 @@ extension HTTPConnectionPool {
             cancelAttempt(at: index, &actions)
         }
         serveWaiting(now, &actions)
-        reportServedChanges(&actions)
         return actions
     }
 

@@ -150,8 +150,9 @@ struct RequestQueue: Sendable {
     mutating func serveNoMore(than count: Int) -> [HTTPConnectionPool.RequestID] {
         guard count < heap.count else { return [] }
         let first = prefix(count).map(\.id)
+        let stillServed = Set(first)
         var ended: [HTTPConnectionPool.RequestID] = []
-        for id in served where !first.contains(id) {
+        for id in served where !stillServed.contains(id) {
             guard let place = place(of: id), !heap[place].isQueued else { continue }
             heap[place].isQueued = true
             ended.append(id)
