@@ -76,6 +76,32 @@ import Testing
         }
     }
 
+    /// A server whose connections end, or allow no streams, before they carry a request gets five of them, with pauses.
+    @Test(arguments: [false, true]) func aServerThatTakesNoRequest(sendsGoAway: Bool) throws {
+        var model = model {
+            $0.isForUpgrade = true
+            $0.startsWithHTTP2 = true
+        }
+        let waiting = request(&model)
+        _ = try model.submit(waiting)
+        try model.serveQueue()
+        for attempt in 1...5 {
+            try #require(Array(model.attempts.keys) == [attempt])
+            try model.open(attempt, capacity: 2, awaitsServer: true)
+            let connection = try #require(model.multiplexed.first)
+            if sendsGoAway {
+                _ = try model.goAway(connection, unprocessed: 0)
+            } else {
+                try model.change(connection, ending: 0, capacity: 0)
+            }
+            guard attempt < 5 else { break }
+            #expect(model.isPausing && model.queued == [waiting.id])
+            try model.endPause()
+        }
+        #expect(model.log.contains("fail \(waiting.id.generation) connectionRefused"))
+        #expect(model.waiting.isEmpty && model.attempts.isEmpty)
+    }
+
     /// Bytes on an idle connection would be taken for the answer to the next request: each request checks for them.
     @Test func anIdleConnectionIsCheckedForTheNextRequestToo() throws {
         var model = model()
@@ -187,7 +213,7 @@ struct RandomRun {
     private static let names: [(name: String, weight: Int)] = [
         ("submit", 30), ("withdraw", 6), ("priority", 6), ("open", 20), ("fail", 4), ("challenge", 3),
         ("challengeEnd", 3), ("idle", 25),
-        ("close", 5), ("streams", 25), ("goAway", 3), ("settings", 4), ("refuse", 1), ("refuseStream", 2),
+        ("close", 5), ("lose", 3), ("streams", 25), ("goAway", 3), ("settings", 4), ("refuse", 1), ("refuseStream", 2),
         ("endPause", 3), ("answered", 2),
         ("requireHTTP1", 1), ("noUpgrade", 1), ("expire", 4), ("retireAll", 1), ("end", 1), ("serveQueue", 15),
         ("ahead", 4), ("networks", 2),
@@ -231,6 +257,7 @@ struct RandomRun {
         case "challengeEnd": if let id = model.held.min() { try model.endChallenge(id) }
         case "idle": try becomeIdle(&generator)
         case "close": try close(&generator)
+        case "lose": if let id = model.unsettled.randomElement(using: &generator) { try model.lose(id) }
         case "streams": try changeStreams(&generator)
         case "goAway": try goAway(&generator)
         case "settings": try changeStreams(&generator, evenIfAwaited: true)
@@ -269,6 +296,7 @@ struct RandomRun {
         try model.run { $0.connectionDidClose(gone, now: $1) }
         try model.run { $0.connectionDidBecomeIdle(gone, .none, until: $1, now: $1) }
         try model.run { $0.connectionWillClose(gone, unprocessed: 0, now: $1) }
+        try model.run { $0.connectionDidFail(gone, now: $1) }
         try model.run { $0.attemptDidFail(-1, .other, now: $1) }
         try model.run { pool, _ in pool.attemptDidChallenge(-1, for: gone) }
         let slots = Pool.StreamSlots(available: 3, open: 0)

@@ -60,6 +60,11 @@ struct PoolModel {
         }.sorted { $0.generation < $1.generation }
     }
 
+    /// Connections on which no stream may begin before the server has sent something.
+    var unsettled: [Pool.ConnectionID] {
+        multiplexed.filter { if case .http2(_, _, true)? = connections[$0] { true } else { false } }
+    }
+
     mutating func forgetLog() { log = [] }
 
     /// In short, by the numbers of requests and connections.
@@ -192,6 +197,12 @@ struct PoolModel {
         leaving[id] = open.subtracting(last)
         try run { $0.connectionWillClose(id, unprocessed: last.count, now: $1) }
         return last
+    }
+
+    /// The connection ends before the server's settings have arrived.
+    mutating func lose(_ id: Pool.ConnectionID) throws {
+        connections[id] = nil
+        try run { $0.connectionDidFail(id, now: $1) }
     }
 
     mutating func retireAll() throws {
@@ -387,9 +398,7 @@ struct PoolModel {
         guard isBlocked || isFull else { throw Flaw("waits for nothing", "\(first) \(pool)") }
     }
 
-    private var awaitsServer: Bool {
-        connections.values.contains { if case .http2(_, _, true) = $0 { true } else { false } }
-    }
+    private var awaitsServer: Bool { !unsettled.isEmpty }
 }
 
 extension PoolModel.Flaw {

@@ -25,6 +25,7 @@ extension PoolTable {
         stream ended: - | undetermined, waiting 0, attempts 0
         server allows no streams: - | undetermined, waiting 0, attempts 0
         GOAWAY: - | undetermined, waiting 0, attempts 0
+        connection ended before settings: - | undetermined, waiting 0, attempts 0
         refused: pause 0.05 s | undetermined, waiting 0, attempts 0, pausing
         stream refused: pause 0.05 s | undetermined, waiting 0, attempts 0, pausing with streams
         pause ended: - | undetermined, waiting 0, attempts 0
@@ -61,6 +62,7 @@ extension PoolTable {
         stream ended: - | undetermined, waiting 2, attempts 1
         server allows no streams: - | undetermined, waiting 2, attempts 1
         GOAWAY: - | undetermined, waiting 2, attempts 1
+        connection ended before settings: - | undetermined, waiting 2, attempts 1
         refused: pause 0.05 s | undetermined, waiting 2, attempts 1, pausing
         stream refused: pause 0.05 s | undetermined, waiting 2, attempts 1, pausing with streams
         pause ended: - | undetermined, waiting 2, attempts 1
@@ -97,6 +99,7 @@ extension PoolTable {
         stream ended: - | http1 idle 0 active 0, waiting 0, attempts 0
         server allows no streams: - | http1 idle 0 active 0, waiting 0, attempts 0
         GOAWAY: - | http1 idle 0 active 0, waiting 0, attempts 0
+        connection ended before settings: - | http1 idle 0 active 0, waiting 0, attempts 0
         refused: pause 0.05 s | http1 idle 0 active 0, waiting 0, attempts 0, pausing
         stream refused: pause 0.05 s | http1 idle 0 active 0, waiting 0, attempts 0, pausing with streams
         pause ended: - | http1 idle 0 active 0, waiting 0, attempts 0
@@ -133,6 +136,7 @@ extension PoolTable {
         stream ended: - | http1 idle 0 active 0, waiting 1, attempts 1
         server allows no streams: - | http1 idle 0 active 0, waiting 1, attempts 1
         GOAWAY: - | http1 idle 0 active 0, waiting 1, attempts 1
+        connection ended before settings: - | http1 idle 0 active 0, waiting 1, attempts 1
         refused: pause 0.05 s | http1 idle 0 active 0, waiting 1, attempts 1, pausing
         stream refused: pause 0.05 s | http1 idle 0 active 0, waiting 1, attempts 1, pausing with streams
         pause ended: - | http1 idle 0 active 0, waiting 1, attempts 1
@@ -169,6 +173,7 @@ extension PoolTable {
         stream ended: - | http1 idle 0 active 0, waiting 3, attempts 2
         server allows no streams: - | http1 idle 0 active 0, waiting 3, attempts 2
         GOAWAY: - | http1 idle 0 active 0, waiting 3, attempts 2
+        connection ended before settings: - | http1 idle 0 active 0, waiting 3, attempts 2
         refused: pause 0.05 s | http1 idle 0 active 0, waiting 3, attempts 2, pausing
         stream refused: pause 0.05 s | http1 idle 0 active 0, waiting 3, attempts 2, pausing with streams
         pause ended: - | http1 idle 0 active 0, waiting 3, attempts 2
@@ -205,6 +210,7 @@ extension PoolTable {
         stream ended: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
         server allows no streams: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
         GOAWAY: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
+        connection ended before settings: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
         refused: pause 0.05 s | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1, pausing
         stream refused: pause 0.05 s | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1, pausing with streams
         pause ended: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
@@ -241,6 +247,7 @@ extension PoolTable {
         stream ended: - | http1 idle 0 active 1, waiting 0, attempts 0
         server allows no streams: - | http1 idle 0 active 1, waiting 0, attempts 0
         GOAWAY: - | http1 idle 0 active 1, waiting 0, attempts 0
+        connection ended before settings: - | http1 idle 0 active 1, waiting 0, attempts 0
         refused: pause 0.05 s | http1 idle 0 active 1, waiting 0, attempts 0, pausing
         stream refused: pause 0.05 s | http1 idle 0 active 1, waiting 0, attempts 0, pausing with streams
         pause ended: - | http1 idle 0 active 1, waiting 0, attempts 0
@@ -277,6 +284,7 @@ extension PoolTable {
         stream ended: - | http1 idle 1 active 0, waiting 0, attempts 0
         server allows no streams: - | http1 idle 1 active 0, waiting 0, attempts 0
         GOAWAY: - | http1 idle 1 active 0, waiting 0, attempts 0
+        connection ended before settings: - | http1 idle 1 active 0, waiting 0, attempts 0
         refused: pause 0.05 s | http1 idle 1 active 0, waiting 0, attempts 0, pausing
         stream refused: pause 0.05 s | http1 idle 1 active 0, waiting 0, attempts 0, pausing with streams
         pause ended: - | http1 idle 1 active 0, waiting 0, attempts 0
@@ -313,6 +321,7 @@ extension PoolTable {
         stream ended: - | http1 idle 0 active 2, waiting 2, attempts 0
         server allows no streams: - | http1 idle 0 active 2, waiting 2, attempts 0
         GOAWAY: - | http1 idle 0 active 2, waiting 2, attempts 0
+        connection ended before settings: - | http1 idle 0 active 2, waiting 2, attempts 0
         refused: pause 0.05 s | http1 idle 0 active 2, waiting 2, attempts 0, pausing
         stream refused: pause 0.05 s | http1 idle 0 active 2, waiting 2, attempts 0, pausing with streams
         pause ended: - | http1 idle 0 active 2, waiting 2, attempts 0
@@ -349,6 +358,7 @@ extension PoolTable {
         stream ended: - | http2 no connection, waiting 0, attempts 0
         server allows no streams: - | http2 no connection, waiting 0, attempts 0
         GOAWAY: - | http2 no connection, waiting 0, attempts 0
+        connection ended before settings: - | http2 no connection, waiting 0, attempts 0
         refused: pause 0.05 s | http2 no connection, waiting 0, attempts 0, pausing
         stream refused: pause 0.05 s | http2 no connection, waiting 0, attempts 0, pausing with streams
         pause ended: - | http2 no connection, waiting 0, attempts 0
@@ -385,6 +395,7 @@ extension PoolTable {
         stream ended: - | http2 open 0 of 2, waiting 0, attempts 0
         server allows no streams: close 2, release | http2 no connection, waiting 0, attempts 0
         GOAWAY: - | http2 no connection, waiting 0, attempts 0
+        connection ended before settings: - | http2 open 0 of 2, waiting 0, attempts 0
         refused: pause 0.05 s | http2 open 0 of 2, waiting 0, attempts 0, pausing
         stream refused: pause 0.05 s | http2 open 0 of 2, waiting 0, attempts 0, pausing with streams
         pause ended: - | http2 open 0 of 2, waiting 0, attempts 0
@@ -421,6 +432,7 @@ extension PoolTable {
         stream ended: assign 3 to 4 stream, cancel #2 | http2 open 2 of 2, waiting 0, attempts 0
         server allows no streams: - | http2 open 2 of 2, waiting 1, attempts 1
         GOAWAY: - | http2 no connection, waiting 1, attempts 1
+        connection ended before settings: - | http2 open 2 of 2, waiting 1, attempts 1
         refused: pause 0.05 s | http2 open 2 of 2, waiting 1, attempts 1, pausing
         stream refused: pause 0.05 s | http2 open 2 of 2, waiting 1, attempts 1, pausing with streams
         pause ended: - | http2 open 2 of 2, waiting 1, attempts 1
@@ -455,8 +467,9 @@ extension PoolTable {
         connection became idle after an hour: - | http2 open 0 of 0 awaits the server, waiting 1, attempts 0
         connection closed: start #3 offering HTTP/2 | http2 no connection, waiting 1, attempts 1
         stream ended: assign 1 to 2 stream | http2 open 1 of 2, waiting 0, attempts 0
-        server allows no streams: start #3 offering HTTP/2, close 2 | http2 no connection, waiting 1, attempts 1
-        GOAWAY: start #3 offering HTTP/2 | http2 no connection, waiting 1, attempts 1
+        server allows no streams: close 2, pause 0.05 s, 1 is queued | http2 no connection, waiting 1, attempts 0, pausing
+        GOAWAY: pause 0.05 s, 1 is queued | http2 no connection, waiting 1, attempts 0, pausing
+        connection ended before settings: fail 1 attemptFailed, release | http2 no connection, waiting 0, attempts 0
         refused: pause 0.05 s | http2 open 0 of 0 awaits the server, waiting 1, attempts 0, pausing
         stream refused: pause 0.05 s | http2 open 0 of 0 awaits the server, waiting 1, attempts 0, pausing with streams
         pause ended: - | http2 open 0 of 0 awaits the server, waiting 1, attempts 0
@@ -493,6 +506,7 @@ extension PoolTable {
         stream ended: - | http2 no connection, waiting 1, attempts 0, pausing
         server allows no streams: - | http2 no connection, waiting 1, attempts 0, pausing
         GOAWAY: - | http2 no connection, waiting 1, attempts 0, pausing
+        connection ended before settings: - | http2 no connection, waiting 1, attempts 0, pausing
         refused: pause 0.2 s | http2 no connection, waiting 1, attempts 0, pausing
         stream refused: pause 0.05 s | http2 no connection, waiting 1, attempts 0, pausing with streams
         pause ended: start #2 offering HTTP/2, 3 is not queued | http2 no connection, waiting 1, attempts 1
@@ -529,6 +543,7 @@ extension PoolTable {
         stream ended: - | http2 open 0 of 2, waiting 1, attempts 0, pausing with streams
         server allows no streams: close 2 | http2 no connection, waiting 1, attempts 0, pausing with streams
         GOAWAY: - | http2 no connection, waiting 1, attempts 0, pausing with streams
+        connection ended before settings: - | http2 open 0 of 2, waiting 1, attempts 0, pausing with streams
         refused: pause 0.05 s | http2 open 0 of 2, waiting 1, attempts 0, pausing with streams
         stream refused: - | http2 open 0 of 2, waiting 1, attempts 0, pausing with streams
         pause ended: assign 3 to 2 stream | http2 open 1 of 2, waiting 0, attempts 0
@@ -565,6 +580,7 @@ extension PoolTable {
         stream ended: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
         server allows no streams: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
         GOAWAY: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
+        connection ended before settings: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
         refused: pause 0.05 s | http1 idle 0 active 1, waiting 0, attempts 0, pausing, closing
         stream refused: pause 0.05 s | http1 idle 0 active 1, waiting 0, attempts 0, pausing with streams, closing
         pause ended: - | http1 idle 0 active 1, waiting 0, attempts 0, closing

@@ -173,6 +173,10 @@ enum PoolTable {
         Input(name: "GOAWAY") {
             if let connection = $0.multiplexed.first { _ = try $0.goAway(connection, unprocessed: 0) }
         },
+        Input(name: "connection ended before settings") { model in
+            let connection = model.unsettled.first
+            try model.lose(connection ?? model.makeID())
+        },
         Input(name: "refused") { try $0.refuse() },
         Input(name: "stream refused") { try $0.refuseStream() },
         Input(name: "pause ended") { try $0.endPause() },

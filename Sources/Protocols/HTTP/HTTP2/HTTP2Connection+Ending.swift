@@ -29,9 +29,11 @@ extension HTTP2Connection {
 
     /// - Parameter isSilent: whether the server still has the connection, as far as is known, and does not answer.
     func connectionLost(_ error: any Error, isSilent: Bool = false) {
+        let isFailedAttempt = awaitsSettings
         guard let closing = life.close() else { return }
         releaseResources()
         stream.close()
+        if isFailedAttempt { return pool.connectionDidFail(self, error) }
         // A server that violates the protocol is running, and may be processing the requests that it received.
         let isFault = error is HTTP2Error || (error as? TransportError)?.category == .secureConnectionFailed
         let lost = inOrder(streams.ids.compactMap(find))

@@ -80,8 +80,11 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         let isUsable = life.isOpen && (!pool.isForUpgrade || takesUpgrades)
         return HTTPConnectionPool.StreamSlots(
             available: isUsable ? codec.availableStreams : 0, open: streams.count,
-            awaitsServer: pool.isForUpgrade && !life.hasSettings || ping.isChecking)
+            awaitsServer: awaitsSettings || ping.isChecking)
     }
+
+    /// Whether the requests wait for the server's settings.
+    var awaitsSettings: Bool { pool.isForUpgrade && !life.hasSettings }
 
     /// Whether the server lets streams switch to other protocols (RFC 8441 §3).
     var takesUpgrades: Bool { codec.peerSettings.enableConnectProtocol }

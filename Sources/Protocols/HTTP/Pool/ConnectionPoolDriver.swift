@@ -246,8 +246,12 @@ final class ConnectionPoolDriver: RoutePool {
     ) {
         guard let exchange = exchanges.remove(request)?.exchange else { return }
         exchange.requestID = nil
-        let error = reason == .attemptFailed ? failure?.error : nil
-        exchange.failedToConnect(error ?? LoadFailure.opensNoWebSocket, failure?.timings, failure?.number)
+        let error: any Error =
+            switch reason {
+            case .attemptFailed, .connectionRefused: failure?.error ?? LoadFailure.connectionRefused
+            case .opensNoWebSocket: LoadFailure.opensNoWebSocket
+            }
+        exchange.failedToConnect(error, failure?.timings, failure?.number)
     }
 
     // MARK: The host's other pools
@@ -488,6 +492,14 @@ final class ConnectionPoolDriver: RoutePool {
         run(pool.connectionWillClose(connection.id, unprocessed: unprocessed, now: loop.now))
     }
 
+    /// The connection has ended before the server's SETTINGS, for which the exchanges waited.
+    func connectionDidFail(_ connection: HTTP2Connection, _ error: any Error) {
+        remove(connection.id, .lost)
+        run(
+            pool.connectionDidFail(connection.id, now: loop.now),
+            ConnectFailure(error: error, timings: nil, number: connection.stream.info.number))
+    }
+
     /// Returns whether the requests may be sent again that the server has closed a connection without reading.
     func connectionWasRefused() -> Bool {
         let (maySendAgain, actions) = pool.connectionWasRefused()
@@ -575,6 +587,12 @@ extension LoadFailure {
         LoadFailure(
             .secureConnectionFailed,
             "the server supports only HTTP/2, and does not allow a WebSocket over it (RFC 8441)")
+    }
+
+    fileprivate static var connectionRefused: LoadFailure {
+        LoadFailure(
+            .networkConnectionLost,
+            "the server ended its connections, or allowed them no streams, before a request was sent")
     }
 }
 

@@ -51,6 +51,8 @@ extension HTTPConnectionPool {
         case attemptFailed
         /// The server supports only HTTP/2, and does not allow a WebSocket over it (RFC 8441).
         case opensNoWebSocket
+        /// The server has ended several connections, or allowed them no streams, before they carried a request.
+        case connectionRefused
     }
 
     /// Actions in order. Most inputs return one action, for which no memory is allocated.

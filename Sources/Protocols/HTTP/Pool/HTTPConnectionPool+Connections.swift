@@ -118,17 +118,18 @@ extension HTTPConnectionPool {
         var actions = Actions()
         guard updateHTTP2({ $0.set(slots, of: connection) }) else { return actions }
         fill(connection, now, &actions)
-        serveWaiting(now, &actions)
-        guard let entry = http2[connection], entry.isIdle, !entry.slots.awaitsServer else { return actions }
-        if isClosing || !entry.hasSlot(now) {
-            _ = updateHTTP2 { $0.remove(connection) }
-            actions += .close(connection)
-            serveWaiting(now, &actions)
-            releaseIfUnused(&actions)
-        } else if entry.idleUntil == .distantFuture {
-            updateHTTP2 { $0.keep(connection, until: until) }
-            actions += .keepIdle(connection)
+        if let entry = http2[connection], entry.isIdle, !entry.slots.awaitsServer {
+            if isClosing || !entry.hasSlot(now) {
+                _ = updateHTTP2 { $0.remove(connection) }
+                actions += .close(connection)
+                if entry.assignedCount == 0 { backOffOrFail(&actions) }
+                releaseIfUnused(&actions)
+            } else if entry.idleUntil == .distantFuture {
+                updateHTTP2 { $0.keep(connection, until: until) }
+                actions += .keepIdle(connection)
+            }
         }
+        serveWaiting(now, &actions)
         return actions
     }
 
@@ -146,7 +147,18 @@ extension HTTPConnectionPool {
         var actions = Actions()
         guard let entry = updateHTTP2({ $0.remove(connection) }) else { return actions }
         noteEnd(after: entry.assignedCount - unprocessed, unprocessed: unprocessed)
+        if entry.assignedCount == 0 { backOffOrFail(&actions) }
         serveWaiting(now, &actions)
+        return actions
+    }
+
+    /// The connection has ended before the server's settings, for which the requests waited. It counts as a failed
+    /// attempt.
+    mutating func connectionDidFail(_ connection: ConnectionID, now: MonotonicTime) -> Actions {
+        var actions = Actions()
+        guard updateHTTP2({ $0.remove(connection) }) != nil else { return actions }
+        if let request = waiting.popFirst() { actions += .fail(request.id, .attemptFailed) }
+        attemptDidEnd(now, &actions)
         return actions
     }
 
@@ -262,6 +274,15 @@ extension HTTPConnectionPool {
         backOff.connectionRefusals += 1
         if !backOff.isPausing { backOff.pause = .ofConnections }
         return (true, actions)
+    }
+
+    /// The server has ended a connection, or allows it no streams, before it carried one of the waiting requests. They
+    /// wait for a pause. After the last pause the first of them fails.
+    private mutating func backOffOrFail(_ actions: inout Actions) {
+        guard !waiting.isEmpty, !backOff.isPausing else { return }
+        let refusal = connectionWasRefused()
+        refusal.actions.forEach { actions += $0 }
+        if !refusal.maySendAgain, let request = waiting.popFirst() { actions += .fail(request.id, .connectionRefused) }
     }
 
     /// REFUSED_STREAM: the request was not processed. Returns whether it may be sent again, after a pause that it
