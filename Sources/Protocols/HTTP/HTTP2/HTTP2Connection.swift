@@ -68,6 +68,8 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         stream.handler = self
         codec.sendPreface(to: &output.frames)
         flushLater()
+        // Otherwise the check begins with the first request.
+        if awaitsSettings { schedulePingCheck() }
     }
 
     var loop: EventLoop { stream.loop }
