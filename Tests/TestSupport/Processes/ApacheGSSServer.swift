@@ -78,6 +78,7 @@ package final class ApacheGSSServer: Sendable {
             User nobody
             Group nogroup
             KeepAlive On
+            KeepAliveTimeout 300
             MaxKeepAliveRequests 0
             <VirtualHost 127.0.0.1:\(ports[1])>
             SSLEngine on

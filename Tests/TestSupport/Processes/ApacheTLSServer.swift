@@ -46,6 +46,7 @@ package final class ApacheTLSServer: Sendable {
             User nobody
             Group nogroup
             KeepAlive On
+            KeepAliveTimeout 300
             SSLEngine on
             SSLProtocol TLSv1.3
             SSLSessionCache none
