@@ -57,6 +57,8 @@ struct TransferQueue {
     private(set) var started = 0
     /// The started transfers that do not count, because they wait for a network.
     private var waitingForNetwork: Set<TransferKey> = []
+    /// The started transfers that wait for a network and count all the same, as too many others wait.
+    private var countedWaits: [TransferKey] = []
     private var lastNumber: UInt64 = 0
 
     init(_ limits: Limits = Limits()) { self.limits = limits }
@@ -99,19 +101,31 @@ struct TransferQueue {
     }
 
     /// A started transfer is no longer under way.
-    mutating func didStop(_ key: TransferKey) {
-        if waitingForNetwork.remove(key) == nil { countStopped(key) }
-    }
+    mutating func didStop(_ key: TransferKey) { if !endWait(key) { countStopped(key) } }
 
     /// A started transfer waits for a network.
     mutating func didBeginWait(_ key: TransferKey) {
-        guard waitingForNetwork.count < limits.waitingForNetwork, waitingForNetwork.insert(key).inserted else { return }
+        guard !waitingForNetwork.contains(key), !countedWaits.contains(key) else { return }
+        guard waitingForNetwork.count < limits.waitingForNetwork else {
+            countedWaits.append(key)
+            return
+        }
+        waitingForNetwork.insert(key)
         countStopped(key)
     }
 
     /// A started transfer no longer waits for a network. It counts again, also above the limits.
     mutating func didEndWait(_ key: TransferKey) {
-        if waitingForNetwork.remove(key) != nil { countStarted(key) }
+        if endWait(key) { countStarted(key) }
+    }
+
+    /// Returns false where the transfer counts. Where it does not, the first of those that count all the same no longer
+    /// does.
+    private mutating func endWait(_ key: TransferKey) -> Bool {
+        countedWaits.removeAll { $0 == key }
+        guard waitingForNetwork.remove(key) != nil else { return false }
+        if !countedWaits.isEmpty { didBeginWait(countedWaits.removeFirst()) }
+        return true
     }
 
     private mutating func countStarted(_ key: TransferKey) {

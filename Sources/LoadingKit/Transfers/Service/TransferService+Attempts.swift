@@ -179,8 +179,10 @@ extension TransferService {
 
     /// The attempt has sent or received something, so that it no longer waits for a network.
     private func didProceed(_ attempt: TransferAttempt, _ transfer: ServiceTransfer) {
+        guard attempt.isWaitingForConnectivity else { return }
         attempt.isWaitingForConnectivity = false
         queue.didEndWait(transfer.key)
+        scheduleStarts()
     }
 
     func didProgress(_ attempt: TransferAttempt, _ transfer: ServiceTransfer) {
