@@ -47,9 +47,14 @@ extension FTPConnection {
             requester: { [weak self] in self?.load?.tunnelRequester }, completion: completion)
     }
 
+    /// The load's time for each step of connecting, in nanoseconds; nil for no limit.
+    private var connectTimeout: UInt64? {
+        load.map { session.settings.connectTimeout(of: $0.urlRequest) } ?? session.settings.connectTimeout
+    }
+
     func openData(_ port: UInt16) {
         attempt {
-            let time = ConnectTime(session.settings.connectTimeout, ofRoute: nil)
+            let time = ConnectTime(connectTimeout, ofRoute: nil)
             data = .making(try makeStream(to: port, in: time) { [weak self] in self?.dataDidConnect($0) })
         }
     }
@@ -110,7 +115,7 @@ extension FTPConnection: TLSAsker {
     ) -> any PendingConnection {
         session.connector.secure(
             stream, endpoint: .tcp(host: key.server.host, port: key.server.port), tls: tls,
-            timeout: session.settings.connectTimeout
+            timeout: connectTimeout
         ) { completion($0.mapError { $0 as any Error }) }
     }
 
