@@ -15,9 +15,6 @@ final class AddressRace {
     private var machine = HappyEyeballs()
     private var request: Resolver.Request?
     private var attempts: [(address: IPAddress, connect: SocketConnect)] = []
-    /// The addresses of attempts that are to be started.
-    private var waiting: [IPAddress] = []
-    private var isStarting = false
     private var winner: (address: IPAddress, socket: Socket)?
     private var resolutionTimer: LoopTimer?
     private var attemptTimer: LoopTimer?
@@ -98,9 +95,13 @@ final class AddressRace {
     // MARK: Actions
 
     private func receive(_ input: HappyEyeballs.Input) {
+        // An action may call back here before the following actions are done. Those would then change timers that the
+        // nested call has just set. Attempts are therefore started last. Calls are nested no deeper than a name has
+        // addresses, whose number is limited.
+        var starts: [IPAddress] = []
         for action in machine.receive(input) {
             switch action {
-            case .startAttempt(let address): waiting.append(address)
+            case .startAttempt(let address): starts.append(address)
             case .setResolutionTimer(let delay): resolutionTimer = timer(after: delay, .resolutionDelayPassed)
             case .cancelResolutionTimer: resolutionTimer?.cancel()
             case .setAttemptTimer(let delay):
@@ -113,16 +114,7 @@ final class AddressRace {
             case .giveUp: end(.failure(error))
             }
         }
-        startAttempts()
-    }
-
-    /// Starts attempts when all other actions are done. An attempt that fails at once leads back here before it has returned:
-    /// the next one is then left to the first call, as nested calls for many addresses would exhaust the stack.
-    private func startAttempts() {
-        guard !isStarting else { return }
-        isStarting = true
-        while !isOver, !waiting.isEmpty { startAttempt(waiting.removeFirst()) }
-        isStarting = false
+        for address in starts where !isOver { startAttempt(address) }
     }
 
     private func timer(after delay: UInt64, _ input: HappyEyeballs.Input) -> LoopTimer {
