@@ -20,7 +20,7 @@ import Testing
                 body(questions, answers)
                 // Behind the answers.
                 loop.execute {
-                    #expect(!questions.hasChallenges)
+                    #expect(questions.isEmpty)
                     continuation.resume()
                 }
             }
@@ -54,7 +54,7 @@ import Testing
                 questions.open { answers.append($0) }, questions.open(about: Self.challenge()) { answers.append($0) }
             )
             questions.closeAll()
-            #expect(!questions.hasChallenges)
+            #expect(questions.isEmpty)
             one(1)
             two(2)
         }
@@ -66,7 +66,7 @@ import Testing
             let (first, second) = (Self.challenge(), Self.challenge())
             let one = questions.open(about: first) { answers.append($0) }
             let two = questions.open(about: second) { answers.append($0) }
-            #expect(questions.withdraw(first) && !questions.withdraw(first) && questions.hasChallenges)
+            #expect(questions.withdraw(first) && !questions.withdraw(first) && !questions.isEmpty)
             one(1)
             two(2)
         }

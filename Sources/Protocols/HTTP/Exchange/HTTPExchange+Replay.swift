@@ -54,11 +54,8 @@ extension HTTPExchange {
     func replay(after failure: StreamFailure) {
         guard !body.isReplayable, let receiver else { return submitAgain(after: failure) }
         state = .renewingBody
-        // The load waits for the program, not for the server.
-        receiver.queueStateDidChange(isQueued: true)
         receiver.requestNewBodyStream { [weak self] stream in
             guard let self, case .renewingBody = state else { return }
-            self.receiver?.queueStateDidChange(isQueued: false)
             guard let stream else { return fail(failure.error) }
             content.abandon()
             content = content.with(stream)

@@ -18,8 +18,8 @@ final class DelegateQuestions: @unchecked Sendable {  // confined to `loop`
 
     init(_ loop: EventLoop) { self.loop = loop }
 
-    /// Whether a challenge is pending.
-    var hasChallenges: Bool { subjects.values.contains { $0 is URLAuthenticationChallenge } }
+    /// Whether no answer is pending.
+    var isEmpty: Bool { pending.isEmpty }
 
     /// Whether a decision about a response is pending.
     var hasResponses: Bool { subjects.values.contains { $0 is URLResponse } }

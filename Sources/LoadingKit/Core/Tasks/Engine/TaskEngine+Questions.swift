@@ -108,15 +108,27 @@ extension TaskEngine {
     /// - Parameter response: the response that redirects, where the stream is for the redirect's request.
     private func requestNewBodyStream(about response: URLResponse?, _ give: @escaping (InputStream?) -> Void) {
         guard let delegates else { return give(nil) }
-        let answer = questions.open(about: response, give)
+        let answer = openStreamQuestion(about: response, give)
         core.mailbox.post(for: task) { [session, task] in delegates.needNewBodyStream(session, task, answer) }
     }
 
     func requestNewBodyStream(from offset: Int64, _ give: @escaping (InputStream?) -> Void) {
         guard let delegates else { return give(nil) }
-        let answer = questions.open(give)
+        let answer = openStreamQuestion(about: nil, give)
         core.mailbox.post(for: task) { [session, task] in
             delegates.needNewBodyStream(from: offset, session, task, answer)
         }
+    }
+
+    /// While the delegate makes the stream, the task's timeout does not run.
+    private func openStreamQuestion(
+        about response: URLResponse?, _ give: @escaping (InputStream?) -> Void
+    ) -> @Sendable (InputStream?) -> Void {
+        let answer = questions.open(about: response) { [self] (stream: InputStream?) in
+            updateHeld()
+            give(stream)
+        }
+        updateHeld()
+        return answer
     }
 }

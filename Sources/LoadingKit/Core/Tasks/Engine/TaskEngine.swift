@@ -264,7 +264,7 @@ final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // conf
     }
 
     func updateHeld() {
-        clock.isHeld = !hold.isEmpty || openQuestions?.hasChallenges == true
+        clock.isHeld = !hold.isEmpty || openQuestions?.isEmpty == false
         if !clock.isHeld { noteActivity() }
     }
 
