@@ -23,9 +23,11 @@ final class AdaptedLoad: LoopHandler, @unchecked Sendable {  // confined to the 
     // Exclusive access is not checked where a property is read and replaced, or changed by a function that calls no
     // other object: the check costs more than the access.
     @exclusivity(unchecked) private var state = State.new
-    /// The redirects about which the receiver decides, as the inner load and as the receiver know them. Where the
-    /// receiver declines, the head is the response.
+    /// The redirects about which the receiver decides, as the inner load and as the receiver know them.
     @exclusivity(unchecked) private var redirects: [(response: URLResponse, head: URLResponse)] = []
+    /// The head of a redirect that the receiver is declining. It is then the response, unless an interceptor gives another
+    /// one later.
+    @exclusivity(unchecked) private var declined: URLResponse?
 
     private init(_ step: Step, _ inner: any LoopHandler) {
         steps = [step]
@@ -85,7 +87,7 @@ extension AdaptedLoad: ForwardingReceiver {
     func receive(_ response: URLResponse) -> Flow {
         guard let receiver else { return .wait }
         do {
-            return receiver.receive(try redirects.popLast()?.head ?? adapted(response))
+            return receiver.receive(try declined.take() ?? adapted(response))
         } catch {
             fail(ofAdapter: error)
             return .wait
@@ -103,7 +105,12 @@ extension AdaptedLoad: ForwardingReceiver {
             }
             let head = try adapted(response)
             redirects.append((response, head))
-            receiver.redirect(to: target, refusal: refusal, response: head, decide: decide)
+            receiver.redirect(to: target, refusal: refusal, response: head) { [weak self] follows in
+                self?.redirects.removeAll { $0.response === response }
+                self?.declined = follows ? nil : head
+                decide(follows)
+                self?.declined = nil
+            }
         } catch {
             fail(ofAdapter: error)
         }

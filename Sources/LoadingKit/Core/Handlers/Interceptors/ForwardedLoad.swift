@@ -313,6 +313,7 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
         openQuestions.removeAll { $0 === question }
         let question = LoopTransfer(question)
         outer.withReceiver { $0.withdraw(question.value) }
+        endIfDecided()
     }
 
     func requestNewBodyStream(_ give: @escaping (InputStream?) -> Void) {
@@ -322,6 +323,7 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
     }
 
     func requestNewBodyStream(from offset: Int64, _ give: @escaping (InputStream?) -> Void) {
+        if hasOwnStream { return give(nil) }
         let give = LoopTransfer(give)
         outer.withReceiver { $0.requestNewBodyStream(from: offset, give.value) }
     }
@@ -368,7 +370,14 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
         let error = HandlerError.unwrapped(error, url: outer.currentURL)
         ownEnd = .failed(error)
         // A redirect is followed all the same, if the delegate accepts it.
-        if openQuestions.contains(where: { $0 is URLResponse }) { failure = error } else { end(with: error) }
+        failure = error
+        endIfDecided()
+    }
+
+    /// Ends a load that has failed, unless the delegate has to decide about a redirect.
+    private func endIfDecided() {
+        guard !isOver, let failure, !openQuestions.contains(where: { $0 is URLResponse }) else { return }
+        end(with: failure)
     }
 
     private var isOver: Bool { if case .ended = source { true } else { false } }
