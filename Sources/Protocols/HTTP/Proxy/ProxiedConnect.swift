@@ -35,7 +35,7 @@ final class ProxiedConnect: PendingConnection {
     private var timeout: UInt64? { time.limit }
     /// Returns a load that waits for the connection, if there is one.
     private let requester: () -> TunnelRequester?
-    /// Called with true when the program gets a challenge, and with false when it has answered. Meanwhile the timeouts of
+    /// Called with whether the program is being asked, perhaps with the same value again. While it is asked, the timeouts of
     /// the requests that wait for the connection are suspended.
     private let setChallenging: (Bool) -> Void
     private var handshake: AuthenticationHandshake?
