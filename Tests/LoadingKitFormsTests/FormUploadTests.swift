@@ -215,11 +215,15 @@ import Testing
         #expect(server.requests.snapshot.count { $0.method == method } == (hasServed ? 2 : 1))
     }
 
-    /// A server that closes an idle connection has most likely not looked at the request.
-    @Test(arguments: [true, false]) func aPostOnAConnectionThatHasServedIsSentOnceMore(isAllowed: Bool) async throws {
-        let server = try LoopbackServer { request in
-            if request.connection == 0, request.number == 1 { try request.exchange.closeAbruptly() }
-            return .text("connection \(request.connection)")
+    /// A server that closes an idle connection has most likely not looked at the request. A form is sent before: the first
+    /// challenge in the process shows that the forms' delegates have no method for challenges.
+    @Test(arguments: [true, false], [false, true])
+    func aPostOnAConnectionThatHasServedIsSentOnceMore(isAllowed: Bool, isSecure: Bool) async throws {
+        let authority = try CertificateAuthority()
+        let tls: TLSServerOptions? = try isSecure ? TLSServerOptions(authority.issue()) : nil
+        let server = try LoopbackServer(LoopbackServer.Options(tls: tls)) { request in
+            if request.target == "/lost", request.number > 0 { try request.exchange.closeAbruptly() }
+            return .text("whole")
         }
         defer { server.stop() }
         let folder = try Folder()
@@ -227,15 +231,56 @@ import Testing
         form.append("file", file: try folder.write(Data("content".utf8), to: "f.txt"))
         let configuration = URLSessionConfiguration.ephemeral
         configuration.retriesUnansweredRequests = isAllowed
+        configuration.tlsTrustRoots = .pem(authority.certificatePEM)
         let session = URLSession(configuration: configuration)
         defer { session.invalidateAndCancel() }
+        _ = try await session.upload(for: request(server.url()), form: form)
         _ = try await session.data(from: url(server.url()))
+        let lost = try request(server.url("/lost"))
         if isAllowed {
-            let (data, _) = try await session.upload(for: request(server.url()), form: form)
-            #expect(String(decoding: data, as: UTF8.self) == "connection 1")
+            let (data, _) = try await session.upload(for: lost, form: form)
+            #expect(String(decoding: data, as: UTF8.self) == "whole")
         } else {
-            await #expect(throws: URLError.self) { try await session.upload(for: request(server.url()), form: form) }
+            await #expect(throws: URLError.self) { try await session.upload(for: lost, form: form) }
         }
+        // The form follows the request before it on its connection, and is sent again on one of its own.
+        let connections = server.requests.snapshot.dropFirst().map(\.connection)
+        #expect(connections.count == (isAllowed ? 3 : 2))
+        #expect(
+            connections.prefix(2).allSatisfy { $0 == connections.first }
+                && Set(connections).count == connections.count - 1)
+    }
+
+    /// The session's delegate trusts the server, with its method for tasks.
+    @Test func formsShareAConnectionOverTLS() async throws {
+        final class Trusting: NSObject, URLSessionTaskDelegate {
+            let asked = Recorder<String>()
+            func urlSession(
+                _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+                completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+            ) {
+                asked.append(challenge.protectionSpace.authenticationMethod)
+                guard let trust = challenge.protectionSpace.serverTrust else {
+                    return completionHandler(.performDefaultHandling, nil)
+                }
+                completionHandler(.useCredential, URLCredential(trust: trust))
+            }
+        }
+        let server = try LoopbackServer(tls: try CertificateAuthority().issue()) { _ in .text("whole") }
+        defer { server.stop() }
+        let delegate = Trusting()
+        let session = URLSession(configuration: .ephemeral, delegate: delegate, delegateQueue: nil)
+        defer { session.invalidateAndCancel() }
+        var form = MultipartForm()
+        form.append("p", length: 4) { pieces("ab", "cd") }
+        // The first challenge in the process shows that the forms' delegates have no method for challenges.
+        _ = try await session.upload(for: request(server.url()), form: form)
+        _ = try await session.data(from: url(server.url()))
+        let count = delegate.asked.snapshot.count
+        _ = try await session.upload(for: request(server.url()), form: form)
+        let connections = server.requests.snapshot.suffix(2).map(\.connection)
+        #expect(connections.first == connections.last)
+        #expect(delegate.asked.snapshot.count == count)
     }
 
     /// Both servers have sent something since the request, and may have acted upon it: over HTTP/2 a WINDOW_UPDATE.

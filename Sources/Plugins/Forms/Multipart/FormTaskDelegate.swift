@@ -1,20 +1,32 @@
 import Foundation
 import LoadingKit
 
+/// Supplies a form's body again where it has to be sent again. The protocol's default methods pass all other calls on
+/// to the session's delegate.
+///
+/// It has no method for challenges: otherwise each form would have a connection of its own over https.
+final class FormBodyDelegate: NSObject, URLSessionTaskDelegate {
+    private let body: MultipartBody
+    private let failure: FormFailure
+
+    init(_ body: MultipartBody, _ failure: FormFailure) { (self.body, self.failure) = (body, failure) }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask,
+        needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+    ) { completionHandler(body.makeStream(failure)) }
+}
+
 /// Supplies a form's body again where it has to be sent again. All other calls go to the program's delegate for the
-/// load, or otherwise to the session's.
+/// load, whose default methods pass them on to the session's.
 final class FormTaskDelegate: NSObject, URLSessionTaskDelegate {
     private let body: MultipartBody
     private let failure: FormFailure
-    private let own: (any URLSessionTaskDelegate)?
+    private let next: any URLSessionTaskDelegate
 
-    /// - Parameter own: the program's delegate for the load. Methods that it lacks are called on the session's.
-    init(_ body: MultipartBody, _ failure: FormFailure, next own: (any URLSessionTaskDelegate)?) {
-        (self.body, self.failure, self.own) = (body, failure, own)
-    }
-
-    private func next(_ session: URLSession) -> (any URLSessionTaskDelegate)? {
-        own ?? (session.delegate as? any URLSessionTaskDelegate)
+    /// - Parameter next: the program's delegate for the load.
+    init(_ body: MultipartBody, _ failure: FormFailure, next: any URLSessionTaskDelegate) {
+        (self.body, self.failure, self.next) = (body, failure, next)
     }
 
     func urlSession(
@@ -25,32 +37,30 @@ final class FormTaskDelegate: NSObject, URLSessionTaskDelegate {
     // MARK: Forwarded calls
 
     func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask) {
-        next(session)?.urlSession(session, didCreateTask: task)
+        next.urlSession(session, didCreateTask: task)
     }
 
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
     ) {
-        guard let next = next(session) else { return completionHandler(.continueLoading, nil) }
         next.urlSession(session, task: task, willBeginDelayedRequest: request, completionHandler: completionHandler)
     }
 
     func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
-        next(session)?.urlSession(session, taskIsWaitingForConnectivity: task)
+        next.urlSession(session, taskIsWaitingForConnectivity: task)
     }
 
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceiveInformationalResponse response: HTTPURLResponse
     ) {
-        next(session)?.urlSession(session, task: task, didReceiveInformationalResponse: response)
+        next.urlSession(session, task: task, didReceiveInformationalResponse: response)
     }
 
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        guard let next = next(session) else { return completionHandler(request) }
         next.urlSession(
             session, task: task, willPerformHTTPRedirection: response, newRequest: request,
             completionHandler: completionHandler)
@@ -60,7 +70,6 @@ final class FormTaskDelegate: NSObject, URLSessionTaskDelegate {
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        guard let next = next(session) else { return completionHandler(.performDefaultHandling, nil) }
         next.urlSession(session, task: task, didReceive: challenge, completionHandler: completionHandler)
     }
 
@@ -68,16 +77,16 @@ final class FormTaskDelegate: NSObject, URLSessionTaskDelegate {
         _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
     ) {
-        next(session)?.urlSession(
+        next.urlSession(
             session, task: task, didSendBodyData: bytesSent, totalBytesSent: totalBytesSent,
             totalBytesExpectedToSend: totalBytesExpectedToSend)
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
-        next(session)?.urlSession(session, task: task, didFinishCollecting: metrics)
+        next.urlSession(session, task: task, didFinishCollecting: metrics)
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        next(session)?.urlSession(session, task: task, didCompleteWithError: error)
+        next.urlSession(session, task: task, didCompleteWithError: error)
     }
 }

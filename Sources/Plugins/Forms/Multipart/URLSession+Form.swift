@@ -11,7 +11,9 @@ extension URLSession {
     ///
     /// - Parameters:
     ///   - request: the request; its method `GET` becomes `POST`. Its own body is ignored.
-    ///   - delegate: a delegate for this load only, called before the session's. Not called for body streams.
+    ///   - delegate: a delegate for this load only, called before the session's. Not called for body streams. As it may
+    ///     answer the challenges of a connection, a form with a streamed body has a new connection over `https`, unless
+    ///     the session's delegate answers them.
     /// - Returns: the response's body, and the response. A response with an error status is a success.
     /// - Throws: ``MultipartFormError`` where the body cannot be made, or fails while it is sent. The server has then
     ///   received no body that looks complete. Otherwise the errors of `data(for:)`.
@@ -24,8 +26,10 @@ extension URLSession {
         var request = request
         request.setForm(body, options, failure)
         guard request.httpBodyStream != nil else { return try await data(for: request, delegate: delegate) }
+        let supplier: any URLSessionTaskDelegate =
+            if let delegate { FormTaskDelegate(body, failure, next: delegate) } else { FormBodyDelegate(body, failure) }
         do {
-            return try await data(for: request, delegate: FormTaskDelegate(body, failure, next: delegate))
+            return try await data(for: request, delegate: supplier)
         } catch let error as URLError where error.code == .requestBodyStreamExhausted {
             if let failure = failure.error { throw failure }
             throw error
