@@ -90,6 +90,21 @@ import Testing
         #expect(shown.contains("name=n&password=s3cret&a%5BAuth_Token%5D=s3cret"))
     }
 
+    /// A separator that is one character with a combining mark is a separator for servers.
+    @Test func secretsAreHiddenBesideCombiningMarks() throws {
+        var request = try request("http://h.example/", "GET")
+        for (value, shown) in [
+            ("https://u:s3@\u{301}h/", "https://HIDDEN:HIDDEN@\u{301}h/"),
+            ("https://\u{301}u:s3@h/", "https://HIDDEN:HIDDEN@h/"),
+            ("https://u:s3@h/?\u{301}a=b&token=s3", "https://HIDDEN:HIDDEN@h/?\u{301}a=b&token=HIDDEN"),
+            ("//u@h/", "//HIDDEN:HIDDEN@h/"), ("https://h/a@b?c@d", "https://h/a@b?c@d"),
+        ] {
+            request.setValue(value, forHTTPHeaderField: "Referer")
+            let command = request.curlDescription()
+            #expect(command.utf8.contains("Referer: \(shown)'".utf8) && !command.utf8.contains("s3".utf8))
+        }
+    }
+
     @Test func whatIsNoTextComesFromTheStandardInput() async throws {
         var request = try request("http://h.example/")
         for body in [Data([0xff]), Data([0]), Data(repeating: 65, count: 70_000)] {

@@ -13,7 +13,7 @@
                 ("https://h/", "https://h/"),
                 ("https://h/a?b=c&d", "https://h/a?b=c&d"),
                 ("https://u:p@h:81/a", "https://REDACTED:REDACTED@h:81/a"),
-                ("https://u@h", "https://REDACTED@h"),
+                ("https://u@h", "https://REDACTED:REDACTED@h"),
                 ("https://h/a@b?c@d", "https://h/a@b?c@d"),
                 ("https://h/?token=x", "https://h/?token=REDACTED"),
                 ("https://h/?a=1&API-Key=x&b=2", "https://h/?a=1&API-Key=REDACTED&b=2"),

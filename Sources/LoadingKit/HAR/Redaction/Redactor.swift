@@ -53,21 +53,7 @@ package struct Redactor: Sendable {
         one.absoluteString.drop { $0 != ":" } == other.absoluteString.drop { $0 != ":" }
     }
 
-    /// Replaces the text before an `@` in the authority of a URL, also of a URL within another text, and of one without
-    /// a scheme (RFC 3986 §4.2).
-    static func withoutUsers(_ text: String) -> String {
-        guard text.utf8.contains(UInt8(ascii: "@")) else { return text }
-        var (result, rest): ([UInt8], ArraySlice<UInt8>) = ([], Array(text.utf8)[...])
-        while let mark = rest.firstRange(of: Array("//".utf8)) {
-            result += rest[..<mark.upperBound]
-            rest = rest[mark.upperBound...]
-            let authority = rest.prefix { !"/?#\"<> \t".utf8.contains($0) }
-            guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { continue }
-            result += Array(marker.utf8)
-            rest = rest[at...]
-        }
-        return String(decoding: result + Array(rest), as: UTF8.self)
-    }
+    static func withoutUsers(_ text: String) -> String { URLUsers.hidden(in: text, by: marker) }
 
     /// `application/x-www-form-urlencoded`: a query, or a body.
     func form(_ text: String) -> String { names.hidingValues(in: text, by: Self.marker) }

@@ -24,20 +24,16 @@ struct SecretHiding {
 
     /// The URL, without its fragment, which is never sent.
     func url(_ url: URL) -> String {
-        let text = url.absoluteString.prefix { $0 != "#" }
-        return isOff ? String(text) : self.url(text: String(text))
+        let text = String(decoding: url.absoluteString.utf8.prefix { $0 != UInt8(ascii: "#") }, as: UTF8.self)
+        return isOff ? text : self.url(text: text)
     }
 
     private func url(text: String) -> String {
-        var text = text
-        if let query = text.utf8.firstIndex(of: UInt8(ascii: "?")).map(text.utf8.index(after:)) {
-            text = text[..<query] + pairs(String(text[query...]))
-        }
-        guard let start = text.range(of: "://")?.upperBound else { return text }
-        let end = text[start...].firstIndex { "/?#".contains($0) } ?? text.endIndex
-        guard let at = text[start..<end].lastIndex(of: "@") else { return text }
-        text.replaceSubrange(start..<at, with: "\(placeholder):\(placeholder)")
-        return text
+        // By bytes: a separator may form one character with those beside it.
+        let place = text.utf8.prefix { $0 != UInt8(ascii: "?") }
+        let shown = URLUsers.hidden(in: String(decoding: place, as: UTF8.self), by: "\(placeholder):\(placeholder)")
+        guard place.count < text.utf8.count else { return shown }
+        return shown + "?" + pairs(String(decoding: text.utf8.dropFirst(place.count + 1), as: UTF8.self))
     }
 
     /// A query, or a form's body: unchanged, except for the values of secret names.

@@ -14,30 +14,22 @@
 
         /// The redacted URL, including its fragment.
         func text(of url: URL) -> String {
-            var text = url.absoluteString
-            var fragment = ""
-            if let hash = text.firstIndex(of: "#") {
-                // Single-page applications have paths and queries in the fragment.
-                fragment = text[hash...].split(separator: "?", omittingEmptySubsequences: false)
-                    .map { pairs($0) }.joined(separator: "?")
-                text = String(text[..<hash])
-            }
-            if let query = text.firstIndex(of: "?") {
-                text = text[...query] + pairs(text[text.index(after: query)...])
-            }
-            return String((withoutUser(text) + fragment).prefix(Self.maximumLength))
+            // By bytes: a separator may form one character with those beside it.
+            let text = url.absoluteString.utf8
+            let whole = text.prefix { $0 != UInt8(ascii: "#") }
+            let place = whole.prefix { $0 != UInt8(ascii: "?") }
+            var shown = URLUsers.hidden(
+                in: String(decoding: place, as: UTF8.self), by: "\(Self.placeholder):\(Self.placeholder)")
+            if place.count < whole.count { shown += "?" + pairs(whole.dropFirst(place.count + 1)) }
+            // Single-page applications have paths and queries in the fragment.
+            let fragment = text.dropFirst(whole.count).split(
+                separator: UInt8(ascii: "?"), omittingEmptySubsequences: false)
+            shown += fragment.map { pairs($0) }.joined(separator: "?")
+            return String(shown.prefix(Self.maximumLength))
         }
 
-        private func withoutUser(_ text: String) -> String {
-            guard let start = text.range(of: "://")?.upperBound else { return text }
-            let end = text[start...].firstIndex { "/?".contains($0) } ?? text.endIndex
-            guard let at = text[start..<end].lastIndex(of: "@") else { return text }
-            let user = text[start..<at].contains(":") ? "\(Self.placeholder):\(Self.placeholder)" : Self.placeholder
-            return text[..<start] + user + text[at...]
-        }
-
-        private func pairs(_ text: Substring) -> String {
-            names.hidingValues(in: String(text), by: Self.placeholder)
+        private func pairs(_ text: Substring.UTF8View) -> String {
+            names.hidingValues(in: String(decoding: text, as: UTF8.self), by: Self.placeholder)
         }
     }
 #endif
