@@ -133,7 +133,10 @@ import Testing
                 defer { server.stop() }
                 let plain = server.content
                 if isCoded {
-                    guard case .bytes(let coded) = try ServerResponse.gzip(Array(plain)).body else { return }
+                    guard case .bytes(let coded) = try ServerResponse.gzip(Array(plain)).body else {
+                        Issue.record("The coded content is not a body of bytes.")
+                        return
+                    }
                     server.behaviour.update { ($0.content, $0.coding) = (coded, "gzip") }
                 }
                 let journal = FailingJournal(try harness.journal)
