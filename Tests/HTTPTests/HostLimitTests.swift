@@ -89,6 +89,42 @@ import Testing
         }
     }
 
+    /// The timeout of each runs from its turn on.
+    @Test func tasksWithDelegatesOfTheirOwnTimeOutWhereNobodyAnswers() async throws {
+        let peer = try ScriptedPeer([.expectAnything, .hold])
+        defer { peer.stop() }
+        let time = ManualTime()
+        let loop = EventLoop(name: "limit", time: .manual(time))
+        defer { loop.stop() }
+        let session = makeSession(on: loop) {
+            $0.timeoutIntervalForRequest = 60
+            $0.httpMaximumConnectionsPerHost = 1
+        }
+        let text = peer.url().replacingOccurrences(of: "http:", with: "https:")
+        var request = URLRequest(url: try #require(URL(string: text)))
+        // An attempt to connect takes the session's 60 s.
+        request.timeoutInterval = 90
+        let timed = request
+        try await withTimeout {
+            let delegates = [Decider.accepting(), .accepting()]
+            var loads: [Task<Outcome, Never>] = []
+            for (number, delegate) in delegates.enumerated() {
+                loads.append(Task { await session.outcome(timed, delegate: delegate) })
+                try await waitUntil { await session.statistics.requests.waiting == number + 1 }
+            }
+            await peer.connectionCount(reaches: 1)
+            for _ in 0..<3 { _ = await session.allTasks }
+            time.advance(by: .seconds(61))
+            await peer.connectionCount(reaches: 2)
+            #expect(await session.allTasks.count == 2)
+            time.advance(by: .seconds(31))
+            #expect(await loads[0].value == .failed(.timedOut))
+            await peer.connectionCount(reaches: 3)
+            time.advance(by: .seconds(91))
+            #expect(await loads[1].value == .failed(.timedOut))
+        }
+    }
+
     /// The connection that was opened for one of them is the session's, as it has decided nothing.
     @Test("delegates that decide nothing stay within the limit", arguments: BothVersions.all)
     func bystanders(version: String) async throws {

@@ -129,9 +129,10 @@ import Testing
 
     // MARK: Pools
 
-    private func model(limit: Int) -> PoolModel {
+    private func model(limit: Int, isSecure: Bool = false) -> PoolModel {
         var configuration = Pool.Configuration()
         configuration.limit = limit
+        configuration.isSecure = isSecure
         return PoolModel(configuration)
     }
 
@@ -157,16 +158,59 @@ import Testing
         #expect(model.pool.use(model.now) == Use(count: 2))
     }
 
-    /// Its timeouts do not run while it waits.
-    @Test func aRequestIsQueuedAgainWhenItsAttemptLeavesItsPlaceToAnotherPool() throws {
+    /// The requests' timeouts go on: they would otherwise never end where a host does not answer.
+    @Test func anAttemptThatTimesOutKeepsItsPlace() throws {
         var model = model(limit: 2)
         try submit(&model)
-        #expect(model.queued.isEmpty)
+        for attempt in 1...3 {
+            model.pool.share = Share(limit: 0, givesWay: true)
+            try model.fail(attempt, .timedOut)
+            #expect(model.log == ["start #\(attempt + 1)"])
+            #expect(model.attempts.count == 1 && model.queued.isEmpty)
+            #expect(model.pool.use(model.now) == Use(count: 1))
+        }
+    }
+
+    /// A pool that gets more and more requests would otherwise keep the place for ever.
+    @Test func theAttemptAfterTheEndOfARequestLeavesItsPlace() throws {
+        var model = model(limit: 1, isSecure: true)
+        for _ in 0..<2 { try submit(&model) }
         model.pool.share = Share(limit: 0, givesWay: true)
         try model.fail(1, .timedOut)
+        let first = try #require(model.pool.firstWaiting)
+        model.pool.share = Share(limit: 0, givesWay: true)
+        try model.withdraw(first)
+        #expect(model.attempts.count == 1 && model.queued.isEmpty)
+        model.pool.share = Share(limit: 0, givesWay: true)
+        try model.fail(2, .timedOut)
         #expect(model.attempts.isEmpty && model.queued.count == 1)
         #expect(model.pool.use(model.now) == Use(waits: true))
         try model.useRoom(Share(limit: 1))
+        model.pool.share = Share(limit: 0, givesWay: true)
+        try model.fail(3, .timedOut)
+        #expect(model.attempts.count == 1 && model.queued.isEmpty)
+    }
+
+    @Test func anAttemptThatFailsLeavesItsPlace() throws {
+        var model = model(limit: 2)
+        for _ in 0..<3 { try submit(&model) }
+        model.pool.share = Share(limit: 0, givesWay: true)
+        try model.fail(1, .other)
+        #expect(model.log == ["fail 1 attemptFailed"])
+        #expect(model.attempts.count == 1 && model.queued.count == 1)
+        #expect(model.pool.use(model.now) == Use(count: 1, waits: true))
+    }
+
+    /// Its timeouts do not run while it waits.
+    @Test func aRequestIsQueuedAgainWhenTheConnectionOfItsAttemptIsFull() throws {
+        var model = model(limit: 2, isSecure: true)
+        for _ in 0..<2 { try submit(&model) }
+        #expect(model.attempts.count == 1 && model.queued.isEmpty)
+        model.pool.share = Share(limit: 0, givesWay: true)
+        try model.open(1, capacity: 1)
+        #expect(model.attempts.isEmpty && model.queued.count == 1)
+        #expect(model.pool.use(model.now) == Use(count: 1, waits: true))
+        try model.useRoom(Share(limit: 2))
         #expect(model.attempts.count == 1 && model.queued.isEmpty)
     }
 

@@ -51,7 +51,7 @@ extension HTTPConnectionPool {
         guard let attempt = removeAttempt(attempt) else { return actions }
         switch failure {
         case .timedOut:
-            break
+            keepPlace(now)
         case .speaksNoneOffered where !attempt.offersHTTP2 && offerHTTP2IfPossible():
             break
         case .speaksNoneOffered where hasOfferedHTTP2 && !attempt.offersHTTP2:

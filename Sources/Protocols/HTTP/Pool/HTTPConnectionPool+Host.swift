@@ -26,6 +26,18 @@ extension HTTPConnectionPool {
         http2.firstIdle(now, sparesUnsettled: !waiting.isEmpty)
     }
 
+    /// An attempt has timed out. Another one takes its place, also while the pool gives way: the requests would
+    /// otherwise be queued again, and their timeouts begin anew. This ends with the request that is now the first.
+    mutating func keepPlace(_ now: MonotonicTime) {
+        guard share.givesWay else { return }
+        if let request = requestWithKeptPlace, !waiting.contains(request) {
+            requestWithKeptPlace = nil
+        } else {
+            if requestWithKeptPlace == nil { requestWithKeptPlace = firstWaiting }
+            share.limit = connectionCount(now) + 1
+        }
+    }
+
     /// Another pool of the host needs a connection.
     mutating func makeRoom(now: MonotonicTime) -> Actions {
         var actions = Actions()

@@ -104,6 +104,8 @@ struct HTTPConnectionPool: Sendable, CustomStringConvertible {
     var requestsPerConnection: Int?
     /// Set before each input, while the host has other pools.
     var share = HostConnections.Share()
+    /// The request for which attempts that time out keep their places while other pools wait (``keepPlace(_:)``).
+    var requestWithKeptPlace: RequestID?
     /// Whether fewer connections could be opened than the waiting requests needed, when this was last tried.
     var lacksRoom = false
 
