@@ -89,6 +89,34 @@ import Testing
         }
     }
 
+    /// The server answers the requests of a connection one after the other.
+    @Test func anHTTP2ConnectionWithOverlappingRequestsGivesWay() async throws {
+        let gates = [Signal(), Signal()]
+        let route: LoopbackServer.Route = { request in
+            let number = Int(request.path.dropFirst()) ?? 0
+            if gates.indices.contains(number) { try request.exchange.wait(for: gates[number]) }
+            return .text("\(request.connection)")
+        }
+        try await BothVersions.withServer("h2", route, { $0.httpMaximumConnectionsPerHost = 1 }) { session, server in
+            var shared: [Task<Outcome, Never>] = []
+            for number in gates.indices {
+                let request = try BothVersions.request(server, "/\(number)")
+                shared.append(Task { await session.outcome(request) })
+                try await waitUntil { await session.statistics.connections.openStreams == number + 1 }
+            }
+            let request = try BothVersions.request(server, "/2")
+            let own = Task { await session.outcome(request, delegate: Decider.accepting()) }
+            try await waitUntil { await session.statistics.requests.waiting == 1 }
+            gates[0].fire()
+            #expect(await own.value == .ok("1"))
+            #expect(await session.statistics.connections.open["http2"]?.closing == 1)
+            // The connection of the other task is idle, and is closed for this one.
+            #expect(await session.outcome(request) == .ok("2"))
+            gates[1].fire()
+            for load in shared { #expect(await load.value == .ok("0")) }
+        }
+    }
+
     /// The timeout of each runs from its turn on.
     @Test func tasksWithDelegatesOfTheirOwnTimeOutWhereNobodyAnswers() async throws {
         let peer = try ScriptedPeer([.expectAnything, .hold])

@@ -158,6 +158,54 @@ import Testing
         #expect(model.pool.use(model.now) == Use(count: 2))
     }
 
+    /// The streams may be open for a long time, and others may begin in the meantime.
+    @Test func anHTTP2ConnectionGivesWayAfterTheFirstOfItsStreams() throws {
+        var model = model(limit: 1, isSecure: true)
+        for _ in 0..<3 { try submit(&model) }
+        try model.open(1, capacity: 2)
+        let connection = try #require(model.multiplexed.first)
+        let name = connection.generation
+        #expect(model.queued.count == 1)
+        model.pool.share = Share(limit: 0, givesWay: true)
+        try model.change(connection, ending: 0, capacity: 2)
+        #expect(model.log.isEmpty, "no stream has ended")
+        try model.change(connection, ending: 1, capacity: 2)
+        #expect(model.log == ["retire \(name)"])
+        #expect(model.leaving[connection]?.count == 1 && model.queued.count == 1)
+        #expect(model.pool.use(model.now) == Use(waits: true), "it no longer counts")
+        try model.useRoom(Share(limit: 1))
+        #expect(model.attempts.count == 1 && model.queued.isEmpty)
+        try model.open(2, capacity: 2)
+        try model.close(connection)
+        #expect(model.pool.use(model.now) == Use(count: 1) && model.waiting.isEmpty)
+    }
+
+    @Test func anHTTP2ConnectionGivesWayAfterItsLastStream() throws {
+        var model = model(limit: 1, isSecure: true)
+        try submit(&model)
+        try model.open(1, capacity: 2)
+        let connection = try #require(model.multiplexed.first)
+        model.pool.share = Share(limit: 0, givesWay: true)
+        try model.change(connection, ending: 1, capacity: 2)
+        #expect(model.log == ["retire \(connection.generation)", "release"])
+        #expect(model.pool.use(model.now) == Use())
+    }
+
+    /// Where the server's limit of streams makes both pools open several connections.
+    @Test func anHTTP2ConnectionStaysWhereItsPoolHasNoMoreThanTheOthers() throws {
+        var model = model(limit: 2, isSecure: true)
+        for _ in 0..<2 { try submit(&model) }
+        try model.open(1, capacity: 1)
+        try model.open(2, capacity: 1)
+        var host = HostConnections(limit: 4)
+        host.update(pools[0], model.pool.use(model.now))
+        host.update(pools[1], Use(count: 2, waits: true))
+        model.pool.share = host.share(of: pools[0])
+        let connection = try #require(model.multiplexed.first)
+        try model.change(connection, ending: 1, capacity: 1)
+        #expect(model.log == ["keep \(connection.generation)"])
+    }
+
     /// The requests' timeouts go on: they would otherwise never end where a host does not answer.
     @Test func anAttemptThatTimesOutKeepsItsPlace() throws {
         var model = model(limit: 2)

@@ -390,7 +390,7 @@ final class ConnectionPoolDriver: RoutePool {
 
     // MARK: From connections
 
-    /// The pool no longer uses the connection. An HTTP/2 connection that is retired still has streams.
+    /// The pool no longer uses the connection. An HTTP/2 connection that is retired may still have streams.
     @discardableResult
     private func remove(_ id: HTTPConnectionPool.ConnectionID, _ end: ConnectionEnd) -> Connection? {
         guard let connection = connections.remove(id) else { return nil }

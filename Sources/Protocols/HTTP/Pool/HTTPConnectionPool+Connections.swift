@@ -109,13 +109,22 @@ extension HTTPConnectionPool {
         return actions
     }
 
-    /// A stream of an HTTP/2 connection has ended, or the server has changed the number of streams that it allows.
+    /// A stream of an HTTP/2 connection has ended, or the server has changed the number of streams that it allows. If a
+    /// stream has ended while the pool gives way, the connection takes no further request.
     ///
     /// - Parameter until: the time at which the connection is closed if it is idle now.
     mutating func streamSlotsDidChange(
         of connection: ConnectionID, to slots: StreamSlots, until: MonotonicTime, now: MonotonicTime
     ) -> Actions {
         var actions = Actions()
+        if share.givesWay, !slots.awaitsServer, let entry = http2[connection], slots.open < entry.slots.open {
+            _ = updateHTTP2 { $0.remove(connection) }
+            actions += .retire(connection)
+            serveWaiting(now, &actions)
+            // As after GOAWAY, the pool is kept until the other streams have ended.
+            if slots.open == 0 { releaseIfUnused(&actions) }
+            return actions
+        }
         guard updateHTTP2({ $0.set(slots, of: connection) }) else { return actions }
         fill(connection, now, &actions)
         if let entry = http2[connection], entry.isIdle, !entry.slots.awaitsServer {

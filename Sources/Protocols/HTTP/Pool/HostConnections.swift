@@ -9,7 +9,9 @@ import DequeModule
 /// A turn is the right to open one connection. Pools have their turns in the order in which they began to wait. A pool
 /// that needs further connections waits for another turn, behind the others. Room for a turn is made by closing an idle
 /// connection. While all connections are busy, pools whose connections end their requests give way to pools that have
-/// fewer: a pool with a long queue would otherwise keep its connections for as long as it has requests.
+/// fewer: a pool with a long queue would otherwise keep its connections for as long as it has requests. An HTTP/2
+/// connection gives way when one of its requests ends. It takes no further ones, and ends with those that it has, but
+/// no longer counts for the limit.
 struct HostConnections: Sendable, CustomStringConvertible {
     typealias PoolID = ObjectIdentifier
 
@@ -17,7 +19,8 @@ struct HostConnections: Sendable, CustomStringConvertible {
     struct Share: Sendable, Equatable {
         /// The largest number of connections and attempts that the pool may have now.
         var limit = Int.max
-        /// Whether the pool closes a connection that has ended its request, because another pool needs it more.
+        /// Whether a connection of the pool that has ended a request takes no further one, because another pool needs
+        /// it more.
         var givesWay = false
 
         var isLimited: Bool { limit != .max }
