@@ -9,8 +9,8 @@ extension HeadScanner {
     mutating func scanPlainHead(_ input: UnsafeRawBufferPointer, _ position: inout Int) -> Bool {
         guard step == .emptyLine, subject == .response, let base = input.baseAddress else { return false }
         let count = input.count &- position
-        // If a limit may be exceeded, the other steps find the place.
-        guard count <= byteLimit, count > 16 else { return false }
+        // If the limit may be reached, the other steps find the place.
+        guard count < byteLimit, count > 16 else { return false }
         let bytes = (base + position).assumingMemoryBound(to: UInt8.self)
         let lineEnd = readPlainStatusLine(bytes, count)
         guard lineEnd > 0 else { return false }
