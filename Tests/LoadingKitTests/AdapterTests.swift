@@ -270,6 +270,35 @@ import Testing
         #expect(statuses == (follows ? [302, 200] : [302]))
     }
 
+    /// Gives a response of its own in place of a redirect that the delegate has declined, or passes the redirect on.
+    private struct Fallback: LoadInterceptor {
+        let isUsed: Bool
+
+        func load(_ load: LoadContext) async throws {
+            let loaded = try await load.next.load(load.request)
+            guard isUsed else { return try await load.receive(loaded) }
+            try await load.receive(AdapterTests.head(of: loaded.response, status: 503))
+            try await load.receive(Data("fallback".utf8))
+        }
+    }
+
+    /// The adapter's change applies to the response that the program gets: the redirect or the interceptor's own.
+    @Test(arguments: [(nil, "312 /old "), (false, "312 /old "), (true, "513 /old fallback")] as [(Bool?, String)])
+    func declinedRedirects(isReplaced: Bool?, expected: String) async throws {
+        let server = try Self.server()
+        defer { server.stop() }
+        let adapter = Adapter(response: { response, _ in
+            Self.head(of: response, status: ((response as? HTTPURLResponse)?.statusCode ?? 0) + 10)
+        })
+        let behind: [any LoadInterceptor] = isReplaced.map { [Fallback(isUsed: $0)] } ?? []
+        let delegate = Delegate(follows: false)
+        let session = Self.session([adapter] + behind, delegate)
+        defer { session.invalidateAndCancel() }
+        let url = try Self.url(server, "/old")
+        #expect(await Self.outcome { try await session.data(from: url) } == expected)
+        #expect(delegate.asked.snapshot == ["312 /new"])
+    }
+
     /// What a session sends to the origin of a task's URL alone goes where an adapter leads the task, and not where a server
     /// does.
     @Test func theSessionsCredentials() async throws {

@@ -103,9 +103,14 @@ import Testing
         #expect(answerer.seen.snapshot == (isSentAgain ? ["body"] : []))
     }
 
-    /// Keeps what it has to answer with.
+    /// Keeps what it has to answer with. It answers challenges at once.
     private final class Keeper: NSObject, URLSessionTaskDelegate, Sendable {
         let asked = Recorder<@Sendable (InputStream?) -> Void>()
+
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+            completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        ) { completionHandler(.useCredential, URLCredential(user: "u", password: "p", persistence: .none)) }
 
         func urlSession(
             _ session: URLSession, task: URLSessionTask,
@@ -135,6 +140,31 @@ import Testing
             _ = await session.allTasks
         }
         #expect(peer.requests.count == (isCancelled ? 2 : 3))
+    }
+
+    /// The server has answered the request, and nothing is to come from it.
+    @Test func theDelegateMayTakeItsTimeAfterAChallenge() async throws {
+        let time = ManualTime()
+        let loop = EventLoop(name: "challenged", time: .manual(time))
+        defer { loop.stop() }
+        let site = ProtectedSite("Basic realm=r")
+        let server = try LoopbackServer(route: site.route)
+        defer { server.stop() }
+        let session = makeSession(on: loop)
+        let keeper = Keeper()
+        try await withTimeout {
+            let request = try Self.streamed(URL(string: server.url()))
+            let load = Task { await session.outcome(request, delegate: keeper) }
+            let answer = try #require(await keeper.asked.element(at: 0))
+            // Several times the idle timeout.
+            for _ in 0..<3 {
+                time.advance(by: .seconds(1500))
+                _ = await session.allTasks
+            }
+            answer(InputStream(data: Data("BODY".utf8)))
+            #expect(await load.value == .ok("POST BODY"))
+        }
+        #expect(keeper.asked.count == 1)
     }
 
     private struct Replacement: LoadInterceptor {

@@ -86,6 +86,31 @@ struct ResumableUploadTests {
         }
     }
 
+    private struct Replacement: LoadInterceptor {
+        func load(_ load: LoadContext) async throws {
+            var request = load.request
+            request.httpBodyStream = InputStream(data: ResumableUploadTests.body)
+            try await load.receive(load.next.load(request))
+        }
+    }
+
+    /// The delegate's stream is of another body than the interceptor's.
+    @Test("end where their connections break and an interceptor has replaced the stream", arguments: BothVersions.all)
+    func replacedStream(_ version: String) async throws {
+        let faults = Self.faults { $0.breaks = [1_000_000] }
+        try await UploadSite.with(version, faults, { $0.interceptors = [Replacement()] }) { site in
+            let observer = site.observer(stream: Data(repeating: 1, count: 3_000_000))
+            let task = site.session.uploadTask(withStreamedRequest: try site.request())
+            task.delegate = observer
+            task.resume()
+            let errors = await observer.errors.count(reaches: 1)
+            #expect(errors.map { $0?.code } == [.requestBodyStreamExhausted])
+            #expect(observer.offsets.snapshot == [])
+            #expect(site.methods == ["HEAD"], "no part is sent")
+            #expect(site.peer.uploads.map(\.bytes.count) == [1_000_000])
+        }
+    }
+
     @Test("say so in the first request, and not in others", arguments: BothVersions.all)
     func fields(_ version: String) async throws {
         try await UploadSite.with(version, Self.faults { $0.isCapable = false }) { site in
