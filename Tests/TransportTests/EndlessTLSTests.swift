@@ -14,7 +14,8 @@ import Testing
     @Test(arguments: Message.allCases, [false, true])
     func theConnectionFails(message: Message, hasData: Bool) async throws {
         let peer = try TLSPeer { connection in
-            while connection.send(message) { if hasData { try connection.write("x") } }
+            // OpenSSL may go on for long after the client has closed the connection.
+            for _ in 0..<20_000 where connection.send(message) { if hasData { try connection.write("x") } }
         }
         defer { peer.stop() }
         let context = try TLSTests.context()
