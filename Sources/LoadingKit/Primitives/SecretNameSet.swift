@@ -40,6 +40,15 @@ public struct SecretNameSet: Sendable {
         return String(decoding: Array(shown.joined(separator: [separator])), as: UTF8.self)
     }
 
+    /// A URL without a fragment, in which users, and the values of secret names in the query, are replaced.
+    public func hidingSecrets(inURL text: String, users: String, values: String) -> String {
+        let place = text.utf8.prefix { $0 != UInt8(ascii: "?") }
+        let shown = URLUsers.hidden(in: String(decoding: place, as: UTF8.self), by: users)
+        guard place.count < text.utf8.count else { return shown }
+        let query = String(decoding: text.utf8.dropFirst(place.count + 1), as: UTF8.self)
+        return shown + "?" + hidingValues(in: query, by: values)
+    }
+
     /// The position of the first equals sign that follows a secret name.
     private func equalsOfSecret(in pair: ArraySlice<UInt8>) -> Int? {
         var rest = pair

@@ -22,12 +22,8 @@ package struct Redactor: Sendable {
     // MARK: URLs
 
     package func url(_ text: String) -> String {
-        // By bytes: a separator may form one character with those beside it.
-        let whole = text.utf8.prefix { $0 != UInt8(ascii: "#") }
-        let place = whole.prefix { $0 != UInt8(ascii: "?") }
-        let shown = Self.withoutUsers(String(decoding: place, as: UTF8.self))
-        guard place.count < whole.count else { return shown }
-        return shown + "?" + form(String(decoding: whole.dropFirst(place.count + 1), as: UTF8.self))
+        let sent = String(decoding: text.utf8.prefix { $0 != UInt8(ascii: "#") }, as: UTF8.self)
+        return names.hidingSecrets(inURL: sent, users: Self.marker, values: Self.marker)
     }
 
     /// The URL of a task's request. Where `Location` is secret, a URL that is not the first one came in this field, and

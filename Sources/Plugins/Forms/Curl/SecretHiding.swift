@@ -29,11 +29,7 @@ struct SecretHiding {
     }
 
     private func url(text: String) -> String {
-        // By bytes: a separator may form one character with those beside it.
-        let place = text.utf8.prefix { $0 != UInt8(ascii: "?") }
-        let shown = URLUsers.hidden(in: String(decoding: place, as: UTF8.self), by: "\(placeholder):\(placeholder)")
-        guard place.count < text.utf8.count else { return shown }
-        return shown + "?" + pairs(String(decoding: text.utf8.dropFirst(place.count + 1), as: UTF8.self))
+        names.hidingSecrets(inURL: text, users: "\(placeholder):\(placeholder)", values: placeholder)
     }
 
     /// A query, or a form's body: unchanged, except for the values of secret names.
