@@ -101,6 +101,23 @@ struct CookieWritingTests {
         #expect(since == [dates[0], dates[2], dates[4]])
     }
 
+    @Test("a removal includes no earlier one after the clock was set back")
+    func removalAfterTheClockWasSetBack() throws {
+        let slow = Slow()
+        defer { slow.stop() }
+        let now = Box(Date(timeIntervalSinceReferenceDate: 100))
+        let storage = HTTPCookieStorage(persistence: slow, now: { now.value })
+        storage.setCookie(try cookie("a"))
+        for seconds in [100, 50, 60] as [Double] {
+            now.value = Date(timeIntervalSinceReferenceDate: seconds)
+            storage.removeCookies(since: .distantPast)
+        }
+        slow.finish()
+        let dates = [100, 60].map { Date(timeIntervalSinceReferenceDate: $0) }
+        let removals = slow.batches.value.last?.filter { $0.summary == "-all" }
+        #expect(removals == dates.map { .deleteAll(since: .distantPast, until: $0) })
+    }
+
     @Test("what is removed does not come back with a reload before the removal is written")
     func reloadBeforeRemoval() throws {
         let slow = Slow()

@@ -118,14 +118,14 @@ struct CookieWriteQueue: Sendable {
     /// Keeps the last change of each cookie, and each deletion by date that no later one includes.
     private mutating func compact() {
         var seen: Set<CookieRecord.Identity> = []
-        var earliest: Date?
+        var last: (since: Date, until: Date)?
         let latestFirst = edits.reversed().filter { edit in
             switch edit {
             case .save(let record): return seen.insert(record.identity).inserted
             case .delete(let identity): return seen.insert(identity).inserted
-            case .deleteAll(let date, _):
-                if let earliest, earliest <= date { return false }
-                earliest = date
+            case .deleteAll(let since, let until):
+                if let last, last.since <= since, until <= last.until { return false }
+                last = (since, until)
                 return true
             }
         }
