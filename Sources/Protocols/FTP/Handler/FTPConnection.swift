@@ -10,7 +10,7 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
     /// minute or more.
     private static let idleTimeout = 55.0
     /// The number of reads in a row before the loop's other connections have their turn.
-    private static let readsInARow = 16
+    static let readsInARow = 16
 
     let id: FTPConnectionPool.ConnectionID
     let key: FTPConnectionKey

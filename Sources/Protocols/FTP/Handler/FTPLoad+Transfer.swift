@@ -138,8 +138,6 @@ extension FTPLoad {
 
 /// Transfers bytes between the data connection and the receiver, or the body.
 extension FTPLoad {
-    /// The number of consecutive reads before the event loop serves its other connections.
-    private static let readsInARow = 16
     /// The maximum number of reads of the bytes that arrived before the server reported a failure. It bounds the time
     /// spent on a server that continues to send.
     private static let readsOfRest = 256
@@ -149,7 +147,7 @@ extension FTPLoad {
         guard case .transferring(let transfer) = state else { return }
         switch transfer.phase {
         case .receiving(let listing):
-            guard read(listing, transfer, atMost: Self.readsInARow) else { return }
+            guard read(listing, transfer, atMost: FTPConnection.readsInARow) else { return }
             session.loop.executeLater { [weak self] in self?.moveData() }
         case .sending(let piece, let source): send(piece, source, transfer)
         case .sent: if let loss = transfer.connection.data.stream?.loss { didNotSend(loss, transfer) }
