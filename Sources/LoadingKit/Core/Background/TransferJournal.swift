@@ -44,7 +44,8 @@ package struct JournaledSession: Codable, Sendable {
     package var description: SessionDescription
     /// Higher than the identifier of every transfer that the session has had.
     package var nextIdentifier = 1
-    /// Whether the program has ever answered a challenge about server trust with another disposition than the default.
+    /// Whether the program has ever answered a challenge about server trust by a method of its own, or with another
+    /// disposition than the default.
     package var answersServerTrust = false
     /// Whether the session ends when the program has taken the ends of all its transfers.
     package var isEnding = false
