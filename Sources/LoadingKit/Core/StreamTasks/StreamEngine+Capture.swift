@@ -15,6 +15,9 @@ extension StreamEngine {
 /// Moves bytes between a connection and the two streams with which a program uses it, until both are closed.
 final class StreamPump: StreamChannelHandler, @unchecked Sendable {  // confined to the connection's loop
     private static let bufferSize = 64 * 1024
+    /// The largest number of pieces in a row in one direction: the other direction, and other tasks, have their turn
+    /// also where both ends are always ready.
+    private static let piecesInARow = 16
 
     private let channel: any StreamChannel
     private let loop: EventLoop
@@ -26,6 +29,7 @@ final class StreamPump: StreamChannelHandler, @unchecked Sendable {  // confined
     private var isWriteOver = false
     /// The failure of a write: the program gets it after the bytes that the peer has sent.
     private var writeFailure: (any Error)?
+    private var willContinue = false
 
     init(
         _ channel: any StreamChannel, _ loop: EventLoop, inputStream: inout InputStream?,
@@ -60,8 +64,18 @@ final class StreamPump: StreamChannelHandler, @unchecked Sendable {  // confined
         channel.closeWhenSent()
     }
 
+    private func continueLater() {
+        guard !willContinue else { return }
+        willContinue = true
+        loop.executeLater { [self] in
+            willContinue = false
+            proceed()
+        }
+    }
+
     private func moveIn() {
-        while !isReadOver {
+        for _ in 0..<Self.piecesInARow {
+            guard !isReadOver else { return }
             let room = min(incoming.room, loop.scratch.count)
             if incoming.isBroken {
                 isReadOver = true
@@ -75,9 +89,10 @@ final class StreamPump: StreamChannelHandler, @unchecked Sendable {  // confined
                 if let writeFailure { return fail(writeFailure) }
                 isReadOver = true
                 incoming.close(.writing)
-            case .failed(let error): fail(writeFailure ?? error)
+            case .failed(let error): return fail(writeFailure ?? error)
             }
         }
+        continueLater()
     }
 
     /// The program reads the received bytes before it gets the error.
@@ -89,7 +104,8 @@ final class StreamPump: StreamChannelHandler, @unchecked Sendable {  // confined
     }
 
     private func moveOut() {
-        while !isWriteOver {
+        for _ in 0..<Self.piecesInARow {
+            guard !isWriteOver else { return }
             if unsent.isEmpty { unsent = outgoing.take(atMost: Self.bufferSize) }
             guard !unsent.isEmpty else {
                 guard outgoing.isAtEnd else { return }
@@ -103,9 +119,10 @@ final class StreamPump: StreamChannelHandler, @unchecked Sendable {  // confined
             case .failed(let error):
                 writeFailure = error
                 endWriting()
-                moveIn()
+                return moveIn()
             }
         }
+        continueLater()
     }
 
     private func endWriting() {

@@ -6,9 +6,9 @@ import LoadingKitTransport
 /// Runs a stream task on its session's event loop: connects, unless a data task has become this task, and carries out
 /// the program's operations, in order.
 final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loop`
-    /// The largest number of pieces in one read, once it has its minimum: a peer that never pauses would fill the
-    /// memory, and keep the loop from all other work.
-    private static let readsInARow = 16
+    /// The largest number of pieces that are read, or written, in a row: a peer that never pauses would fill the memory,
+    /// and keep the loop from all other work.
+    private static let piecesInARow = 16
 
     enum State {
         case new
@@ -34,6 +34,9 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
     /// The reason why nothing more can be written.
     private var writeRefusal: LoadFailure?
     private var received = Data()
+    /// How many more pieces may be read, or written, in this turn.
+    private var piecesLeft = 0
+    private var willContinue = false
     /// The load of the data task that has become this one.
     private let load: TaskEngine?
     /// The partition of the route to the host.
@@ -169,12 +172,23 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
     private func proceed() {
         while case .open(let channel) = state, task.state != .suspended, !lanes.isEmpty {
             startTimers()
+            piecesLeft = Self.piecesInARow
             runWrites(channel)
+            piecesLeft = Self.piecesInARow
             runReads(channel)
             guard case .open = state, lanes[0].isEmpty, let barrier = lanes[0].barrier else { return }
             lanes.removeFirst()
             if lanes.isEmpty { lanes.append(StreamLane()) }
             pass(barrier, channel)
+        }
+    }
+
+    private func continueLater() {
+        guard !willContinue else { return }
+        willContinue = true
+        loop.executeLater { [self] in
+            willContinue = false
+            proceed()
         }
     }
 
@@ -231,9 +245,13 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
     /// - Parameter failure: the connection's failure after enough bytes.
     private func fill(_ read: StreamRead, _ channel: any StreamChannel, _ failure: inout (any Error)?) -> Bool? {
         if isReadClosed { return true }
-        var reads = 0
-        while received.count < read.maximum, reads < Self.readsInARow || received.count < read.minimum {
-            reads += 1
+        while received.count < read.maximum {
+            guard piecesLeft > 0 else {
+                if !received.isEmpty, received.count >= read.minimum { return false }
+                continueLater()
+                return nil
+            }
+            piecesLeft -= 1
             let room = min(read.maximum - received.count, loop.scratch.count)
             switch channel.read(into: UnsafeMutableRawBufferPointer(rebasing: loop.scratch[..<room])) {
             case .bytes(let count):
@@ -307,6 +325,11 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
 
     private func send(_ write: inout StreamWrite, _ channel: any StreamChannel) -> Bool {
         while write.sent < write.data.count {
+            guard piecesLeft > 0 else {
+                continueLater()
+                return false
+            }
+            piecesLeft -= 1
             let result = write.data.withUnsafeBytes {
                 channel.write(UnsafeRawBufferPointer(rebasing: $0[write.sent...]))
             }
@@ -317,6 +340,7 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
             case .wouldBlock: return false
             case .failed(let error):
                 // The bytes that the peer has sent before are for the reads.
+                piecesLeft = .max
                 runReads(channel)
                 end(with: error)
                 return false
