@@ -173,12 +173,16 @@ import Testing
         defer { loop.stop() }
         let (peer, session) = try Self.make(
             first: [
-                .expectRequest, .waitFor(bothAreThere), .send(response), .sendCloseNotify, .fire(isSent), .hold,
+                .expectRequest, .respond("warm"), .expectRequest, .waitFor(bothAreThere), .send(response),
+                .sendCloseNotify,
+                .fire(isSent), .hold,
             ], isSecure: true, on: loop)
         defer { peer.stop() }
         try await withTimeout {
+            // Before its response the client has read the tickets of TLS.
+            #expect(await session.outcome(peer.request()) == .ok("warm"))
             async let one = session.outcome(peer.request("/first"))
-            await peer.requestCount(reaches: 1)
+            await peer.requestCount(reaches: 2)
             // Waits for the connection.
             async let two = session.outcome(peer.request("/second", method: "POST"))
             try await session.taskCount(reaches: 2)
@@ -191,7 +195,7 @@ import Testing
             }
             let (outcome, next) = await (one, two)
             #expect(outcome == .ok("first") && next == .ok("honest"))
-            #expect(peer.requests.snapshot.map(\.connection) == [0, 1])
+            #expect(peer.requests.snapshot.map(\.connection) == [0, 0, 1])
         }
     }
 

@@ -153,7 +153,8 @@ import Testing
         }
     }
 
-    /// The connection that was opened for one of them is the session's, as it has decided nothing.
+    /// The connection that was opened for one of them is the session's, as it has decided nothing. The others, which wait
+    /// then, have their turns: none waits for ever, and the session has one connection at the end.
     @Test("delegates that decide nothing stay within the limit", arguments: BothVersions.all)
     func bystanders(version: String) async throws {
         try await BothVersions.withServer(version, { .text($0.path) }, { $0.httpMaximumConnectionsPerHost = 1 }) {

@@ -45,7 +45,10 @@ import Testing
     /// Without a change a name that is not found is an error at once.
     @Test func aNameThatIsNotFoundIsNotWaitedFor() async throws {
         let attempts = Recorder<Int>()
-        let session = makeSession {
+        // Another test reports a change of the networks of its session's loop.
+        let loop = EventLoop(name: "not found")
+        defer { loop.stop() }
+        let session = makeSession(on: loop) {
             $0.waitsForConnectivity = true
             $0.register(scheme: "late") { _ in
                 attempts.append(1)

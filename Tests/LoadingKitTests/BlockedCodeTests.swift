@@ -3,6 +3,7 @@ import Foundation
 import LoadingKit
 import LoadingKitLoopbackServer
 import LoadingKitPrimitives
+import LoadingKitTransport
 import TestSupport
 import Testing
 
@@ -64,14 +65,16 @@ import Testing
         case startLoading, startLoadingAndLoad, streamOfHandler, streamOfUpload
     }
 
-    private static func session(_ configure: (URLSessionConfiguration) -> Void = { _ in }) -> URLSession {
+    private static func session(
+        on loop: EventLoop = .next(), _ configure: (URLSessionConfiguration) -> Void = { _ in }
+    ) -> URLSession {
         let configuration = URLSessionConfiguration.default
         configuration.protocolClasses = [Blocking.self, Mixed.self, Reading.self]
         configuration.connectionProxyDictionary = [:]
         configuration.httpMaximumConnectionsPerHost = 100
         configuration.urlCache = nil
         configure(configuration)
-        return URLSession(configuration: configuration)
+        return URLSession(configuration: configuration, delegate: nil, delegateQueue: nil, loop: loop)
     }
 
     private static func request(_ kind: Kind, _ hold: Hold, _ server: LoopbackServer) throws -> URLRequest {
@@ -235,9 +238,12 @@ import Testing
         }
         let hold = Hold()
         Self.hold.withLock { $0 = hold }
+        let time = ManualTime()
+        let loop = EventLoop(name: "waits", time: .manual(time))
+        defer { loop.stop() }
         let (session, hasty) = (
-            Self.session { $0.protocolClasses = [Blocking.self, Later.self] },
-            Self.session {
+            Self.session(on: loop) { $0.protocolClasses = [Blocking.self, Later.self] },
+            Self.session(on: loop) {
                 $0.protocolClasses = [Later.self]
                 $0.timeoutIntervalForResource = 0.1
             }
@@ -270,9 +276,13 @@ import Testing
             try start(session, "later://cancelled", "cancelled").cancel()
             #expect(await outcomes.element(at: 0) == "cancelled \(URLError.cancelled.rawValue)")
             _ = try start(hasty, "later://hasty", "hasty")
+            _ = await hasty.allTasks
+            time.advance(by: .seconds(1))
             #expect(await outcomes.element(at: 1) == "hasty \(URLError.timedOut.rawValue)")
             // Of the same session, and begun later: where this one's idle time is over, that one's would be.
             _ = try start(session, silent.url("/"), "silent")
+            _ = await session.allTasks
+            time.advance(by: .seconds(1))
             #expect(await outcomes.element(at: 2) == "silent \(URLError.timedOut.rawValue)")
             hold.go.fire()
             #expect(await outcomes.element(at: 3) == "patient \(URLError.resourceUnavailable.rawValue)")

@@ -61,7 +61,7 @@ import Testing
     /// bytes than its socket holds.
     @Test(arguments: [false, true]) func unreadBytesDoNotResetTheConnection(isSecure: Bool) async throws {
         let authority = try CertificateAuthority()
-        let (hasSent, isClosed, count) = (Signal(), Signal(), 300_000)
+        let (hasSent, isClosed, count) = (Signal(), Signal(), 150_000)
         let peer = try ScriptedPeer([
             isSecure ? .startTLS(TLSServerOptions(try authority.issue())) : .send("greeting"), .fire(hasSent),
             .waitFor(isClosed), .expectBytes(count), .expectBytes(1),

@@ -91,9 +91,9 @@
             one.reload()
             #expect(secured(one) == ["a.example", "b.example"])
             // The store's own change is written before the others are read.
-            one.note("max-age=1000", from: "c.example")
             other.note("max-age=0", from: "a.example")
             await flush(other)
+            one.note("max-age=1000", from: "c.example")
             one.reload()
             #expect(secured(one) == ["b.example", "c.example"])
         }
