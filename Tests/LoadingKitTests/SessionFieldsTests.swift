@@ -63,6 +63,16 @@ import Testing
         #expect(!Self.asked.snapshot.isEmpty && Self.asked.snapshot.allSatisfy { $0 == "session" })
     }
 
+    /// Different keys may have the same text.
+    @Test func keysOfTheSameText() throws {
+        let configuration = URLSessionConfiguration.ephemeral
+        let keys: [AnyHashable: Any] = ["1": "b", 1: "a", "2": "c"]
+        configuration.httpAdditionalHeaders = keys
+        #expect(configuration.httpAdditionalHeaders as? [String: String] == ["1": "a", "2": "c"])
+        configuration.httpAdditionalHeaders?["3"] = "d"
+        #expect(configuration.httpAdditionalHeaders?.count == 3)
+    }
+
     /// A factory's handler, whatever the scheme's origin has of the session's credentials: none for schemes of its own.
     @Test func aFactoryGetsThemForHTTP() async throws {
         let configuration = URLSessionConfiguration.ephemeral

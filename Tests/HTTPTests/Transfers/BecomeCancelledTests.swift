@@ -44,6 +44,32 @@ import Testing
         }
     }
 
+    /// Uses the data task that has become a download.
+    private final class Keeping: TransferRecorder, @unchecked Sendable {  // constants
+        let shared = Recorder<Bool>()
+
+        override func urlSession(
+            _ session: URLSession, dataTask: URLSessionDataTask, didBecome downloadTask: URLSessionDownloadTask
+        ) {
+            super.urlSession(session, dataTask: dataTask, didBecome: downloadTask)
+            dataTask.priority = 0.75
+            shared.append(dataTask.progress === downloadTask.progress && downloadTask.priority == 0.75)
+        }
+    }
+
+    @Test func theDataTaskStandsForTheOther() async throws {
+        let server = try LoopbackServer { _ in .text("body") }
+        defer { server.stop() }
+        try await withTimeout {
+            let recorder = Keeping(disposition: .becomeDownload)
+            let session = makeSession(delegate: recorder)
+            defer { session.invalidateAndCancel() }
+            session.dataTask(with: try BothVersions.request(server, "/")).resume()
+            #expect(await recorder.all().last == "complete ok")
+            #expect(recorder.shared.snapshot == [true])
+        }
+    }
+
     /// Cancels an upload before the loop has taken the decision that the upload becomes a download.
     private final class Producing: TransferRecorder, @unchecked Sendable {  // constants
         let produced = Recorder<Data?>()

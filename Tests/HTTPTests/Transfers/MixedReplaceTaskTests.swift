@@ -1,6 +1,8 @@
 import Foundation
 import LoadingKit
 import LoadingKitLoopbackServer
+import LoadingKitPrimitives
+import LoadingKitTransport
 import TestSupport
 import Testing
 
@@ -70,6 +72,51 @@ import Testing
             let body = recorder.files.snapshot.map { String(decoding: $0, as: UTF8.self) }.joined()
             #expect(body == String(repeating: "abcde", count: 6))
             #expect(progress.isFinished && progress.completedUnitCount == task.countOfBytesReceived)
+        }
+    }
+
+    /// Counts the responses that a task has at the loop's turns.
+    private final class TurnCounter: @unchecked Sendable {  // confined to `loop`, but for `count`, which has a lock
+        let count = Guarded(0)
+        private let loop: EventLoop
+        private let task: URLSessionTask
+        private var last: URLResponse?
+
+        init(_ loop: EventLoop, _ task: URLSessionTask) { (self.loop, self.task) = (loop, task) }
+
+        func countThisTurn() {
+            if let response = task.response, response !== last {
+                last = response
+                count.withLock { $0 += 1 }
+            }
+            if task.state != .completed { loop.executeLater { self.countThisTurn() } }
+        }
+    }
+
+    /// A server can send thousands of parts in one piece: the loop does its other work among them.
+    @Test(arguments: [false, true]) func manySmallParts(isCoded: Bool) async throws {
+        let body = Array((String(repeating: "--b\n\n", count: 10_000) + "--b\n\nx\n--b--").utf8)
+        let route: LoopbackServer.Route = { _ in
+            let type = "multipart/x-mixed-replace; boundary=b"
+            return isCoded ? try .gzip(body, type: type) : .bytes(body, type: type)
+        }
+        let server = try LoopbackServer(route: route)
+        defer { server.stop() }
+        let loop = EventLoop(name: "parts")
+        defer { loop.stop() }
+        try await withTimeout {
+            let session = makeSession(on: loop)
+            defer { session.invalidateAndCancel() }
+            let bodies = Recorder<String>()
+            let task = session.dataTask(with: try #require(URL(string: server.url()))) { data, _, error in
+                bodies.append(error.map { "\($0)" } ?? String(decoding: data ?? Data(), as: UTF8.self))
+            }
+            task.resume()
+            let counter = TurnCounter(loop, task)
+            loop.execute { counter.countThisTurn() }
+            #expect(await bodies.element(at: 0) == "x")
+            // A turn has 32 parts at most, and each of them has its own response.
+            #expect(counter.count.withLock { $0 } > 200)
         }
     }
 

@@ -78,10 +78,11 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
     /// scheme, host and port, with `https` where the host requires it, as a ``LoadAdapter`` returns them), and to no
     /// other origin after a redirect.
     open var httpAdditionalHeaders: [AnyHashable: Any]? {
-        get { settings.httpAdditionalHeaders.map { Dictionary(uniqueKeysWithValues: $0.map { ($0, $1) }) } }
+        get { settings.httpAdditionalHeaders.map { Dictionary($0.map { ($0, $1) }) { first, _ in first } } }
         set {
             settings.httpAdditionalHeaders = newValue.map { headers in
-                headers.map { (String(describing: $0.key.base), String(describing: $0.value)) }.sorted { $0.0 < $1.0 }
+                // Different keys may have the same text.
+                headers.map { (String(describing: $0.key.base), String(describing: $0.value)) }.sorted(by: <)
             }
         }
     }

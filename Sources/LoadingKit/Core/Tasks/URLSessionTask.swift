@@ -300,10 +300,11 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     open var priority: Float {
         get { shared.withLock { $0.priority } }
         set {
-            let session = shared.withLock { shared in
+            let (session, successor) = shared.withLock { shared in
                 shared.priority = Self.priority(nearestTo: newValue)
-                return shared.lifecycle.hasStarted ? shared.session : nil
+                return (shared.lifecycle.hasStarted ? shared.session : nil, shared.successor)
             }
+            if let successor { return successor.priority = newValue }
             session?.core.priorityDidChange(self)
             reportChange()
         }
@@ -389,7 +390,9 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     /// indeterminate. It is finished when the task has succeeded, and lacks at least one unit until then. A task that
     /// replaces another also has its progress.
     open var progress: Progress {
-        if let made = shared.withLock({ $0.progress }) { return made }
+        let (made, successor) = shared.withLock { ($0.progress, $0.successor) }
+        if let made { return made }
+        if let successor { return successor.progress }
         // Not a child of the thread's current progress.
         let fresh = Progress.discreteProgress(totalUnitCount: -1)
         (fresh.isCancellable, fresh.isPausable) = (true, true)

@@ -24,6 +24,8 @@ struct TaskStage {
         static let behind = Hold(rawValue: 4)
         /// Everything has been received, and the sink has not stored all of it.
         static let completing = Hold(rawValue: 8)
+        /// Many parts of a response were handed over in a row, and the loop's other work is done first.
+        static let parts = Hold(rawValue: 16)
     }
 
     enum Step {

@@ -10,6 +10,9 @@ extension TaskSink {
 /// Divides a response of the type `multipart/x-mixed-replace` into parts, for another sink: each part has its own
 /// response, and replaces the part before it.
 final class MixedReplaceSink: TaskSink {
+    /// The largest number of parts in a row. A few bytes can be a part.
+    static let partsInARow = 32
+
     private var base: any TaskSink
     private var response: URLResponse
     /// Nil once a response of another type has replaced the first one.
@@ -75,12 +78,19 @@ final class MixedReplaceSink: TaskSink {
         return base.finish(for: engine)
     }
 
-    /// Delivers parts until there are no more, or the consumer has no room.
+    /// Delivers parts until there are no more, or the consumer has no room, or the loop's other work has its turn.
     private func handOver(to engine: any SinkEngine) -> SinkAction {
+        var parts = 0
         do {
-            while engine.canDeliver, let event = try reader?.next() {
+            while engine.canDeliver {
+                guard parts < Self.partsInARow else {
+                    engine.loop.executeLater { [weak engine] in engine?.release(.parts) }
+                    return .hold(.parts)
+                }
+                guard let event = try reader?.next() else { break }
                 switch event {
                 case .part(let fields):
+                    parts += 1
                     engine.perform(base.partDidEnd(for: engine))
                     let part = response.part(fields)
                     engine.note(part)
