@@ -142,6 +142,9 @@ import Testing
         for (url, output) in [
             ("https://example.org/b.zip", nil), ("https://example.org/", nil), ("https://example.org/a", "gone/a"),
             ("ftp://example.org/a", nil), ("", nil),
+            // Names that lead to another folder, or that no file has.
+            ("https://h/a%2F..%2F..%2Fx", nil), ("https://h/%2Ftmp%2Fx", nil), ("https://h/%2Fx", nil),
+            ("https://h/%2e%2e", nil), ("https://h/a%00b", nil),
         ] {
             #expect(throws: ToolFailure.self) { try AddedDownload(url, output: output, folder: folder.path) }
         }

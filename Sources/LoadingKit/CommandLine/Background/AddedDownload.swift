@@ -17,8 +17,7 @@ struct AddedDownload: Sendable {
             throw ToolFailure(.malformedURL, "this is not a URL: \(text)")
         }
         self.request = request
-        let name = output ?? url.lastPathComponent
-        guard !name.isEmpty, name != "/" else {
+        guard let name = output ?? Self.name(of: url), !name.isEmpty, name != "/" else {
             throw ToolFailure(.usage, "the URL names no file; -o FILE says where it goes")
         }
         let base = URL(fileURLWithPath: folder, isDirectory: true)
@@ -32,6 +31,13 @@ struct AddedDownload: Sendable {
             throw ToolFailure(.writeError, "there is no such folder: \(parent)")
         }
         destination = file.path
+    }
+
+    /// The last component of the URL's path. Nil where no file can have this name, or where it leads to another folder.
+    private static func name(of url: URL) -> String? {
+        let last = url.path(percentEncoded: true).split(separator: "/").last.map(String.init) ?? ""
+        let name = last.removingPercentEncoding ?? last
+        return RemoteName.isSafe(name) ? name : nil
     }
 
     func transfer(_ identifier: Int) -> TransferRecord {
