@@ -280,6 +280,8 @@ import Testing
         (["--resolve", "h:1", "a"], .usage),
         (["--connect-to", "h:x:h:1", "a"], .usage),
         (["--pinnedpubkey", "sha256//x", "a"], .usage),
+        (["--pinnedpubkey", "", "a"], .usage),
+        (["--pinnedpubkey", ";", "a"], .usage),
         (["--tls-max", "1.2", "--tlsv1.3", "a"], .usage),
         (["-f", "--fail-with-body", "a"], .usage),
         (["-x", "p", "--socks5", "q", "a"], .usage),

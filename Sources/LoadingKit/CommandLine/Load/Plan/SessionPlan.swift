@@ -92,13 +92,17 @@
 
         private static func pins(_ text: String?) throws -> Set<Data> {
             guard let text else { return [] }
-            return Set(
+            let failure = ToolFailure(.usage, "--pinnedpubkey needs sha256//HASH, with a hash in base 64")
+            let pins = Set(
                 try text.split(separator: ";").map { pin in
                     guard pin.hasPrefix("sha256//"), let hash = Data(base64Encoded: String(pin.dropFirst(8))),
                         hash.count == 32
-                    else { throw ToolFailure(.usage, "--pinnedpubkey needs sha256//HASH, with a hash in base 64") }
+                    else { throw failure }
                     return hash
                 })
+            // An empty set would accept every key.
+            guard !pins.isEmpty else { throw failure }
+            return pins
         }
 
         private static func versions(
