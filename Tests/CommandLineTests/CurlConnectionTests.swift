@@ -116,6 +116,22 @@ import Testing
         #expect(run.status == 28 && run.errors.contains("no connection"))
     }
 
+    /// An upload over ftp gets its response after its end, and is connected before.
+    @Test func connectTimeoutOfUploads() throws {
+        let plan = try LoadPlan(LoadCommand.parse(["--connect-timeout", "9", "-T", "-", "ftp://127.0.0.1:1/file"]))
+        let (console, queue) = (Console(STDERR_FILENO), DispatchQueue(label: "transfers"))
+        let outlets = Outlets(
+            console: console, queue: queue, output: OrderedOutput(STDOUT_FILENO, []),
+            progress: ProgressDisplay(console, queue, isShown: false, isBar: false), display: plan.display)
+        let transfer = Transfer(0, plan, outlets, attempt: 0, elapsed: 0, created: [])
+        let session = URLSession(configuration: .ephemeral)
+        defer { session.invalidateAndCancel() }
+        let task = session.dataTask(with: plan.loads[0].request)
+        #expect(!transfer.isConnected)
+        transfer.urlSession(session, task: task, didSendBodyData: 1, totalBytesSent: 1, totalBytesExpectedToSend: -1)
+        #expect(transfer.isConnected)
+    }
+
     @Test(arguments: [
         ("127.0.0.9", "127.0.0.9", 0), ("lo", "127.0.0.1", 0), ("if!lo", "127.0.0.1", 0),
         ("host!127.0.0.9", "127.0.0.9", 0), ("localhost", "127.0.0.1", 0), ("192.0.2.1", "", 45), ("if!none0", "", 45),

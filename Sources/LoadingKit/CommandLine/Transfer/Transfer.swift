@@ -18,7 +18,7 @@
         var metrics: URLSessionTaskMetrics?
         var response: URLResponse?
         var redirectCount = 0
-        /// Whether a request was sent, or a response has come.
+        /// Whether a request or bytes of its body were sent, or a response has come.
         var isConnected = false
         var conversation: Conversation?
         private var hasHeads = false
@@ -198,6 +198,14 @@
             } else {
                 completionHandler(nil)
             }
+        }
+
+        /// Over ftp an upload's response comes after its end.
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
+            totalBytesExpectedToSend: Int64
+        ) {
+            isConnected = true
         }
 
         func urlSession(
