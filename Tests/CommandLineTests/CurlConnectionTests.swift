@@ -448,6 +448,28 @@ import Testing
         #expect(run.text == "Digest accepted\n")
     }
 
+    /// The login is for the server of the given URL, also where another URL is loaded in its place.
+    @Test func loginOfReplacedURLs() async throws {
+        let authority = try CertificateAuthority()
+        let server = try LoopbackServer(tls: try authority.issue(), route: CurlServer.answer)
+        defer { server.stop() }
+        let folder = try TemporaryFolder()
+        try folder.write(authority.certificatePEM, to: "ca.pem")
+        try folder.write("localhost \"20990101 00:00:00\"\n", to: "hosts")
+        // HSTS changes the port, too, where the URL has none.
+        let upgraded = try await ToolRun(
+            [
+                "--hsts", "hosts", "--cacert", "ca.pem", "-u", "a:b", "--connect-to",
+                "localhost:443:127.0.0.1:\(server.address.port ?? 0)", "http://localhost/digest",
+            ], folder: folder)
+        #expect(upgraded.text == "Digest accepted\n", "\(upgraded.errors)")
+        let local = try LoopbackServer(.init(.unix(path: folder.file("s").path)), route: CurlServer.answer)
+        defer { local.stop() }
+        let path = folder.file("s").path.replacingOccurrences(of: "/", with: "%2F")
+        let socket = try await ToolRun(["-u", "a:b", "http+unix://\(path)/digest"])
+        #expect(socket.text == "Digest accepted\n", "\(socket.errors)")
+    }
+
     @Test(.enabled(if: PseudoTerminal.isAvailable, PseudoTerminal.missing)) func password() async throws {
         let terminal = try PseudoTerminal()
         let path = try FileManager.default.destinationOfSymbolicLink(

@@ -1,6 +1,7 @@
 #if CommandLineTool
     import Foundation
     import LoadingKit
+    import LoadingKitCore
     import LoadingKitPrimitives
 
     /// Answers the challenges of a session's servers. The session's delegate does so, and not each transfer: transfers
@@ -53,8 +54,9 @@
             guard plan.permits(space.authenticationMethod) else {
                 return completionHandler(.rejectProtectionSpace, nil)
             }
-            // A redirect may have led to another server, and a refused password is not sent again.
-            let isForServer = space.isServer(of: url) && challenge.previousFailureCount == 0
+            // A redirect may have led to another server, and a refused password is not sent again. The first URL is the
+            // one that is loaded in place of the given one: with `https` by HSTS, or of a Unix-domain socket.
+            let isForServer = space.isServer(of: task.firstURL ?? url) && challenge.previousFailureCount == 0
             guard isForServer else { return completionHandler(.performDefaultHandling, nil) }
             completionHandler(.useCredential, login.credential(url.user == nil ? .forSession : .none))
         }
