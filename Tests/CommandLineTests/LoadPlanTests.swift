@@ -95,6 +95,17 @@ import Testing
         #expect(found == expected.fields.keys.map { expected.fields[$0] ?? nil })
     }
 
+    /// The content of a file in a field is sent as it is, in any encoding.
+    @Test func formField() throws {
+        let bytes = Data([0xe9, 0x0d, 0xff, 0x00])
+        let form = try FormArgument.form(["form a=<-;type=x/y;filename=f"]) { _ in bytes }
+        let part = try #require(form?.parts.first)
+        #expect(part.name == "a" && part.filename == nil && part.contentType == "x/y")
+        var sent: Data?
+        if case .data(let data) = part.content { sent = data }
+        #expect(sent == bytes)
+    }
+
     /// Arguments, and the credential for the server.
     static let logins: [([String], Login?)] = [
         (["http://localhost/"], nil),

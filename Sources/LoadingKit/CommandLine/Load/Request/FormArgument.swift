@@ -43,7 +43,8 @@
             } else if mark == "@" {
                 form.append(name, data: try readFile(path), filename: filename ?? "-", contentType: type)
             } else {
-                form.append(name, text: String(decoding: try readFile(path), as: UTF8.self), contentType: type)
+                // The bytes as they are. They are a text field: the server gets no file name.
+                form.append(name, data: try readFile(path), contentType: type)
             }
         }
 
