@@ -161,6 +161,10 @@ import Testing
         // Several URLs.
         Case(arguments: ["-Z", "--parallel-max", "2", "/{digits,set}"], output: "0123456789set\n"),
         Case(arguments: ["/digits", "--next", "-d", "x", "/echo"], parts: ["0123456789POST /echo\n"]),
+        // A URL that looks like a request for help is a URL.
+        Case(
+            arguments: ["/echo?my-help", "--next", "-d", "x", "/echo"],
+            parts: ["GET /echo?my-help\n", "POST /echo\n"]),
         Case(arguments: ["-g", "/echo?{a}"], parts: ["GET /echo?%7Ba%7D\n"]),
         Case(
             arguments: ["-K", "-", "/echo"], input: "# options\nheader = \"X-K: v\"\n-A me/2\n",

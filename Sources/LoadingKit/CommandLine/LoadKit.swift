@@ -50,8 +50,8 @@
         private static func concernRoot(_ arguments: [String]) -> Bool {
             guard let first = arguments.first else { return false }
             let names = configuration.subcommands.compactMap { $0.configuration.commandName }
-            return ["help", "--version"].contains(first) || names.contains(first) || first.contains("-help")
-                || first.hasPrefix("--generate-")
+            return ["help", "--version"].contains(first) || names.contains(first) || first.hasPrefix("--generate-")
+                || first.hasPrefix("-") && first.contains("-help")
         }
 
         /// Reports the reason why the process ends, on one line, and returns its exit code.
