@@ -293,6 +293,18 @@ import Testing
                 && content("trace")?.contains("<= Recv header") == true)
     }
 
+    /// A file that cannot be written at the end of a run costs no other one.
+    @Test func filesAtTheEnd() async throws {
+        let server = try LoopbackServer(route: CurlServer.answer)
+        defer { server.stop() }
+        let folder = try TemporaryFolder()
+        let run = try await ToolRun(
+            ["--timing-json", "none/t", "--hsts", "hosts", "-c", "jar", "-o", "x", server.url("/set")], folder: folder)
+        #expect(run.status == 23 && run.errors.contains("none/t"), "\(run.errors)")
+        #expect(try String(contentsOf: folder.file("jar"), encoding: .utf8).contains("\tone\t1\n"))
+        #expect(try String(contentsOf: folder.file("hosts"), encoding: .utf8).hasPrefix("# HSTS"))
+    }
+
     /// A repetition replaces the part of the body that the attempt before it has written, and no file of the user.
     @Test(arguments: [(nil, 0, CurlServer.digits), ("mine", 23, "mine")] as [(String?, Int32, String)])
     func repeatedIntoGivenName(_ there: String?, _ status: Int32, _ expected: String) async throws {

@@ -30,7 +30,9 @@
                 let isMidLine = outlets.screen?.isTerminal == true && !outlets.output.isAtLineStart
                 console.write((isMidLine ? "\n" : "") + outlets.timing.waterfall(outlets.errors))
             }
-            return await finish(recording) ?? save(cookies, outlets.timing) ?? status
+            let recorded = await finish(recording)
+            let saved = save(cookies, outlets.timing)
+            return recorded ?? saved ?? status
         }
 
         /// Opens the file of `--har`, whose content it replaces.
@@ -54,19 +56,32 @@
             }
         }
 
-        /// Writes the files of `-c`, `--hsts` and `--timing-json`; nil where nothing went wrong.
+        /// Writes the files of `-c`, `--hsts` and `--timing-json`, each one even if another one fails.
+        ///
+        /// - Returns: the status of the first failure; nil where nothing went wrong.
         private func save(_ cookies: [HTTPCookie], _ timing: TimingReport) -> ToolStatus? {
-            do throws(ToolFailure) {
-                if let path = plan.display.timingFile { try write(timing.json, to: path, isPrivate: false) }
-                try plan.hsts?.write()
-                if let path = plan.cookies.jar {
-                    try write(Data(CookieFile.text(cookies).utf8), to: path, isPrivate: true)
+            var failed: ToolStatus?
+            func step(_ body: () throws(ToolFailure) -> Void) {
+                do throws(ToolFailure) {
+                    try body()
+                } catch {
+                    if plan.display.showsErrors { console.write(error.line) }
+                    failed = failed ?? error.status
                 }
-                return nil
-            } catch {
-                if plan.display.showsErrors { console.write(error.line) }
-                return error.status
             }
+            step { () throws(ToolFailure) in
+                guard let path = plan.display.timingFile else { return }
+                try write(timing.json, to: path, isPrivate: false)
+            }
+            step { () throws(ToolFailure) in
+                guard let hsts = plan.hsts else { return }
+                try hsts.write()
+            }
+            step { () throws(ToolFailure) in
+                guard let path = plan.cookies.jar else { return }
+                try write(Data(CookieFile.text(cookies).utf8), to: path, isPrivate: true)
+            }
+            return failed
         }
 
         private func write(_ bytes: Data, to path: String, isPrivate: Bool) throws(ToolFailure) {
