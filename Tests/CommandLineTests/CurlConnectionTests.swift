@@ -254,6 +254,11 @@ import Testing
         let upgraded = try await ToolRun(
             options + [url.replacingOccurrences(of: "https:", with: "http:")], folder: folder)
         #expect(upgraded.text == "secure", "\(upgraded.errors)")
+        // The next request of a run reads what the one before it has written.
+        func request(_ url: String) -> [String] { ["--hsts", "new", "--cacert", "ca.pem", url] }
+        let both = try await ToolRun(
+            request(url) + ["--next"] + request(url.replacingOccurrences(of: "https:", with: "http:")), folder: folder)
+        #expect(both.text == "securesecure", "\(both.errors)")
     }
 
     // MARK: Files
@@ -303,6 +308,10 @@ import Testing
         #expect(run.status == 23 && run.errors.contains("none/t"), "\(run.errors)")
         #expect(try String(contentsOf: folder.file("jar"), encoding: .utf8).contains("\tone\t1\n"))
         #expect(try String(contentsOf: folder.file("hosts"), encoding: .utf8).hasPrefix("# HSTS"))
+        // The next request of a run reads what the one before it has written.
+        let both = try await ToolRun(
+            ["-c", "new", "-o", "x", server.url("/set"), "--next", "-b", "new", server.url("/echo")], folder: folder)
+        #expect(both.text.contains("\nCookie: one=1; two=2\n"), "\(both.text) \(both.errors)")
     }
 
     /// A repetition replaces the part of the body that the attempt before it has written, and no file of the user.

@@ -5,22 +5,33 @@
 
     /// The cookies of `-b`, and the file of `-c`.
     struct CookiePlan: Sendable {
-        private var stored: [HTTPCookie] = []
+        /// The files, with the content of standard input alone.
+        private var files: [(path: String, content: Data?)] = []
+        private let withoutSession: Bool
         /// Names and values, for the servers of the URLs.
         private var given: [CookiePair] = []
         let jar: String?
 
         init(_ options: LoginOptions, readFile: (String) throws -> Data) throws {
             jar = options.cookieJar
+            withoutSession = options.junkSessionCookies
             for argument in options.cookie {
                 if argument.contains("=") {
                     given += try argument.split(separator: ";").filter { !$0.allSatisfy(\.isWhitespace) }
                         .map { try CookiePair(String($0)) }
-                } else if let content = try? readFile(argument) {
-                    // A file that cannot be read counts as a file without cookies, as in curl.
-                    stored += CookieFile.cookies(
-                        in: String(decoding: content, as: UTF8.self), withoutSession: options.junkSessionCookies)
+                } else {
+                    let content: Data? = argument == "-" ? (try? readFile(argument)) ?? Data() : nil
+                    files.append((path: argument, content: content))
                 }
+            }
+        }
+
+        /// Reads the files: an earlier request of the same run may have written them.
+        private func readCookies() -> [HTTPCookie] {
+            files.flatMap { path, content -> [HTTPCookie] in
+                // A file that cannot be read counts as a file without cookies, as in curl.
+                guard let content = content ?? (try? InputFile.read(path)) else { return [] }
+                return CookieFile.cookies(in: String(decoding: content, as: UTF8.self), withoutSession: withoutSession)
             }
         }
 
@@ -32,7 +43,7 @@
             if refused.values.contains(where: { !$0.isEmpty }) {
                 configuration.httpCookieStorage = GivenCookies(refused)
             }
-            for cookie in stored + given.flatMap(\.1) { configuration.httpCookieStorage?.setCookie(cookie) }
+            for cookie in readCookies() + given.flatMap(\.1) { configuration.httpCookieStorage?.setCookie(cookie) }
         }
     }
 

@@ -5,25 +5,36 @@ import LoadingKitPrimitives
 /// The file of `--hsts`, in curl's form: hosts that must be reached by `https`, and the end of each one's policy.
 final class HSTSFile: HSTSPersistence {
     private let path: String
-    private let policies: Guarded<[String: HSTSPolicy]>
+    /// Nil until the file is read: an earlier request of the same run may write it.
+    private let policies = Guarded<[String: HSTSPolicy]?>(nil)
 
-    /// A file that lacks has no hosts.
-    init(_ path: String) {
-        self.path = path
-        let text = (try? Data(contentsOf: URL(fileURLWithPath: path))).map { String(decoding: $0, as: UTF8.self) } ?? ""
-        policies = Guarded(Dictionary(text.lines.compactMap(Self.entry)) { $1 })
+    init(_ path: String) { self.path = path }
+
+    /// Reads the file with the first call.
+    func load() -> [String: HSTSPolicy] {
+        policies.withLock { policies in
+            let loaded = policies ?? Self.read(path)
+            policies = loaded
+            return loaded
+        }
     }
-
-    func load() -> [String: HSTSPolicy] { policies.withLock { $0 } }
 
     func save(_ change: HSTSChange) {
         policies.withLock { policies in
+            var changed = policies ?? Self.read(path)
             switch change {
-            case .keep(let policy, let host): policies[host] = policy
-            case .forget(let host): policies[host] = nil
-            case .forgetAll: policies = [:]
+            case .keep(let policy, let host): changed[host] = policy
+            case .forget(let host): changed[host] = nil
+            case .forgetAll: changed = [:]
             }
+            policies = changed
         }
+    }
+
+    /// A file that lacks has no hosts.
+    private static func read(_ path: String) -> [String: HSTSPolicy] {
+        let text = (try? Data(contentsOf: URL(fileURLWithPath: path))).map { String(decoding: $0, as: UTF8.self) } ?? ""
+        return Dictionary(text.lines.compactMap(entry)) { $1 }
     }
 
     func flush(_ completion: @escaping @Sendable () -> Void) { completion() }
