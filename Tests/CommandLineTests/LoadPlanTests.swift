@@ -422,6 +422,12 @@ import Testing
         #expect(delay(rule, code: 503, attempt: 2) == nil && delay(rule, code: 429, after: 7) == 7)
         #expect(delay(rule, code: 429, after: 70, elapsed: 40) == nil && delay(rule, code: 404) == nil)
         #expect(delay(rule, .couldNotConnect) == nil && delay(rule) == nil)
+        // What the server or the user says is kept to. The tool's own choice has a limit.
+        let patient = RetryRule(count: 99, afterAll: false, afterRefusal: false, delay: 1000, maximumTime: nil)
+        #expect(delay(patient, code: 503) == 1000 && delay(patient, code: 503, after: 3600) == 3600)
+        #expect(delay(patient, code: 503, after: 1e300) == 1e9)
+        let own = RetryRule(count: 99, afterAll: false, afterRefusal: false, delay: nil, maximumTime: nil)
+        #expect(delay(own, code: 503, attempt: 9) == 512 && delay(own, code: 503, attempt: 98) == 600)
         let all = RetryRule(count: 1, afterAll: true, afterRefusal: true, delay: 3, maximumTime: nil)
         #expect(delay(all, .couldNotConnect) == 3 && delay(all, .certificate) == 3 && delay(all, code: 200) == nil)
     }

@@ -65,7 +65,10 @@
         let maximumTime: Double?
 
         private static let statuses: Set<Int> = [408, 429, 500, 502, 503, 504]
-        private static let longestDelay: Double = 600
+        /// The limit of the delays that the tool chooses, in seconds.
+        private static let longestChoice: Double = 600
+        /// The limit of all delays: as nanoseconds they must fit into 64 bits.
+        private static let longestDelay: Double = 1e9
 
         /// The number of seconds to wait; nil where the load is not repeated.
         ///
@@ -80,7 +83,8 @@
                 status.map(Self.statuses.contains) ?? false || failure?.status == .timedOut
                 || (afterRefusal && failure?.status == .couldNotConnect) || (afterAll && failure != nil)
             guard isTransient else { return nil }
-            let wait = min(max(retryAfter ?? delay ?? pow(2, Double(min(attempt, 20))), 0), Self.longestDelay)
+            let choice = min(pow(2, Double(min(attempt, 20))), Self.longestChoice)
+            let wait = min(max(retryAfter ?? delay ?? choice, 0), Self.longestDelay)
             if let maximumTime, elapsed + wait > maximumTime { return nil }
             return wait
         }
