@@ -176,6 +176,12 @@ import Testing
         Case(
             arguments: ["--connect-to", "name.example:1:127.0.0.1:PORT", "http://name.example:1/echo"],
             parts: ["\nHost: name.example:1\n"]),
+        Case(
+            arguments: [
+                "--resolve", "other.example:PORT:127.0.0.1", "--connect-to", "name.example:1:other.example:PORT",
+                "http://name.example:1/echo",
+            ],
+            parts: ["\nHost: name.example:1\n"]),
         Case(arguments: ["-4", "//localhost/echo"], parts: ["\nHost: localhost:"]),
         Case(arguments: ["-6", "//localhost/echo"], status: 7, output: "", errors: "(7)"),
         Case(

@@ -78,9 +78,11 @@
     extension ConnectSubstitution {
         /// The destinations by `--resolve`, `--connect-to`, `-4` and `-6`; nil without these options.
         init?(_ options: ConnectionOptions) throws {
-            let rules =
-                try options.connectTo.map { try Rule(connectTo: $0) } + options.resolve.map { try Rule(resolve: $0) }
-            guard !rules.isEmpty || options.family != nil else { return nil }
+            // The addresses are looked up for the name that --connect-to gives, as in curl.
+            let steps = try [
+                options.connectTo.map { try Rule(connectTo: $0) }, options.resolve.map { try Rule(resolve: $0) },
+            ]
+            guard steps.contains(where: { !$0.isEmpty }) || options.family != nil else { return nil }
             let family = options.family
             self.init(
                 resolver: family.map { family in
@@ -91,7 +93,9 @@
                 }
             ) { endpoint in
                 guard case .tcp(let host, let port) = endpoint else { return endpoint }
-                let (newHost, newPort) = rules.lazy.compactMap { $0.apply(host, port) }.first ?? (host, port)
+                let (newHost, newPort) = steps.reduce((host, port)) { target, rules in
+                    rules.lazy.compactMap { $0.apply(target.0, target.1) }.first ?? target
+                }
                 // A name that needs no lookup.
                 let isLocal = newHost.lowercased() == "localhost"
                 return .tcp(
