@@ -235,6 +235,13 @@ import Testing
                 run.status == status && run.text == (status == 0 ? CurlServer.digits : ""), "\(option) \(run.errors)")
             #expect(!option.contains("--tls-max") || run.errors.contains("* TLSv1.2"))
         }
+        // The failure of another load has its own reason.
+        let refused = try await ToolRun(
+            [
+                "--pinnedpubkey", "sha256//\(other)", "--cacert", "ca.pem", server.url("/digits", host: "localhost"),
+                "http://127.0.0.1:1/",
+            ], folder: folder)
+        #expect(refused.status == 7 && refused.errors.contains("(90)"), "\(refused.errors)")
     }
 
     @Test func hsts() async throws {

@@ -283,7 +283,9 @@
                     .httpError, "the server opens no WebSocket: \(answer.statusText)")
             }
             let refusesKey = (session.delegate as? ChallengeAnswers)?.didRefuseKey.withLock { $0 } == true
-            if error != nil, response == nil, refusesKey, ownFailure == nil {
+            // A refused key cancels the load. Other loads of the session may fail for other reasons.
+            let isCancelled = (error as? URLError)?.code == .cancelled
+            if isCancelled, response == nil, refusesKey, ownFailure == nil {
                 ownFailure = ToolFailure(.pinnedKey, "the server's key is none of --pinnedpubkey")
             }
             var outcome = TransferOutcome(
