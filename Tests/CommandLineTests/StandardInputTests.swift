@@ -79,6 +79,28 @@ import Testing
         withExtendedLifetime(pipe) {}
     }
 
+    /// Nor do the data of arguments and the lines of a conversation end before the writer does.
+    @Test(arguments: [0, O_NONBLOCK]) func isAwaitedByOtherReaders(_ flags: Int32) async throws {
+        let readers: [@Sendable (Int32) throws -> [String]] = [
+            { [String(decoding: try StandardInput.readAll($0), as: UTF8.self)] }, { Array(InputLines($0)) },
+        ]
+        for (reader, expected) in zip(readers, [["a\r\n\nb\r"], ["a", "", "b\r"]]) {
+            let pipe = Pipe()
+            let descriptor = pipe.fileHandleForReading.fileDescriptor
+            try #require(fcntl(descriptor, F_SETFL, flags) == 0)
+            async let read = onThread { try reader(descriptor) }
+            for piece in ["a\r", "\n\nb\r"] {
+                try pipe.fileHandleForWriting.write(contentsOf: Data(piece.utf8))
+            }
+            try pipe.fileHandleForWriting.close()
+            #expect(try await read == expected)
+            withExtendedLifetime(pipe) {}
+        }
+        // They are not open.
+        #expect(throws: (any Error).self) { try StandardInput.readAll(-1) }
+        #expect(Array(InputLines(-1)).isEmpty)
+    }
+
     @Test func isReadOnce() throws {
         let folder = try TemporaryFolder()
         let file = try FileHandle(forReadingFrom: folder.write("typed", to: "input"))

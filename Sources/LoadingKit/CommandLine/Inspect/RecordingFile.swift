@@ -33,12 +33,9 @@ struct RecordingFile {
         var bytes: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 1 << 20)
         while true {
-            let count = Foundation.read(descriptor, &piece, piece.count)
+            let count = readWaiting(descriptor, &piece, piece.count)
             if count == 0 { return bytes }
-            if count < 0 {
-                if errno == EINTR { continue }
-                throw failure(place, errno)
-            }
+            if count < 0 { throw failure(place, errno) }
             bytes += piece[..<count]
             guard bytes.count <= maximumSize else {
                 throw ToolFailure(.tooLarge, "\(place): the recording has more than \(maximumSize) bytes")

@@ -44,7 +44,7 @@
         /// Reads the next line when the connection has taken the previous one.
         private func sendLines() {
             let isSent = DispatchSemaphore(value: 0)
-            while let line = readLine() {
+            for line in InputLines() {
                 task.send(.string(line)) { _ in isSent.signal() }
                 isSent.wait()
             }

@@ -34,20 +34,70 @@ final class StandardInput: Sendable {
     }
 
     private func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        let count = readWaiting(descriptor, buffer.baseAddress, buffer.count)
+        if count < 0 { throw ReadError(code: errno) }
+        return count
+    }
+
+    /// All bytes up to the end.
+    static func readAll(_ descriptor: Int32 = STDIN_FILENO) throws -> Data {
+        var bytes = Data()
+        var piece = [UInt8](repeating: 0, count: 1 << 16)
         while true {
-            let count = Foundation.read(descriptor, buffer.baseAddress, buffer.count)
-            if count >= 0 { return count }
-            switch errno {
-            case EAGAIN: waitUntilReady(descriptor, for: POLLIN)
-            case EINTR: break
-            case let code: throw ReadError(code: code)
-            }
+            let count = readWaiting(descriptor, &piece, piece.count)
+            if count < 0 { throw ReadError(code: errno) }
+            if count == 0 { return bytes }
+            bytes.append(contentsOf: piece[..<count])
         }
     }
 
-    private struct ReadError: Error, CustomStringConvertible {
+    private struct ReadError: LocalizedError, CustomStringConvertible {
         let code: Int32
 
         var description: String { "standard input cannot be read: \(String(cString: strerror(code)))" }
+
+        var errorDescription: String? { description }
+    }
+}
+
+/// The lines of a descriptor, which LF or CR LF ends. The last line may have no end.
+struct InputLines: Sequence, IteratorProtocol {
+    private let descriptor: Int32
+    private var unread: ArraySlice<UInt8> = []
+    private var piece = [UInt8](repeating: 0, count: 1 << 16)
+
+    init(_ descriptor: Int32 = STDIN_FILENO) { self.descriptor = descriptor }
+
+    /// Nil at the end, or where the descriptor cannot be read.
+    mutating func next() -> String? {
+        var searched = unread.startIndex
+        while true {
+            if let end = unread[searched...].firstIndex(of: 0x0a) {
+                let line = unread[..<end]
+                unread = unread[(end + 1)...]
+                return String(decoding: line.last == 0x0d ? line.dropLast() : line, as: UTF8.self)
+            }
+            searched = unread.endIndex
+            let count = readWaiting(descriptor, &piece, piece.count)
+            guard count > 0 else { break }
+            unread += piece[..<count]
+        }
+        let last = unread
+        unread = []
+        return last.isEmpty ? nil : String(decoding: last, as: UTF8.self)
+    }
+}
+
+/// Like `read(2)`, but waits for bytes of a descriptor that the process that started this process may have made
+/// non-blocking, and continues after a signal.
+func readWaiting(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ size: Int) -> Int {
+    while true {
+        let count = Foundation.read(descriptor, buffer, size)
+        if count >= 0 { return count }
+        switch errno {
+        case EAGAIN: waitUntilReady(descriptor, for: POLLIN)
+        case EINTR: break
+        case _: return count
+        }
     }
 }

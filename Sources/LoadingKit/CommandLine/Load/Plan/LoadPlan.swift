@@ -207,8 +207,7 @@
     enum InputFile {
         /// Returns a file's content; `-` is standard input.
         static func read(_ path: String) throws -> Data {
-            path == "-"
-                ? try FileHandle.standardInput.readToEnd() ?? Data() : try Data(contentsOf: URL(fileURLWithPath: path))
+            path == "-" ? try StandardInput.readAll() : try Data(contentsOf: URL(fileURLWithPath: path))
         }
     }
 #endif
