@@ -42,6 +42,36 @@ import Testing
         }
     }
 
+    /// Records where the delegate's pieces begin.
+    private final class Starts: NSObject, URLSessionDataDelegate {
+        let indices = Recorder<Int>()
+        let ended = Recorder<Bool>()
+
+        func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+            indices.append(data.startIndex)
+        }
+
+        func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+            ended.append(error == nil)
+        }
+    }
+
+    /// A range of what is stored, and the stored beginning of an answer: the program's indices start at 0.
+    @Test(arguments: ["bytes=0-9", "bytes=0-3"]) func haveIndicesFromZero(stored: String) async throws {
+        let starts = Starts()
+        let test = try CachingSession(delegate: starts, route: Self.route(Self.fresh))
+        defer { test.stop() }
+        try await withTimeout {
+            for path in ["/whole", "/pieces"] { try await test.load(path, ["Range": stored]) }
+            let (data, _) = try await test.session.data(for: test.request("/whole", ["Range": "bytes=2-6"]))
+            #expect(data.startIndex == 0 && data == Data("23456".utf8))
+            test.session.dataTask(with: test.request("/pieces", ["Range": "bytes=2-6"])).resume()
+            #expect(await starts.ended.count(reaches: 1) == [true])
+            let indices = starts.indices.snapshot
+            #expect(!indices.isEmpty && indices.allSatisfy { $0 == 0 })
+        }
+    }
+
     @Test func addUpToTheWhole() async throws {
         let test = try CachingSession(route: Self.route(Self.fresh))
         defer { test.stop() }

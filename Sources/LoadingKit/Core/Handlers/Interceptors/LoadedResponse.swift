@@ -47,7 +47,8 @@ public struct LoadedBody: AsyncSequence, Sendable {
             let piece = rest.isEmpty ? try await reader.next(isolation: actor) : rest
             guard let piece, piece.count > maximumSize else {
                 rest = Data()
-                return piece
+                // A copy, whose indices start at 0.
+                return piece.map { $0.startIndex == 0 ? $0 : Data($0) }
             }
             rest = piece.dropFirst(maximumSize)
             return Data(piece.prefix(maximumSize))

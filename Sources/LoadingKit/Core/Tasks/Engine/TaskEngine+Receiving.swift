@@ -28,7 +28,9 @@ extension TaskEngine: LoadReceiver {
 
     func receive(_ data: Data) -> Flow {
         noteReceived(data.count)
-        perform(sink.receive(data, for: self))
+        // The indices of the program's data start at 0. A handler's piece, or a range of a stored response, may be a
+        // slice.
+        perform(sink.receive(data.startIndex == 0 ? data : Data(data), for: self))
         return stage.flow()
     }
 
