@@ -130,6 +130,33 @@ import Testing
         }
     }
 
+    /// A 304 makes a public response private: the request of another user, which waits for the 304, is sent itself.
+    @Test(arguments: ["ada", nil]) func aValidationForOneUserIsNotShared(user: String?) async throws {
+        let release = Signal()
+        let test = try CachingSession { request in
+            let account = request.fields[.authorization] ?? "nobody"
+            guard request.path == "/", request.fields.contains(.ifNoneMatch) else {
+                return ServerResponse.text("body")
+                    .adding(["Cache-Control": "public, max-age=0", "ETag": "\"a\"", "Account": account])
+            }
+            try request.exchange.wait(for: release)
+            return ServerResponse(304).adding(["Cache-Control": "private, max-age=60", "Account": account])
+        }
+        defer { test.stop() }
+        try await withTimeout {
+            try await test.load()
+            let fields = user.map { ["Authorization": $0] } ?? [:]
+            let first = Task { try await test.load("/", fields)["Account"] }
+            _ = await test.server.requests.count(reaches: 2)
+            let second = Task { try await test.load("/", ["Authorization": "bob"])["Account"] }
+            for _ in 0..<20 { try await test.load("/other") }
+            #expect(test.server.requests.snapshot.filter { $0.path == "/" }.count == 2)
+            release.fire()
+            #expect(try await first.value == user ?? "nobody")
+            #expect(try await second.value == "bob")
+        }
+    }
+
     @Test func waitingRequestsGoOnWhenTheFirstIsCancelled() async throws {
         let test = try CachingSession { request in
             guard request.fields.contains(.ifNoneMatch) else {

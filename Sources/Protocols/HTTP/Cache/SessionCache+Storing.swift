@@ -187,7 +187,10 @@ extension SessionCache {
         if isStored, !CacheControl(update).has(.noStore) {
             store(updated, of: stored, receipt)
         }
-        return (updated, varyKey == stored.metadata.varyKey)
+        // The exchanges that wait were allowed the stored response. The updated one may be for the validating user alone.
+        let wasForAllUsers = stored.isFromProgram || stored.control.has(.isPublic)
+        let isForSameUsers = !wasForAllUsers || updated.control.has(.isPublic)
+        return (updated, isStored && isForSameUsers && updated.metadata.variant == stored.metadata.variant)
     }
 
     /// The stored response with the new fields, and whether it can be stored.
