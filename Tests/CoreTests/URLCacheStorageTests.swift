@@ -11,22 +11,37 @@ import Testing
     private final class FakeDisk: DiskResponseStore {
         private let entries = Guarded<[CacheKey: [CacheEntry]]>([:])
         let capacity = Guarded(0)
+        /// Called before a change.
+        let willChange = Guarded<@Sendable () -> Void>({})
 
         func entries(for key: CacheKey) -> [CacheEntry] { entries.withLock { $0[key] ?? [] } }
         var usage: Int { entries.withLock { $0.values.joined().reduce(0) { $0 + $1.cost } } }
         func keyedHash() -> KeyedHash? { nil }
         func store(_ entry: CacheEntry, for key: CacheKey) {
+            announce()
             entries.withLock { $0[key] = [entry] + ($0[key] ?? []).filter { !entry.replaces($0) } }
         }
-        func remove(_ key: CacheKey) { entries.withLock { $0[key] = nil } }
-        func removeAll() { entries.withLock { $0 = [:] } }
+        func remove(_ key: CacheKey) {
+            announce()
+            entries.withLock { $0[key] = nil }
+        }
+        func removeAll() {
+            announce()
+            entries.withLock { $0 = [:] }
+        }
         func removeAll(since date: Date) {
+            announce()
             entries.withLock { $0 = $0.mapValues { $0.filter { $0.date < date } } }
         }
         func mayHave(_ key: CacheKey) -> Bool { true }
         func noteUse(of key: CacheKey) {}
         func flush(_ completion: @escaping @Sendable () -> Void) { completion() }
         func setCapacity(_ capacity: Int) { self.capacity.withLock { $0 = capacity } }
+
+        private func announce() {
+            let body = willChange.withLock { $0 }
+            body()
+        }
     }
 
     private let request = URLRequest(url: URL(string: "http://h/a") ?? URL(fileURLWithPath: "/"))
@@ -152,6 +167,83 @@ import Testing
         #expect(cache.currentDiskUsage == 0)
         cache.diskCapacity = 7
         #expect(disk.capacity.withLock { $0 } == 7)
+    }
+
+    /// The ways to remove the response to `request`.
+    private var removals: [(URLCache) -> Void] {
+        [
+            { $0.removeCachedResponse(for: self.request) }, { $0.removeAllCachedResponses() },
+            { $0.removeCachedResponses(since: .distantPast) },
+        ]
+    }
+
+    /// Another thread looks up while the disk still has what is removed or replaced.
+    @Test(arguments: 0..<4) func aLookUpDuringAChangeBringsNothingBack(kind: Int) {
+        let disk = FakeDisk()
+        let cache = URLCache(memoryCapacity: 2000, diskCapacity: 20_000, disk: disk)
+        let (old, large) = (variant("1"), variant("1", bytes: 1000))
+        cache.store(old, for: request, date: Date())
+        cache.memoryCapacity = 0
+        cache.memoryCapacity = 2000
+        disk.willChange.withLock { $0 = { [weak cache, key] in _ = cache?.entries(for: key) } }
+        if kind < 3 {
+            removals[kind](cache)
+            #expect(cache.entries(for: key).isEmpty)
+        } else {
+            cache.store(large, for: request, date: Date())
+            #expect(same(cache.entries(for: key), large))
+        }
+        #expect(cache.currentMemoryUsage == 0)
+    }
+
+    /// A response is not stored if its load began before a removal.
+    @Test(arguments: 0..<3) func whatIsRemovedDuringALoadIsNotStored(kind: Int) {
+        let disk = FakeDisk()
+        let cache = URLCache(memoryCapacity: 2000, diskCapacity: 20_000, disk: disk)
+        let (mark, response) = (cache.mark, variant("1"))
+        removals[kind](cache)
+        #expect(!cache.store(response, for: request, date: Date(), since: mark))
+        #expect(cache.entries(for: key).isEmpty && cache.currentMemoryUsage == 0)
+        let later = cache.mark
+        // The removal while it is being stored.
+        let changes = Guarded(1)
+        disk.willChange.withLock {
+            $0 = { [weak cache, request] in
+                let left = changes.withLock { count in
+                    count -= 1
+                    return count
+                }
+                if left == 0 { cache?.removeCachedResponse(for: request) }
+            }
+        }
+        #expect(!cache.store(response, for: request, date: Date(), since: later))
+        #expect(cache.entries(for: key).isEmpty && cache.currentMemoryUsage == 0)
+        #expect(cache.store(response, for: request, date: Date(), since: cache.mark))
+        #expect(same(cache.entries(for: key), response))
+    }
+
+    /// A load's own response may remove what it replaces.
+    @Test func aLoadIsNotOutdatedByItsOwnRemoval() {
+        let cache = URLCache(memoryCapacity: 2000, diskCapacity: 0, diskPath: nil)
+        let other = CacheKey(method: "GET", text: "http://h/b")
+        let mark = cache.mark
+        cache.remove(other)
+        let renewed = cache.remove([key, other], by: mark, storing: key)
+        #expect(cache.store(variant("1"), for: request, date: Date(), since: renewed))
+        #expect(!cache.store(variant("1"), for: request, date: Date(), since: mark))
+        cache.remove(key)
+        let outdated = cache.remove([key], by: renewed, storing: key)
+        #expect(!cache.store(variant("1"), for: request, date: Date(), since: outdated))
+    }
+
+    @Test func thereAreNotTooManyRemovals() {
+        let cache = URLCache(memoryCapacity: 2000, diskCapacity: 0, diskPath: nil)
+        let mark = cache.mark
+        for index in 0..<CacheRemovals.maximumKeys { cache.remove(CacheKey(method: "GET", text: "http://h/\(index)")) }
+        #expect(cache.store(variant("1"), for: request, date: Date(), since: mark))
+        cache.remove(CacheKey(method: "GET", text: "http://h/more"))
+        #expect(!cache.store(variant("1"), for: request, date: Date(), since: mark))
+        #expect(cache.store(variant("1"), for: request, date: Date(), since: cache.mark))
     }
 
     @Test func subclassesDecide() {

@@ -93,6 +93,27 @@ import Testing
         }
     }
 
+    /// A response to GET that may be older than a POST is delivered, and not stored.
+    @Test func whatIsOlderThanAPOSTIsNotStored() async throws {
+        let release = Signal()
+        let test = try CachingSession { request in
+            if request.fields.contains(name: "First") { try request.exchange.wait(for: release) }
+            return ServerResponse.text("\(request.method) \(request.number)").adding("Cache-Control", "max-age=10")
+        }
+        defer { test.stop() }
+        try await withTimeout {
+            let first = Task { try await test.load("/", ["First": "1"]).status }
+            _ = await test.server.requests.count(reaches: 1)
+            try await test.load(test.request(method: "POST"))
+            release.fire()
+            #expect(try await first.value == 200)
+            #expect(test.cache.currentMemoryUsage == 0)
+            try await test.load()
+            try await test.load()
+            #expect(test.count == 3)
+        }
+    }
+
     @Test func theDelegateDecidesOnceAllIsReceived() async throws {
         let keeper = Storekeeper { proposed in
             CachedURLResponse(

@@ -157,6 +157,41 @@ import Testing
         }
     }
 
+    /// What the program removes, or a POST invalidates, while the server validates it, is not stored again.
+    @Test(arguments: ["one", "all", "since", "POST"], [false, true])
+    func whatIsRemovedDuringItsValidationIsGone(by removal: String, isInBackground: Bool) async throws {
+        let release = Signal()
+        // The loads in the background and behind it share a connection, so that they end one after the other.
+        let connections = isInBackground && removal != "POST" ? 1 : 6
+        let test = try CachingSession({ $0.httpMaximumConnectionsPerHost = connections }) { request in
+            let fields = ["Cache-Control": "max-age=10, stale-while-revalidate=20", "ETag": "\"a\""]
+            guard request.path == "/", request.fields.contains(.ifNoneMatch) else {
+                return ServerResponse.text("body").adding(fields)
+            }
+            try request.exchange.wait(for: release)
+            return ServerResponse(304).adding(fields)
+        }
+        defer { test.stop() }
+        try await withTimeout {
+            try await test.load()
+            test.clock.advance(by: isInBackground ? 15 : 40)
+            let load = Task { try await test.load().body }
+            _ = await test.server.requests.count(reaches: 2)
+            switch removal {
+            case "one": test.cache.removeCachedResponse(for: test.request())
+            case "all": test.cache.removeAllCachedResponses()
+            case "since": test.cache.removeCachedResponses(since: .distantPast)
+            default: try await test.load(test.request(method: "POST"))
+            }
+            release.fire()
+            #expect(try await load.value == "body")
+            if connections == 1 { try await test.load("/other") }
+            #expect(test.cache.cachedResponse(for: test.request()) == nil)
+            try await test.load()
+            #expect(test.server.requests.last?.fields.contains(.ifNoneMatch) == false)
+        }
+    }
+
     @Test func waitingRequestsGoOnWhenTheFirstIsCancelled() async throws {
         let test = try CachingSession { request in
             guard request.fields.contains(.ifNoneMatch) else {

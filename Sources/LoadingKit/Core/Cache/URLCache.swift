@@ -49,6 +49,7 @@ open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Guard
         var folder: URL?
         var disk: (any DiskResponseStore)?
         var reads = DiskReads()
+        var removals = CacheRemovals()
         /// The hash for secrets; nil while its key is not known.
         var hash: KeyedHash?
     }
@@ -183,32 +184,40 @@ open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Guard
         keep(CacheEntry(response: cachedResponse, date: Date()), for: key, inMemoryUpTo: .max, onDiskUpTo: diskCapacity)
     }
 
-    /// Removes the response stored for a request.
+    /// Removes the response stored for a request. Responses to such requests that sessions are loading are not stored.
     open func removeCachedResponse(for request: URLRequest) {
         guard let key = CacheKey(request) else { return }
-        change { state in
-            state.reads.outdate(key)
-            return state.memory.remove(key)
-        }
-        disk?.remove(key)
+        state.withLock { $0.removals.note(key) }
+        discard(key)
     }
 
-    /// Removes all responses.
+    /// Removes all responses. Responses that sessions are loading are not stored.
     open func removeAllCachedResponses() {
+        state.withLock { $0.removals.noteAll() }
+        disk?.removeAll()
         change { state in
             state.reads.outdateAll()
             return state.memory.removeAll()
         }
-        disk?.removeAll()
     }
 
-    /// Removes the responses that were stored at or after a date.
+    /// Removes the responses that were stored at or after a date. Responses that sessions are loading are not stored.
     open func removeCachedResponses(since date: Date) {
+        state.withLock { $0.removals.noteAll() }
+        disk?.removeAll(since: date)
         change { state in
             state.reads.outdateAll()
             return state.memory.removeAll(since: date)
         }
-        disk?.removeAll(since: date)
+    }
+
+    /// The disk is changed first: what a read finds there meanwhile is removed from memory afterwards.
+    private func discard(_ key: CacheKey) {
+        disk?.remove(key)
+        change { state in
+            state.reads.outdate(key)
+            return state.memory.remove(key)
+        }
     }
 
     // MARK: Sizes
@@ -320,33 +329,84 @@ extension URLCache {
         return max(state.withLock { $0.memory.largest }, onDisk)
     }
 
+    /// When a load begins: the mark for ``store(_:for:date:since:)``.
+    package var mark: CacheMark { state.withLock { $0.removals.mark } }
+
     /// Stores a session's response, where it leaves room for others.
-    package func store(_ response: CachedURLResponse, for request: URLRequest, date: Date) {
-        if isCustomized { return storeCachedResponse(response, for: request) }
-        guard let key = CacheKey(request) else { return }
-        keep(
+    ///
+    /// - Parameter mark: when the response's load began; nil where removals since then do not matter.
+    /// - Returns: false, and nothing is stored, where the key's responses were removed since the load began.
+    @discardableResult
+    package func store(
+        _ response: CachedURLResponse, for request: URLRequest, date: Date, since mark: CacheMark? = nil
+    ) -> Bool {
+        guard let key = CacheKey(request) else { return true }
+        if let mark, isRemoved(key, since: mark) { return false }
+        if isCustomized {
+            storeCachedResponse(response, for: request)
+            return true
+        }
+        return keep(
             CacheEntry(response: response, date: date), for: key,
             inMemoryUpTo: memoryCapacity / MemoryResponseStore.share,
-            onDiskUpTo: diskCapacity / Self.diskShare)
+            onDiskUpTo: diskCapacity / Self.diskShare, since: mark)
+    }
+
+    private func isRemoved(_ key: CacheKey, since mark: CacheMark) -> Bool {
+        state.withLock { $0.removals.includes(key, since: mark) }
     }
 
     package func remove(_ key: CacheKey) {
         if let request = key.request { removeCachedResponse(for: request) }
     }
 
-    private func keep(_ entry: CacheEntry, for key: CacheKey, inMemoryUpTo memoryLimit: Int, onDiskUpTo limit: Int) {
-        guard entry.response.storagePolicy != .notAllowed else { return }
+    /// Removes responses because of a load's response, which may be stored afterwards.
+    ///
+    /// - Parameters:
+    ///   - mark: when the load began.
+    ///   - own: the key under which its response is stored.
+    /// - Returns: the load's mark from now on. This removal does not count for it.
+    package func remove(_ keys: [CacheKey], by mark: CacheMark, storing own: CacheKey) -> CacheMark {
+        if isCustomized {
+            let isOutdated = isRemoved(own, since: mark)
+            for key in keys { remove(key) }
+            return isOutdated ? mark : self.mark
+        }
+        let renewed = state.withLock { state -> CacheMark in
+            let isOutdated = state.removals.includes(own, since: mark)
+            for key in keys { state.removals.note(key) }
+            return isOutdated ? mark : state.removals.mark
+        }
+        for key in keys { discard(key) }
+        return renewed
+    }
+
+    /// Stores an entry on disk first, and then in memory: what a read finds on disk meanwhile is replaced in memory
+    /// afterwards.
+    ///
+    /// - Returns: false where the key's responses were removed since the mark.
+    @discardableResult
+    private func keep(
+        _ entry: CacheEntry, for key: CacheKey, inMemoryUpTo memoryLimit: Int, onDiskUpTo limit: Int,
+        since mark: CacheMark? = nil
+    ) -> Bool {
+        guard entry.response.storagePolicy != .notAllowed else { return true }
         let disk = self.disk
         let isForDisk = disk != nil && entry.response.storagePolicy == .allowed && entry.cost <= limit
-        change { state in
-            state.reads.outdate(key)
-            return state.memory.store(entry, for: key, upTo: memoryLimit, isElsewhere: isForDisk)
-        }
-        guard let disk else { return }
         if isForDisk {
-            disk.store(entry, for: key)
+            disk?.store(entry, for: key)
         } else {
-            disk.remove(key)  // the server's response has replaced the response on disk
+            disk?.remove(key)  // the server's response has replaced the response on disk
         }
+        let (isCurrent, removed) = state.withLock { state -> (Bool, [CacheEntry]) in
+            state.reads.outdate(key)
+            if let mark, state.removals.includes(key, since: mark) { return (false, state.memory.remove(key)) }
+            return (true, state.memory.store(entry, for: key, upTo: memoryLimit, isElsewhere: isForDisk))
+        }
+        // See `change(_:)`.
+        withExtendedLifetime(removed) {}
+        // They were removed while the response was being stored.
+        if !isCurrent { disk?.remove(key) }
+        return isCurrent
     }
 }

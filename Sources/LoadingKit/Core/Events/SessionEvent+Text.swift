@@ -76,6 +76,7 @@ extension CacheDecision {
         case .notStoredSize: "not stored: it is larger than the cache accepts"
         case .notStoredIncomplete: "not stored: it ended early"
         case .notStoredProgram: "not stored: the program has refused (willCacheResponse)"
+        case .notStoredRemoved: "not stored: its URL's responses were removed meanwhile"
         }
     }
 }

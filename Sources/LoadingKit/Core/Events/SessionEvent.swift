@@ -160,6 +160,8 @@ package enum CacheDecision: UInt8, BitwiseCopyable, Sendable, CaseIterable {
     case notStoredIncomplete
     /// The delegate has refused (`willCacheResponse`).
     case notStoredProgram
+    /// The responses of its URL were removed while it was loaded.
+    case notStoredRemoved
 }
 
 /// An event with its time and place.

@@ -174,7 +174,7 @@ extension URLSession.Statistics.Cache {
             case .stored: stored = count
             case .notStoredMethod, .notStoredStatus, .notStoredNoStore, .notStoredNoLifetime, .notStoredVary,
                 .notStoredUntrusted, .notStoredUser, .notStoredPart, .notStoredSize, .notStoredIncomplete,
-                .notStoredProgram:
+                .notStoredProgram, .notStoredRemoved:
                 notStored["\(decision)"] = count
             }
         }

@@ -21,10 +21,12 @@ final class BackgroundValidation: ForwardingReceiver {
     private var timer: LoopTimer?
     private var isOver = false
 
-    /// - Parameter served: the receiver of the stale response.
+    /// - Parameters:
+    ///   - served: the receiver of the stale response.
+    ///   - mark: when the cache was asked for it.
     init(
         _ stored: StoredResponse, _ request: URLRequest, _ resources: LoadResources, _ session: SessionCache,
-        for served: any LoadReceiver
+        for served: any LoadReceiver, since mark: CacheMark?
     ) {
         answersChallenges = served.answersChallenges
         challengeDelegate = served.challengeDelegate
@@ -33,7 +35,7 @@ final class BackgroundValidation: ForwardingReceiver {
         self.session = session
         loop = resources.loop
         timeout = resources.core.idleTimeout(of: request)
-        load = CachedExchange(request, resources, session, validating: stored)
+        load = CachedExchange(request, resources, session, validating: stored, since: mark)
     }
 
     func begin() {

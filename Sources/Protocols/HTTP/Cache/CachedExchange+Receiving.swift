@@ -80,7 +80,7 @@ extension CachedExchange: ForwardingReceiver {
             query: query, request: request, response: response,
             user: CacheUser(of: attempt.exchange, answered: response.statusCode),
             isTrusted: !attempt.exchange.transaction.isServerUntrusted, requestTime: attempt.requestTime,
-            responseTime: session.now)
+            responseTime: session.now, mark: attempt.mark)
     }
 
     /// The stored response is current. It is delivered when the exchange's connection is free.

@@ -11,6 +11,7 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
         /// The stored response to validate, which may also be the answer if the server fails.
         let stored: StoredResponse?
         let requestTime: Date
+        let mark: CacheMark
         /// The stored beginning, if only the rest was requested and the server has sent no new response.
         var partial: PartialResponse?
         /// The beginning of the answer, until the receiver has room for it.
@@ -47,6 +48,8 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
     private(set) var query: CacheQuery?
     var state = State.new
     private let responseToValidate: StoredResponse?
+    /// When the cache was asked for the stored response.
+    private var lookUpMark: CacheMark?
     /// The fields that the enclosing load adds to the request.
     private let addedFields: HTTPFields
     /// Whether responses may be stored. If not, they only invalidate stored responses.
@@ -63,9 +66,11 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
     private(set) var declinesRedirect = false
     private var fetchStart: MonotonicTime?
 
+    /// - Parameter mark: when the cache was asked for the response to validate.
     init(
         _ request: URLRequest, _ resources: LoadResources, _ session: SessionCache,
-        validating stored: StoredResponse? = nil, adding fields: HTTPFields = HTTPFields(), mayStore: Bool = true
+        validating stored: StoredResponse? = nil, since mark: CacheMark? = nil,
+        adding fields: HTTPFields = HTTPFields(), mayStore: Bool = true
     ) {
         addedFields = fields
         self.mayStore = mayStore
@@ -73,6 +78,7 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
         self.resources = resources
         self.session = session
         responseToValidate = stored
+        lookUpMark = mark
     }
 
     /// After an inconclusive validation, one of the waiting exchanges validates, and the others wait again. After this
@@ -136,6 +142,7 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
         guard let query else { return }
         if let reason = query.lookUpExclusion { return decide(query, nil, reason) }
         state = .waiting(nil)
+        lookUpMark = session.cache.mark
         session.find(query) { [weak self] stored in
             guard let self, case .waiting = state else { return }
             choose(from: stored, query)
@@ -170,7 +177,9 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
             takenResponse = stale
             validate(stale)
         case .serve(let answer, let stale):
-            if let stale, let receiver { session.validateInBackground(stale, request, resources, for: receiver) }
+            if let stale, let receiver {
+                session.validateInBackground(stale, request, resources, for: receiver, since: lookUpMark)
+            }
             serve(answer)
         case .validate(let stored): validate(stored)
         case .complete(let partial): load(nil, completing: partial)
@@ -211,8 +220,12 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
         }
         let exchange = HTTPExchange(
             request, resources, session.httpSession(of: resources.core), cacheFields: fields)
+        // What was removed after it was found must not be stored again.
+        let foundMark = stored == nil && partial == nil ? nil : lookUpMark
         state = .loading(
-            Attempt(exchange: exchange, stored: stored, requestTime: session.now, partial: partial))
+            Attempt(
+                exchange: exchange, stored: stored, requestTime: session.now,
+                mark: foundMark ?? session.cache.mark, partial: partial))
         exchange.begin(self)
         if isBusy, case .loading = state { exchange.receiverDidBlock() }
     }

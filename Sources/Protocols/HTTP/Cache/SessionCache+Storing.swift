@@ -14,10 +14,12 @@ extension SessionCache {
         let isTrusted: Bool
         let requestTime: Date
         let responseTime: Date
+        /// When the load began. Where responses under the response's key were removed since, it is not stored.
+        var mark: CacheMark
 
         init(
             query: CacheQuery, request: URLRequest, response: HTTPURLResponse, user: CacheUser, isTrusted: Bool,
-            requestTime: Date, responseTime: Date
+            requestTime: Date, responseTime: Date, mark: CacheMark
         ) {
             self.query = query
             self.request = request
@@ -26,6 +28,7 @@ extension SessionCache {
             self.isTrusted = isTrusted
             self.requestTime = requestTime
             self.responseTime = responseTime
+            self.mark = mark
         }
 
         /// The request that the response may answer later; nil if there is none.
@@ -75,19 +78,21 @@ extension SessionCache {
         }
         proposed.isIncomplete = isCutOff || lacksContent
         let refusal: CacheDecision = proposed.isIncomplete ? .notStoredIncomplete : .notStoredProgram
-        let (date, metadata) = (receipt.responseTime, proposed.metadata)
+        let (date, metadata, mark) = (receipt.responseTime, proposed.metadata, receipt.mark)
         if let metadata { didUpdate(StoredResponse.Identity(key: CacheKey(request), variant: metadata.variant)) }
         let (events, task) = (LoopTransfer(load.core.events), load.task.taskIdentifier)
         receiver.willCache(proposed) { [cache, loop] decided in
-            loop.execute { events.value.note(.cache(decided == nil ? refusal : .stored), task: task) }
-            guard let decided else { return }
+            guard let decided else {
+                return loop.execute { events.value.note(.cache(refusal), task: task) }
+            }
             let kept =
                 decided.metadata != nil
                 ? decided
                 : CachedURLResponse(
                     response: decided.response, data: decided.data, userInfo: decided.userInfo,
                     storagePolicy: decided.storagePolicy, metadata: metadata)
-            cache.store(kept, for: request, date: date)
+            let isStored = cache.store(kept, for: request, date: date, since: mark)
+            loop.execute { events.value.note(.cache(isStored ? .stored : .notStoredRemoved), task: task) }
         }
     }
 
@@ -179,7 +184,7 @@ extension SessionCache {
         guard StoredUpdate.applies(update, to: stored) else { return (stored, true) }
         var varyKey: [CacheMetadata.VaryField]? = stored.metadata.varyKey
         if VaryKey.changes(stored, by: update) {
-            invalidate(receipt.query.url)
+            invalidate(receipt.query.url, by: receipt, storing: stored.method)
             // Only a tag shows that the server selects the stored response for this request.
             varyKey = stored.fields.contains(.etag) ? VaryKey.of(receipt.user, for: update, cache.keyedHash) : nil
         }
@@ -187,7 +192,7 @@ extension SessionCache {
         if isStored, !CacheControl(update).has(.noStore) {
             store(updated, of: stored, receipt)
         }
-        // The exchanges that wait were allowed the stored response. The updated one may be for the validating user alone.
+        // The exchanges that wait may use the stored response. The updated one may be for the validating user alone.
         let wasForAllUsers = stored.isFromProgram || stored.control.has(.isPublic)
         let isForSameUsers = !wasForAllUsers || updated.control.has(.isPublic)
         return (updated, isStored && isForSameUsers && updated.metadata.variant == stored.metadata.variant)
@@ -212,8 +217,10 @@ extension SessionCache {
         request.httpMethod = stored.method
         // A public response has become a single user's, or the other way round. The old variant must not stay beside
         // the new one.
-        if updated.metadata.variant != stored.metadata.variant, let key = CacheKey(request) { cache.remove(key) }
-        cache.store(updated.cached, for: request, date: receipt.responseTime)
+        if updated.metadata.variant != stored.metadata.variant, let key = CacheKey(request) {
+            receipt.mark = cache.remove([key], by: receipt.mark, storing: key)
+        }
+        cache.store(updated.cached, for: request, date: receipt.responseTime, since: receipt.mark)
         didUpdate(stored.identity)
     }
 
@@ -221,7 +228,8 @@ extension SessionCache {
         let (response, query) = (receipt.response, receipt.query)
         let changed = CacheInvalidation.urls(
             method: query.method, url: query.url, status: response.statusCode, fields: response.fields)
-        for url in changed { invalidate(url) }
+        // Only as a response to GET can one to an unsafe method be stored.
+        for url in changed { invalidate(url, by: receipt, storing: "GET") }
         if query.method == "HEAD", response.statusCode == 200 { applyHead(receipt) }
     }
 
@@ -236,15 +244,21 @@ extension SessionCache {
 
     private func applyHead(_ receipt: Receipt, of stored: StoredResponse) {
         guard StoredUpdate.headAgrees(receipt.response.fields, with: stored) else {
-            return invalidate(receipt.query.url)
+            return invalidate(receipt.query.url, by: receipt, storing: "HEAD")
         }
         let (updated, isStored) = updated(stored, receipt, varyKey: stored.metadata.varyKey)
         if isStored { store(updated, of: stored, receipt) }
     }
 
-    func invalidate(_ url: URL) {
-        for method in ["GET", "HEAD"] { cache.remove(CacheKey(method: method, url: url)) }
+    func invalidate(_ url: URL) { for key in Self.keys(of: url) { cache.remove(key) } }
+
+    /// - Parameter method: the method under which the receipt's response may be stored afterwards.
+    private func invalidate(_ url: URL, by receipt: Receipt, storing method: String) {
+        let own = CacheKey(method: method, url: receipt.query.url)
+        receipt.mark = cache.remove(Self.keys(of: url), by: receipt.mark, storing: own)
     }
+
+    private static func keys(of url: URL) -> [CacheKey] { ["GET", "HEAD"].map { CacheKey(method: $0, url: url) } }
 }
 
 extension LoadResources {

@@ -124,16 +124,19 @@ final class SessionCache: SessionResource, @unchecked Sendable {  // confined to
         }
     }
 
-    /// - Parameter receiver: the receiver of the stale response.
+    /// - Parameters:
+    ///   - receiver: the receiver of the stale response.
+    ///   - mark: when the cache was asked for it.
     func validateInBackground(
-        _ stored: StoredResponse, _ request: URLRequest, _ resources: LoadResources, for receiver: any LoadReceiver
+        _ stored: StoredResponse, _ request: URLRequest, _ resources: LoadResources, for receiver: any LoadReceiver,
+        since mark: CacheMark?
     ) {
         let identity = stored.identity
         // While the program answers a challenge, the validation in the background is not pending for others.
         guard pendingValidations[ObjectIdentifier(stored.cached)] == nil, background[identity] == nil,
             !takenByTasks.contains(identity)
         else { return }
-        let validation = BackgroundValidation(stored, request, resources, self, for: receiver)
+        let validation = BackgroundValidation(stored, request, resources, self, for: receiver, since: mark)
         background[identity] = validation
         validation.begin()
     }

@@ -9,6 +9,7 @@ struct CustomRecording {
     private let request: URLRequest
     private let cache: URLCache
     private let clock: WallClock
+    private let mark: CacheMark
 
     /// Nil when the response must not be stored, or there is no cache for it.
     init?(
@@ -24,6 +25,7 @@ struct CustomRecording {
         self.request = request
         self.cache = cache
         self.clock = clock
+        mark = cache.mark
     }
 
     func store(_ receiver: any LoadReceiver) {
@@ -32,8 +34,8 @@ struct CustomRecording {
         let proposed = CachedURLResponse(
             response: response, data: data, userInfo: nil, storagePolicy: policy,
             metadata: CacheMetadata(requestTime: date, responseTime: date))
-        receiver.willCache(proposed) { [cache, request] decided in
-            if let decided { cache.store(decided, for: request, date: date) }
+        receiver.willCache(proposed) { [cache, request, mark] decided in
+            if let decided { cache.store(decided, for: request, date: date, since: mark) }
         }
     }
 }

@@ -1,0 +1,35 @@
+/// When a load began, among a cache's removals.
+package struct CacheMark: Sendable {
+    fileprivate let number: UInt64
+}
+
+/// The latest removals of responses. A response whose load began before a removal of its key is not stored: it may be
+/// older than the change because of which the others were removed, or be the removed response, validated by the server.
+struct CacheRemovals: Sendable {
+    /// The number of keys that are remembered. Beyond it all loads under way count as outdated.
+    static let maximumKeys = 256
+
+    private var count: UInt64 = 0
+    private var lastOfAll: UInt64 = 0
+    private var lastOfKeys: [CacheKey: UInt64] = [:]
+
+    var mark: CacheMark { CacheMark(number: count) }
+
+    mutating func note(_ key: CacheKey) {
+        guard lastOfKeys.count < Self.maximumKeys else { return noteAll() }
+        count += 1
+        lastOfKeys[key] = count
+    }
+
+    mutating func noteAll() {
+        count += 1
+        lastOfAll = count
+        lastOfKeys = [:]
+    }
+
+    /// Whether the key's responses were removed since the mark.
+    func includes(_ key: CacheKey, since mark: CacheMark) -> Bool {
+        guard mark.number < count else { return false }
+        return mark.number < lastOfAll || lastOfKeys[key].map { mark.number < $0 } ?? false
+    }
+}
