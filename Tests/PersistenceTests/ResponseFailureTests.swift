@@ -267,6 +267,30 @@
             #expect(test.contents(test.store(), 1).isEmpty)
         }
 
+        @Test("what is removed or replaced while the folder is not used is gone", arguments: 0..<4)
+        func removalAfterAFailure(kind: Int) async throws {
+            let test = try CacheFolder()
+            let store = await filled(test)
+            let plan = FaultPlan([.init(.write, .from(1), .fail(ENOSPC))])
+            await withCheckedContinuation { done in
+                plan.run {
+                    store.store(test.entry("new"), for: test.key(0))
+                    store.flush { done.resume() }
+                }
+            }
+            #expect(store.files.isOff)
+            switch kind {
+            case 0: store.remove(test.key(2))
+            case 1: store.store(test.entry("new"), for: test.key(2))
+            case 2: store.removeAll()
+            default: store.removeAll(since: .distantPast)
+            }
+            await test.flush(store)
+            let later = test.store()
+            #expect(test.contents(later, 2).isEmpty)
+            #expect(test.contents(later, 1) == (kind < 2 ? ["text 1"] : []))
+        }
+
         @Test("a file in the way of the folder leaves the cache in memory")
         func fileInTheWay() async throws {
             let test = try CacheFolder()

@@ -20,7 +20,10 @@
             var gone: Set<CacheKey> = []
             do {
                 let isNeeded = changes.contains { if case .store = $0 { true } else { false } }
-                if !isOff, try open(creating: isNeeded) {
+                if isOff {
+                    forget(changes)
+                    _ = takeUsed()
+                } else if try open(creating: isNeeded) {
                     gone = try commit(changes)
                 } else {
                     _ = takeUsed()

@@ -90,12 +90,14 @@
             }
         }
 
-        /// Returns whether the change must be written.
+        /// Returns whether the change must be written. While the folder is not used, what is removed or replaced must
+        /// still not be found by a later process.
         func expect(_ change: ResponseChange) -> Bool {
             state.withLock { state in
-                guard !state.isOff else { return false }
+                let isOff = state.isOff
+                guard !isOff || change.key != nil || change.concernsAll else { return false }
                 state.pending.insert(change)
-                if case .store(_, let key) = change { state.known.insert(key) }
+                if !isOff, case .store(_, let key) = change { state.known.insert(key) }
                 return true
             }
         }
