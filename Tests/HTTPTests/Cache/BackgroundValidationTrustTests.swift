@@ -149,6 +149,24 @@ import Testing
         return URLRequest(url: try #require(URL(string: url)))
     }
 
+    /// A request with a condition of its own validates nothing: the validation is left to the next one.
+    @Test func aTaskWithACondition() async throws {
+        let authority = try CertificateAuthority()
+        let identity = TLSServerOptions(try authority.issue())
+        let peer = try Self.peer(identity, then: [.startTLS(identity), .expectRequest, Self.answer("second")])
+        defer { peer.stop() }
+        let (session, clock) = Self.tasksSession(authority)
+        defer { session.invalidateAndCancel() }
+        let request = try Self.request(peer)
+        var conditional = request
+        conditional.setValue("\"b\"", forHTTPHeaderField: "If-None-Match")
+        try await withTimeout { [conditional] in
+            await Self.leaveValidation(of: request, peer, session, clock)
+            #expect(await session.outcome(conditional) == .ok("first"))
+            #expect(await session.outcome(request) == .ok("second"))
+        }
+    }
+
     /// Each validation is left to a task for the same response.
     @Test func twoOriginsInTurn() async throws {
         let authority = try CertificateAuthority()

@@ -358,6 +358,27 @@ import Testing
         }
     }
 
+    /// A stale response is validated behind an answer to a request with a condition, and is fresh afterwards.
+    @Test(arguments: [("If-None-Match", "\"b\""), ("If-Modified-Since", date(0))])
+    func staleForAProgramsOwnCondition(name: String, value: String) async throws {
+        // The loads share a connection, so that they end one after the other.
+        let test = try CachingSession({ $0.httpMaximumConnectionsPerHost = 1 }) { request in
+            let fields = ["Cache-Control": "max-age=10, stale-while-revalidate=20", "ETag": "\"a\""]
+            if request.fields.values(of: .ifNoneMatch) == ["\"a\""] { return ServerResponse(304).adding(fields) }
+            return ServerResponse.text("body").adding(fields)
+        }
+        defer { test.stop() }
+        try await withTimeout {
+            try await test.load()
+            test.clock.advance(by: 15)
+            for _ in 0..<2 {
+                try await test.load("/", [name: value])
+                try await test.load("/other", policy: .reloadIgnoringLocalCacheData)
+            }
+            #expect(test.server.requests.snapshot.map(\.path) == ["/", "/", "/other", "/other"])
+        }
+    }
+
     @Test func aProgramsOwnConditions() async throws {
         let test = try CachingSession { request in
             if request.fields[.ifNoneMatch] == "\"b\"" { return ServerResponse(304) }

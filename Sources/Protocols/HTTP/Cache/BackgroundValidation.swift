@@ -35,7 +35,9 @@ final class BackgroundValidation: ForwardingReceiver {
         self.session = session
         loop = resources.loop
         timeout = resources.core.idleTimeout(of: request)
-        load = CachedExchange(request, resources, session, validating: stored, since: mark)
+        // The program's own conditions concern the program's version of the response, not the stored one.
+        load = CachedExchange(
+            RequestConditions.withoutConditions(request), resources, session, validating: stored, since: mark)
     }
 
     func begin() {

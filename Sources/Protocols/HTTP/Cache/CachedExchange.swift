@@ -173,7 +173,8 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
     private func carryOut(_ verdict: CacheVerdict) {
         giveBackTaken()
         switch verdict {
-        case .serve(_, let stale?) where receiver?.answersChallenges == true && session.takeLeft(stale):
+        case .serve(_, let stale?)
+        where receiver?.answersChallenges == true && !isConditional && session.takeLeft(stale):
             takenResponse = stale
             validate(stale)
         case .serve(let answer, let stale):
@@ -188,6 +189,9 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
         case .unavailable: receiver?.fail(LoadFailure.nothingStored)
         }
     }
+
+    /// Whether the program's request has conditions, whose 304 is an answer to them and validates no stored response.
+    private var isConditional: Bool { query.map { RequestConditions.isConditional($0.fields) } ?? false }
 
     /// Validates with the server, unless another exchange is validating the response.
     private func validate(_ stored: StoredResponse) {

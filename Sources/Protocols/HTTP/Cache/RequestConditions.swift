@@ -1,4 +1,5 @@
 import Foundation
+import LoadingKitCore
 import LoadingKitPrimitives
 
 /// Conditional requests: the program's own, and those with which the cache validates (RFC 9111 §4.3).
@@ -14,6 +15,13 @@ enum RequestConditions {
     }
 
     static func isConditional(_ request: HTTPFields) -> Bool { conditionalFields.contains { request.contains($0) } }
+
+    static func withoutConditions(_ request: URLRequest) -> URLRequest {
+        guard isConditional(request.fields) else { return request }
+        var request = request
+        for name in conditionalFields { request.fields.remove(name) }
+        return request
+    }
 
     /// Evaluates the conditions (§4.3.2). `If-None-Match` has precedence over `If-Modified-Since` (RFC 9110 §13.2.2).
     static func outcome(_ request: HTTPFields, _ stored: StoredResponse, now: Date) -> Outcome {

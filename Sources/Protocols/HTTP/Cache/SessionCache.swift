@@ -134,7 +134,9 @@ final class SessionCache: SessionResource, @unchecked Sendable {  // confined to
         let identity = stored.identity
         // While the program answers a challenge, the validation in the background is not pending for others.
         guard pendingValidations[ObjectIdentifier(stored.cached)] == nil, background[identity] == nil,
-            !takenByTasks.contains(identity)
+            !takenByTasks.contains(identity),
+            // A task with conditions of its own does not take the validation that was left to a task.
+            !receiver.answersChallenges || !leftToTasks.contains(identity)
         else { return }
         let validation = BackgroundValidation(stored, request, resources, self, for: receiver, since: mark)
         background[identity] = validation
