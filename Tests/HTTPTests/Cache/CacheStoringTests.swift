@@ -66,6 +66,33 @@ import Testing
         }
     }
 
+    /// Cancels its task at a redirect.
+    private final class Canceller: NSObject, URLSessionTaskDelegate {
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+            newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+        ) {
+            task.cancel()
+            completionHandler(request)
+        }
+    }
+
+    /// The server has acted upon the POST, although its redirect is not followed (RFC 9111 §4.4).
+    @Test func aRedirectThatIsNotFollowedInvalidates() async throws {
+        let test = try CachingSession { request in
+            if request.method == "POST" { return ServerResponse.redirect(to: "/other", status: 303) }
+            return ServerResponse.text("hello").adding("Cache-Control", "max-age=10")
+        }
+        defer { test.stop() }
+        try await withTimeout {
+            try await test.load()
+            let outcome = await test.session.outcome(test.request(method: "POST"), delegate: Canceller())
+            #expect(outcome == .failed(.cancelled))
+            try await test.load()
+            #expect(test.server.requests.snapshot.map(\.method) == ["GET", "POST", "GET"])
+        }
+    }
+
     /// A response to POST with the target as its `Content-Location` answers later GET and HEAD requests, and no POST
     /// (RFC 9110 §9.3.3). It replaces the stored response. Other responses to POST invalidate that (RFC 9111 §4.4).
     @Test func aResponseToPOSTWithItsLocation() async throws {

@@ -154,17 +154,22 @@ extension CachedExchange: ForwardingReceiver {
         endValidation(.inconclusive)
         guard case .loading(let attempt) = state, let receiver else { return }
         if declinesRedirect { return resources.loop.executeLater { decide(false) } }
-        receiver.redirect(to: request, refusal: refusal, response: response) { [weak self] follows in
-            if follows { self?.storeRedirect(response, attempt) }
+        var receipt: SessionCache.Receipt?
+        if let query, let response = response as? HTTPURLResponse {
+            let made = makeReceipt(response, attempt, query)
+            // Also where the redirect is refused, or the task ends with it (RFC 9111 §4.4).
+            session.applyEffects(of: made)
+            receipt = made
+        }
+        receiver.redirect(to: request, refusal: refusal, response: response) { [weak self, receipt] follows in
+            if follows, let receipt { self?.storeRedirect(receipt) }
             decide(follows)
         }
     }
 
     /// Stores a redirect that is followed, without its content, for which the exchange does not wait.
-    private func storeRedirect(_ response: URLResponse, _ attempt: Attempt) {
-        guard let query, let response = response as? HTTPURLResponse, let receiver else { return }
-        let receipt = makeReceipt(response, attempt, query)
-        session.applyEffects(of: receipt)
+    private func storeRedirect(_ receipt: SessionCache.Receipt) {
+        guard let receiver else { return }
         if let refusal = session.refusal(of: receipt) { return resources.note(refusal) }
         session.store(receipt, Data(), lacksContent: true, of: resources, proposingTo: receiver)
     }
