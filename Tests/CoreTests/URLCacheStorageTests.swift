@@ -33,7 +33,7 @@ import Testing
             announce()
             entries.withLock { $0 = $0.mapValues { $0.filter { $0.date < date } } }
         }
-        func mayHave(_ key: CacheKey) -> Bool { true }
+        func mayHave(_ key: CacheKey) -> Bool { entries.withLock { $0[key]?.isEmpty == false } }
         func noteUse(of key: CacheKey) {}
         func flush(_ completion: @escaping @Sendable () -> Void) { completion() }
         func setCapacity(_ capacity: Int) { self.capacity.withLock { $0 = capacity } }
@@ -145,6 +145,21 @@ import Testing
         #expect(cache.entriesInMemory(for: key) == nil && same(cache.entries(for: key), large, small))
         // It does not take the place of others there.
         #expect(cache.currentMemoryUsage == 0)
+    }
+
+    /// A small response that is stored later does not hide it.
+    @Test func whatIsTooLargeForTheMemoryIsNotHidden() {
+        let cache = URLCache(memoryCapacity: 2000, diskCapacity: 40_000, disk: FakeDisk())
+        let (large, small, smaller) = (variant("1", bytes: 1000), variant("2", bytes: 100), variant("2"))
+        cache.store(large, for: request, date: Date())
+        for response in [small, smaller] {
+            cache.store(response, for: request, date: Date())
+            #expect(cache.entriesInMemory(for: key) == nil && same(cache.entries(for: key), response, large))
+        }
+        // A program's response replaces both.
+        let own = CachedURLResponse(response: small.response, data: Data())
+        cache.storeCachedResponse(own, for: request)
+        #expect(same(cache.entriesInMemory(for: key), own))
     }
 
     @Test func whatMemoryForgotIsReadFromTheDisk() {

@@ -393,6 +393,8 @@ extension URLCache {
         guard entry.response.storagePolicy != .notAllowed else { return true }
         let disk = self.disk
         let isForDisk = disk != nil && entry.response.storagePolicy == .allowed && entry.cost <= limit
+        // Responses under the key may be on disk alone. In memory this one would hide them, unless it replaces all.
+        let mayHideOthers = isForDisk && entry.response.metadata != nil && disk?.mayHave(key) == true
         if isForDisk {
             disk?.store(entry, for: key)
         } else {
@@ -401,6 +403,8 @@ extension URLCache {
         let (isCurrent, removed) = state.withLock { state -> (Bool, [CacheEntry]) in
             state.reads.outdate(key)
             if let mark, state.removals.includes(key, since: mark) { return (false, state.memory.remove(key)) }
+            // The next look-up reads all of them.
+            if mayHideOthers, state.memory.entries(for: key).isEmpty { return (true, []) }
             return (true, state.memory.store(entry, for: key, upTo: memoryLimit, isElsewhere: isForDisk))
         }
         // See `change(_:)`.
