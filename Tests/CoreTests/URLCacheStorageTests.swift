@@ -269,11 +269,11 @@ import Testing
         final class Everything: URLCache, @unchecked Sendable {}  // no state of its own
         let nothing = Nothing(memoryCapacity: 1000, diskCapacity: 0, diskPath: nil)
         nothing.store(variant("1"), for: request, date: Date())
-        #expect(nothing.entriesInMemory(for: key)?.isEmpty == true && nothing.currentMemoryUsage == 0)
+        #expect(nothing.entries(for: key).isEmpty && nothing.currentMemoryUsage == 0)
         let everything = Everything(memoryCapacity: 1000, diskCapacity: 0, diskPath: nil)
         let response = variant("1")
         everything.store(response, for: request, date: Date())
-        #expect(same(everything.entriesInMemory(for: key), response))
+        #expect(everything.entriesInMemory(for: key) == nil && same(everything.entries(for: key), response))
     }
 
     @Test func metadataIsCodable() throws {

@@ -48,8 +48,9 @@ import Testing
         override func stopLoading() {}
     }
 
-    private static func makeSession() -> (URLSession, URLCache) {
-        let cache = URLCache(memoryCapacity: 10_000, diskCapacity: 0, diskPath: nil)
+    private static func makeSession(
+        _ cache: URLCache = URLCache(memoryCapacity: 10_000, diskCapacity: 0, diskPath: nil)
+    ) -> (URLSession, URLCache) {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.protocolClasses = [Numbered.self, Classic.self]
         configuration.urlCache = cache
@@ -75,6 +76,26 @@ import Testing
         #expect(texts == ["one two", "one two again", "one two", "one two", "one two"])
         let url = try #require(URL(string: "numbered://keep/"))
         #expect(cache.cachedResponse(for: URLRequest(url: url))?.storagePolicy == .allowed)
+    }
+
+    /// Counts its look-ups.
+    private final class Counting: URLCache, @unchecked Sendable {  // as its superclass; a Recorder
+        let looks = Recorder<Bool>()
+
+        override func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
+            looks.append(true)
+            return super.cachedResponse(for: request)
+        }
+    }
+
+    /// The look-up of a subclass may block, and handlers are made on the session's loop.
+    @Test func aSubclassIsNotAskedOnTheLoop() async throws {
+        let cache = Counting(memoryCapacity: 10_000, diskCapacity: 0, diskPath: nil)
+        let (session, _) = Self.makeSession(cache)
+        for _ in 0..<2 { #expect(try await Self.text(session, "numbered://keep/") == "one two") }
+        #expect(cache.looks.count == 0)
+        let url = try #require(URL(string: "numbered://keep/"))
+        #expect(cache.cachedResponse(for: URLRequest(url: url)) != nil)
     }
 
     @Test func aLoadThatFailsLeavesNothing() async throws {

@@ -266,9 +266,9 @@ extension URLCache {
     }
 
     /// The responses under a key, the last stored first, as far as they are in memory. Nil when only a read of the disk
-    /// can show whether there are any.
+    /// can show whether there are any, or the program's own code, which may block.
     package func entriesInMemory(for key: CacheKey) -> [CacheEntry]? {
-        if isCustomized { return disk == nil ? customEntries(for: key) : nil }
+        if isCustomized { return nil }
         let (found, disk) = state.withLock { ($0.memory.entries(for: key), $0.disk) }
         guard let disk else { return found }
         if found.isEmpty { return disk.mayHave(key) ? nil : [] }

@@ -339,7 +339,7 @@ package final class SessionCore: LiveSession, @unchecked Sendable {  // confined
     }
 
     /// The cached response for a program's own handler: a response that may answer any request. Only memory is
-    /// searched, because the event loop must not wait for the disk.
+    /// searched, because the event loop must not wait for the disk, or for a program's subclass of the cache.
     private func stored(for request: URLRequest) -> CachedURLResponse? {
         guard !request.hasCredentials, !settings.addsCredentials(to: request) else { return nil }
         switch settings.cachePolicy(of: request) {
