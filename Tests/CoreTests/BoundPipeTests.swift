@@ -56,8 +56,16 @@ import Testing
             failed.fail(CocoaError(.fileReadUnknown))
             #expect(told.list == (bytes.isEmpty ? [] : [bytes]) + ["failure"])
             closed.read(atMost: 9) { toldOfClosed.note($0) }
+            if !bytes.isEmpty {
+                #expect(write(bytes, closed) == 2)
+                #expect(toldOfClosed.list == [bytes])
+                closed.read(atMost: 9) { toldOfClosed.note($0) }
+            }
+            // What is lost is not the end, also where the writer has ended.
             closed.close(.reading)
-            #expect(toldOfClosed.list == ["end"])
+            closed.close(.writing)
+            closed.read(atMost: 9) { toldOfClosed.note($0) }
+            #expect(toldOfClosed.list == (bytes.isEmpty ? [] : [bytes]) + ["failure", "failure"])
         }
     }
 
@@ -117,6 +125,14 @@ import Testing
         output.close()
         #expect(told.list == ["hel", "end"])
         #expect(input.streamStatus == .closed)
+        // A closed stream is as a closed stream of Foundation's: it does not look like an empty one.
+        let ordinary = InputStream(data: Data())
+        ordinary.open()
+        ordinary.close()
+        var bytes = [UInt8](repeating: 0, count: 9)
+        for closed in [input, ordinary] { #expect(closed.read(&bytes, maxLength: 9) == -1) }
+        BodyStreamReader(input).read { told.note($0) }
+        #expect(told.list == ["hel", "end", "failure"])
     }
 
     /// Also where it is closed behind that, and where bytes were not read yet.

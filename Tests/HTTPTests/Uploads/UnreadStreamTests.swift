@@ -135,4 +135,44 @@ import Testing
         }
         #expect(bodies.snapshot == [3])
     }
+
+    /// A load closes the stream that it has sent. The next load of the same request has no body to send.
+    @Test(arguments: BothVersions.all) func aStreamThatWasSentIsNotAnEmptyBody(_ version: String) async throws {
+        try await BothVersions.withServer(version, { request in .bytes(request.body) }) { session, server in
+            var (input, output): (InputStream?, OutputStream?)
+            Stream.getBoundStreams(withBufferSize: 10, inputStream: &input, outputStream: &output)
+            output?.open()
+            #expect(output?.write(Array("some bytes".utf8), maxLength: 10) == 10)
+            output?.close()
+            for stream in [input, URLRequest.bodyStream(of: Self.sequence())] {
+                var request = try BothVersions.request(server, "/", "POST")
+                request.httpBodyStream = stream
+                #expect(await session.outcome(request) == .ok("some bytes"))
+                #expect(await session.outcome(request) == .failed(.requestBodyStreamExhausted))
+            }
+            let next = try BothVersions.request(server, "/")
+            #expect(await session.outcome(next) == .ok(""))
+            #expect(server.requests.snapshot.filter { $0.method == "POST" }.count == 2)
+        }
+    }
+
+    /// The program closes the reading end: the body is not complete.
+    @Test(arguments: BothVersions.all) func aStreamThatIsClosedIsNotAtItsEnd(_ version: String) async throws {
+        try await BothVersions.withServer(version, { request in .bytes(request.body) }) { session, server in
+            var (input, output): (InputStream?, OutputStream?)
+            Stream.getBoundStreams(withBufferSize: 10, inputStream: &input, outputStream: &output)
+            output?.open()
+            #expect(output?.write(Array("some".utf8), maxLength: 4) == 4)
+            var request = try BothVersions.request(server, "/", "POST")
+            request.httpBodyStream = input
+            let loading = Task { [request] in await session.outcome(request) }
+            await server.openings.count(reaches: 1)
+            input?.close()
+            #expect(await loading.value == .failed(.requestBodyStreamExhausted))
+            let next = try BothVersions.request(server, "/")
+            #expect(await session.outcome(next) == .ok(""))
+            #expect(server.requests.snapshot.map(\.method) == ["GET"])
+            output?.close()
+        }
+    }
 }

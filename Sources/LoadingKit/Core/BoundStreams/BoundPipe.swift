@@ -13,6 +13,11 @@ final class BoundPipe: @unchecked Sendable {  // all state is guarded by `condit
     /// Receives the next bytes; nil at the end; or the error after which no more bytes arrive.
     typealias Reader = @Sendable (Result<Data?, any Error>) -> Void
 
+    /// The error of a read after the reading end was closed. The bytes are lost, so this must not look like the end.
+    struct ReaderClosed: Error, CustomStringConvertible {
+        var description: String { "it is closed, as a stream that was read before" }
+    }
+
     private struct WaitingReader {
         let limit: Int
         let done: Reader
@@ -72,11 +77,12 @@ final class BoundPipe: @unchecked Sendable {  // all state is guarded by `condit
         return result
     }
 
-    /// Waits for bytes, and copies them into `buffer`. Returns their number; 0 at the end, and -1 after a failure.
+    /// Waits for bytes, and copies them into `buffer`. Returns their number; 0 at the end, and -1 after a failure, or
+    /// when this end is closed.
     func read(_ buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
         change(.writing) {
             while count == 0, !isWriterClosed, !isReaderClosed { condition.wait() }
-            if count == 0, failureOfWriter != nil { return -1 }
+            if isReaderClosed || (count == 0 && failureOfWriter != nil) { return -1 }
             let taken = take(min(count, buffer.count))
             _ = buffer.update(fromContentsOf: taken)
             return taken.count
@@ -93,8 +99,9 @@ final class BoundPipe: @unchecked Sendable {  // all state is guarded by `condit
     private func takeForReader() -> (Reader, Result<Data?, any Error>)? {
         guard let waiting = reader, count > 0 || isWriterClosed || isReaderClosed else { return nil }
         reader = nil
-        if count > 0, !isReaderClosed { return (waiting.done, .success(Data(take(min(count, waiting.limit))))) }
-        if let failureOfWriter, !isReaderClosed { return (waiting.done, .failure(failureOfWriter)) }
+        guard !isReaderClosed else { return (waiting.done, .failure(ReaderClosed())) }
+        if count > 0 { return (waiting.done, .success(Data(take(min(count, waiting.limit))))) }
+        if let failureOfWriter { return (waiting.done, .failure(failureOfWriter)) }
         return (waiting.done, .success(nil))
     }
 

@@ -73,17 +73,18 @@ final class BoundInputStream: InputStream {
     }
 
     override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength len: Int) -> Int {
-        guard end.isOpen, len > 0 else { return 0 }
+        guard end.isOpen else { return -1 }
+        guard len > 0 else { return 0 }
         let count = end.pipe.read(UnsafeMutableBufferPointer(start: buffer, count: len))
         end.reportStatus()
         return count
     }
 
-    /// Calls `done` with the next bytes, `limit` at most, when there are some; with nil at the end. Blocks no thread.
-    /// At most one such call may be pending.
+    /// Calls `done` with the next bytes, `limit` at most, when there are some; with nil at the end; with an error when
+    /// the stream is closed. Blocks no thread. At most one such call may be pending.
     func read(atMost limit: Int, _ done: @escaping BoundPipe.Reader) {
         open()
-        guard end.isOpen else { return done(.success(nil)) }
+        guard end.isOpen else { return done(.failure(BoundPipe.ReaderClosed())) }
         end.pipe.read(atMost: limit, done)
     }
 

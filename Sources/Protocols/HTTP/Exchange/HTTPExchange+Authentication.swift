@@ -153,7 +153,7 @@ extension HTTPExchange {
         guard case .challenged(let waiting) = state else { return }
         // The connection may have read bytes of the stream during the preparation.
         if authentication.isLastStep, !content.isReplayable { return renewBodyStream { $0.restartPrepared() } }
-        // A stream that is closed looks complete to a connection that still reads it.
+        // Closing a stream fails the request of a connection that still reads it.
         defer { waiting.formerContent?.abandon() }
         guard let stream = waiting.stream else { return restartElsewhere() }
         state = .restarting(stream)
