@@ -93,6 +93,35 @@ import Testing
         }
     }
 
+    /// More messages than wait for a program, and a close, before the connection fails.
+    @Test(arguments: WebSocketServing.versions)
+    func messagesBeforeAFailureAreKept(_ version: String) async throws {
+        let count = 1500
+        let messages = (0..<count).flatMap { [0x82, 0x01, UInt8(truncatingIfNeeded: $0)] as [UInt8] }
+        let route: LoopbackServer.Route = { request in
+            .webSocket(request) { socket in
+                try socket.tunnel.write(messages + [0x88, 0x02, 0x03, 0xe9])
+                try socket.request.exchange.reset()
+            }
+        }
+        try await WebSocketServing.withSession(version, route) { session, server in
+            let task = session.webSocketTask(with: try WebSocketServing.url(server))
+            task.resume()
+            // All have come together with the first one.
+            _ = try await task.receive()
+            await server.endings.count(reaches: 1)
+            // A connection whose messages wait is not read: over HTTP/1.1, its failure shows when it is written to.
+            task.send(.string("more")) { _ in }
+            // The loop has seen it once it has answered these.
+            for _ in 0..<3 { _ = await session.allTasks }
+            var received = 1
+            while case .data? = try? await task.receive() { received += 1 }
+            #expect(received == count)
+            await expectNotConnected { _ = try await task.receive() }
+            #expect(task.closeCode == .goingAway)
+        }
+    }
+
     /// A server that does not answer the close frame.
     @Test(arguments: WebSocketServing.versions)
     func noAnswerToClose(_ version: String) async throws {

@@ -143,10 +143,14 @@ final class HTTP2ClientStream: HTTPStream {
     }
 
     /// The response's parts that arrived before are delivered first, and the exchange decides first about a response that
-    /// it holds back. Only a tunnel, which also sends, gets the failure at once.
+    /// it holds back. Only a tunnel, which also sends, gets the failure at once, behind all bytes that have arrived.
     func failed(_ failure: StreamFailure) {
         ending = .failed(failure)
-        if exchange?.isTunnel == true { leave() } else { finish() }
+        guard exchange?.isTunnel == true else { return finish() }
+        while heldHead == nil, let exchange, let piece = held.takeFirst() {
+            piece.withUnsafeBytes { _ = exchange.receive($0) }
+        }
+        leave()
     }
 
     /// Reports the end, unless the exchange is held back or has not got everything before it.

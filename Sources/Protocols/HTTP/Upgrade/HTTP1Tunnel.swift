@@ -46,7 +46,7 @@ final class HTTP1Tunnel: HTTPStream, ByteStreamHandler, @unchecked Sendable {  /
 
     // MARK: From the exchange
 
-    func exchangeDidBecomeBusy(_: ExchangeNumber) { if held == nil { held = [] } }
+    func exchangeDidBecomeBusy(_: ExchangeNumber) { if held == nil, writeError == nil { held = [] } }
 
     func exchangeDidBecomeReady(_: ExchangeNumber) {
         guard let bytes = held, case .open(let exchange) = state else { return }
@@ -106,13 +106,18 @@ final class HTTP1Tunnel: HTTPStream, ByteStreamHandler, @unchecked Sendable {  /
         }
     }
 
-    /// The server's last bytes are still read if the exchange has room for them. They are there already: what arrives
-    /// after a connection has failed is dropped.
+    /// The server's last bytes are still read, also if the exchange has no room for them. They are there already: what
+    /// arrives after a connection has failed is dropped.
     private func writeDidFail(_ error: TransportError) {
-        guard case .open = state, held == nil else { return fail(error) }
+        guard case .open = state else { return fail(error) }
         writeError = error
         // Not at once: the caller may be inside another connection's reading, which uses `loop.scratch`.
-        loop.execute { [self] in readMore() }
+        loop.execute { [self] in
+            if let bytes = held.take(), case .open(let exchange) = state {
+                bytes.withUnsafeBytes { give($0, to: exchange) }
+            }
+            readMore()
+        }
     }
 
     private func refill() -> Bool {
@@ -150,7 +155,7 @@ final class HTTP1Tunnel: HTTPStream, ByteStreamHandler, @unchecked Sendable {  /
     }
 
     private func give(_ bytes: UnsafeRawBufferPointer, to exchange: HTTPExchange) {
-        if exchange.receive(bytes) == .wait, case .open = state { held = [] }
+        if exchange.receive(bytes) == .wait, case .open = state, writeError == nil { held = [] }
     }
 
     // MARK: The end

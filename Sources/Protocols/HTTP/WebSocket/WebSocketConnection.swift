@@ -15,6 +15,11 @@ final class WebSocketConnection: WebSocketChannel {
     /// Binary messages up to this size are copied, so that they keep no more memory than they need.
     private static let copiedBytes = 4096
 
+    /// In bytes. When the connection has ended, messages up to this size are parsed though the program lags. Each counts
+    /// with the memory that holds it.
+    private static let mostRestBytes = 16 << 20
+    private static let storageBytes = 64
+
     enum End {
         /// Both sides have sent a close frame; nil if the server's frame has no code.
         case closed(WebSocketClose?)
@@ -43,6 +48,8 @@ final class WebSocketConnection: WebSocketChannel {
     private var handedOut = 0
     private var held: [UInt8] = []
     private var isLinkFull = false
+    /// The rest of ``mostRestBytes``; 0 while the connection has not ended.
+    private var restRoom = 0
     private var closingTimer: LoopTimer?
     private var isOver = false
     /// The task is over.
@@ -135,8 +142,11 @@ final class WebSocketConnection: WebSocketChannel {
 
     private func handle(_ event: WebSocketEvent) {
         switch event {
-        case .text(let text): give(.string(text))
-        case .binary(let payload): give(.data(Self.data(payload)))
+        case .text(let text): give(.string(text), text.utf8.count)
+        case .binary(let payload):
+            // The message may take the payload's memory.
+            let count = payload.count
+            give(.data(Self.data(payload)), count)
         case .ping: break
         case .pong(let payload): link.receive(pong: payload)
         case .close(let code, let reason):
@@ -144,8 +154,9 @@ final class WebSocketConnection: WebSocketChannel {
         }
     }
 
-    private func give(_ message: URLSessionWebSocketTask.Message) {
-        if link.receive(message) == .wait { isLinkFull = true }
+    private func give(_ message: URLSessionWebSocketTask.Message, _ count: Int) {
+        if restRoom > 0 { restRoom -= count + Self.storageBytes }
+        if link.receive(message) == .wait, restRoom <= 0 { isLinkFull = true }
         codec.limits.messageBytes = link.maximumMessageSize
     }
 
@@ -156,8 +167,12 @@ final class WebSocketConnection: WebSocketChannel {
         return payload.withUnsafeBytes { Data($0) }
     }
 
-    /// The connection has ended, in an orderly way or with an error.
+    /// The connection has ended, in an orderly way or with an error. The messages and the close that were received
+    /// before count, also where the link had no room for them.
     func connectionDidEnd(with error: (any Error)?) {
+        restRoom = Self.mostRestBytes
+        isLinkFull = false
+        proceed()
         do throws(WebSocketError) {
             try codec.finish()
             end(.closed(nil))
