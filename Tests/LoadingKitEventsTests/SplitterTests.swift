@@ -8,7 +8,10 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct SplitterTests {
     /// A server that sends the bytes of the query, in two pieces. The query has them in hexadecimal digits, and the size of
     /// the first piece.
+    ///
+    /// - Parameter staysOpen: whether the response does not end before the client closes the connection.
     private static func serve(
+        staysOpen: Bool = false,
         _ body: @Sendable (URLSession, (_ bytes: [UInt8], _ cut: Int) -> URL?) async throws -> Void
     )
         async throws
@@ -23,6 +26,7 @@ import Testing
             return .stream(.chunked) { writer in
                 try writer.write(Array(bytes[..<cut]))
                 try writer.write(Array(bytes[cut...]))
+                if staysOpen { try writer.waitUntilClientCloses() }
             }
         }
         defer { server.stop() }
@@ -103,6 +107,9 @@ import Testing
         ("\u{1e}{\"n\":1}\n\u{1e}{\"n\":2\u{1e}{\"n\":3}\n", .sequence, .truncated(after: [1], record: 2)),
         ("{\"n\":1}\n\u{1e}{\"n\":2}\n", .sequence, .truncated(after: [], record: 1)),
         ("\u{1e}{\"n\":1}\n\u{1e}12", .sequence, .truncated(after: [1], record: 2)),
+        ("\u{1e}{\"n\":1}\n \n\r\n\u{1e}{\"n\":2}\n\n", .sequence, .values([1, 2])),
+        ("\u{1e}{\"n\":1}\n{\"n\":2}\n\u{1e}{\"n\":3}\n", .sequence, .truncated(after: [1], record: 2)),
+        ("\u{1e}{\"n\":1}\n2\n", .sequence, .truncated(after: [1], record: 2)),
     ]
 
     @Test(arguments: recordCases) func recordsAreCutWhereTheyShould(
@@ -128,6 +135,23 @@ import Testing
                     #expect(values == expected && failure?.record == record)
                 default: Issue.record("\(expected): \(values), \(String(describing: failure)), cut at \(cut)")
                 }
+            }
+        }
+    }
+
+    /// A record of a text sequence comes with its own end, though there is no other one behind it yet.
+    @Test func aRecordDoesNotWaitForTheNextOne() async throws {
+        try await Self.serve(staysOpen: true) { session, url in
+            let bytes = Array("\u{1e}{\"a\":\"}\\\"\",\n\"n\":1}\n\n \u{1e}\n{\"b\":[\n],\"n\":2}\r\n".utf8)
+            for cut in 0...bytes.count {
+                var values: [Int] = []
+                let (all, _) = try await session.lines(
+                    of: Record.self, from: #require(url(bytes, cut)), options: .init(.sequence))
+                for try await value in all {
+                    values.append(value.n)
+                    if values.count == 2 { break }
+                }
+                #expect(values == [1, 2], "cut at \(cut)")
             }
         }
     }

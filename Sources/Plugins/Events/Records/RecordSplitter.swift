@@ -6,7 +6,8 @@ public enum JSONRecordFraming: Sendable, Hashable {
     /// skipped, and the last record needs no end.
     case lines
     /// JSON text sequences (RFC 7464): RS starts a record, and LF ends it. A record without LF is truncated, unless it
-    /// is an object, an array or a string, whose own syntax shows the end.
+    /// is an object, an array or a string, whose own syntax shows the end. Text between that LF and the next RS is
+    /// a truncated record.
     case sequence
 
     /// LF or RS.
@@ -31,6 +32,16 @@ struct RecordSplitter: Splitter {
     private var isFirst = true
     /// For a text sequence: whether an RS has been found.
     private var hasBegun = false
+    /// For a text sequence: whether the record has ended, and no RS was found behind it.
+    private var hasEnded = false
+    private var scanner = TextScanner()
+
+    private struct Cut {
+        let end: Int
+        let next: Int
+        /// Whether a record begins behind it.
+        let isSeparator: Bool
+    }
 
     init(_ framing: JSONRecordFraming, limit: Int) {
         self.framing = framing
@@ -44,11 +55,10 @@ struct RecordSplitter: Splitter {
     mutating func finish() throws -> Record? { try takeRecord() }
 
     private mutating func split(_ bytes: UnsafeRawBufferPointer, _ records: inout [Record]) throws {
-        guard let base = bytes.baseAddress else { return }
         var start = 0
-        while let found = memchr(base + start, Int32(framing.separator), bytes.count - start) {
-            let end = base.distance(to: UnsafeRawPointer(found))
-            let run = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+        skipSpace(bytes, &start)
+        while let cut = nextCut(bytes, from: start) {
+            let run = UnsafeRawBufferPointer(rebasing: bytes[start..<cut.end])
             try checkSize(run)
             if record.isEmpty {
                 if let next = try take(run) { records.append(next) }
@@ -56,12 +66,43 @@ struct RecordSplitter: Splitter {
                 record.append(contentsOf: run)
                 if let next = try takeRecord() { records.append(next) }
             }
-            hasBegun = true
-            start = end + 1
+            if cut.isSeparator { hasBegun = true }
+            hasEnded = !cut.isSeparator
+            start = cut.next
+            skipSpace(bytes, &start)
         }
         let rest = UnsafeRawBufferPointer(rebasing: bytes[start...])
         try checkSize(rest)
         record.append(contentsOf: rest)
+    }
+
+    private mutating func nextCut(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Cut? {
+        switch framing {
+        case .lines:
+            guard let base = bytes.baseAddress,
+                let found = memchr(base + start, Int32(framing.separator), bytes.count - start)
+            else { return nil }
+            let end = base.distance(to: UnsafeRawPointer(found))
+            return Cut(end: end, next: end + 1, isSeparator: true)
+        case .sequence:
+            for index in start..<bytes.count {
+                if bytes[index] == framing.separator {
+                    scanner = TextScanner()
+                    return Cut(end: index, next: index + 1, isSeparator: true)
+                }
+                // The LF belongs to the record: it shows that nothing is missing.
+                if hasBegun, !hasEnded, scanner.ends(with: bytes[index]) {
+                    return Cut(end: index + 1, next: index + 1, isSeparator: false)
+                }
+            }
+            return nil
+        }
+    }
+
+    /// Skips white space between a record's end and the next RS.
+    private func skipSpace(_ bytes: UnsafeRawBufferPointer, _ start: inout Int) {
+        guard hasEnded, record.isEmpty else { return }
+        while start < bytes.count, Self.isSpace(bytes[start]) { start += 1 }
     }
 
     /// The usual skipped bytes at both ends do not count.
@@ -95,8 +136,8 @@ struct RecordSplitter: Splitter {
         let isTruncated: Bool
         switch framing {
         case .lines: isTruncated = false
-        // Text before the first RS is not a record (§2.1), and a number may have lost its last digits (§2.4).
-        case .sequence: isTruncated = !hasBegun || (bytes.last != 0x0a && !Self.showsEnd(text))
+        // Text outside is not a record (§2.1), and a number may have lost its last digits (§2.4).
+        case .sequence: isTruncated = !hasBegun || hasEnded || (bytes.last != 0x0a && !Self.showsEnd(text))
         }
         return Record(number: count, bytes: Data(text), isTruncated: isTruncated)
     }
@@ -109,12 +150,46 @@ struct RecordSplitter: Splitter {
         }
     }
 
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0a || byte == 0x0d }
+
     /// The text without JSON's white space at both ends.
     private static func trimmed(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-        func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0a || byte == 0x0d }
         var (start, end) = (0, bytes.count)
         while start < end, isSpace(bytes[start]) { start += 1 }
         while end > start, isSpace(bytes[end - 1]) { end -= 1 }
         return UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+    }
+}
+
+/// Finds the LF behind a JSON text: outside of its strings, arrays and objects.
+private struct TextScanner: Sendable {
+    private var depth = 0
+    private var isInString = false
+    private var isEscaped = false
+    /// Whether there was anything but white space.
+    private var hasText = false
+
+    /// Whether the byte, which is the next one, ends the text.
+    mutating func ends(with byte: UInt8) -> Bool {
+        if isInString {
+            if isEscaped {
+                isEscaped = false
+            } else if byte == 0x5c {
+                isEscaped = true
+            } else if byte == 0x22 {
+                isInString = false
+            }
+            return false
+        }
+        switch byte {
+        case 0x0a: return hasText && depth <= 0
+        case 0x20, 0x09, 0x0d: return false
+        case 0x22: isInString = true
+        case 0x7b, 0x5b: depth += 1
+        case 0x7d, 0x5d: depth -= 1
+        case _: break
+        }
+        hasText = true
+        return false
     }
 }
