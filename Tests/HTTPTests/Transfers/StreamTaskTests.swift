@@ -195,6 +195,25 @@ import Testing
         }
     }
 
+    /// An address may have the brackets that it has in a URL.
+    @Test(arguments: ["::1", "[::1]"]) func tlsIsPutOnAConnectionToAnAddress(host: String) async throws {
+        let authority = try CertificateAuthority()
+        let options = TLSServerOptions(try authority.issue())
+        let peer = try ScriptedPeer([.startTLS(options), .send("secret"), .hold], on: .ipv6())
+        defer { peer.stop() }
+        try await withTimeout {
+            let session = makeSession { $0.tlsTrustRoots = .pem(authority.certificatePEM) }
+            defer { session.invalidateAndCancel() }
+            let port = try #require(URL(string: peer.url("/"))?.port)
+            let task = session.streamTask(withHostName: host, port: port)
+            task.resume()
+            task.startSecureConnection()
+            let (data, _) = try await task.readData(ofMinLength: 6, maxLength: 6, timeout: 0)
+            #expect(data == Data("secret".utf8))
+            task.cancel()
+        }
+    }
+
     @Test func theConnectionCanBecomeTwoStreams() async throws {
         let peer = try ScriptedPeer([.expectBytes(2), .send("line\n"), .expectBytes(3), .send("bye"), .close])
         defer { peer.stop() }

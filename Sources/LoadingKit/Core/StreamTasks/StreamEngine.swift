@@ -373,7 +373,8 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
     func end(with error: any Error) {
         let failure = URLError(error, url: nil)
         if failure.code == .cancelled { return finish(failure) }
-        let title = "a stream to \(task.host):\(task.port)"
+        let host = task.host.utf8.contains(UInt8(ascii: ":")) ? "[\(task.host)]" : task.host
+        let title = "a stream to \(host):\(task.port)"
         finish(failure.adding(core.events.loadRecord(ofTask: task.taskIdentifier, title: title)))
     }
 

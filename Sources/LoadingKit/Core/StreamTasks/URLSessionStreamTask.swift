@@ -8,11 +8,13 @@ import LoadingKitPrimitives
 /// connection is established wait for it. The task ends when both sides are closed, or with the error that broke the
 /// connection.
 open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {  // as its superclass
+    /// A name or an address, without brackets.
     let host: String
     let port: Int
 
     init(_ session: URLSession, host: String, port: Int, identifier: Int) {
-        self.host = host
+        let hasBrackets = host.hasPrefix("[") && host.hasSuffix("]")
+        self.host = hasBrackets ? String(host.dropFirst().dropLast()) : host
         self.port = port
         super.init(session, nil, identifier: identifier, consumer: .delegate)
     }
@@ -148,7 +150,7 @@ extension URLSession {
     /// A task that connects to a host and port. Resume it to connect.
     ///
     /// - Parameters:
-    ///   - hostname: a name, or an address.
+    ///   - hostname: a name, or an address, with or without brackets.
     ///   - port: 1 to 65,535; with any other port the task fails with `URLError.badURL`.
     public func streamTask(withHostName hostname: String, port: Int) -> URLSessionStreamTask {
         requireForeground(BackgroundRules.stream)

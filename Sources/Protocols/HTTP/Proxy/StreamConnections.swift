@@ -78,9 +78,7 @@ private final class StreamAttempt: PendingConnection {
     ) {
         self.connections = connections
         self.search = search
-        // An address may be in brackets.
-        let hasBrackets = host.hasPrefix("[") && host.hasSuffix("]")
-        self.host = hasBrackets ? String(host.dropFirst().dropLast()) : host
+        self.host = host
         self.port = port
         self.task = task
         self.receiver = receiver
