@@ -30,6 +30,29 @@ import Testing
         }
         #expect(readsBeforeTheWrite < TirelessChannel.mostReads)
     }
+
+    @Test(arguments: [(true, false), (false, true), (false, false)])
+    func aClosedSideStaysClosed(isReadClosed: Bool, isWriteClosed: Bool) async throws {
+        let loop = EventLoop.next()
+        let channel = TirelessChannel()
+        let (isAtEnd, hasRoom) = try await withTimeout {
+            await withCheckedContinuation { (continuation: CheckedContinuation<(Bool, Bool), Never>) in
+                loop.execute {
+                    var input: InputStream?
+                    var output: OutputStream?
+                    let pump = StreamPump(channel, loop, inputStream: &input, outputStream: &output)
+                    input?.open()
+                    output?.open()
+                    pump.start(isReadClosed: isReadClosed, isWriteClosed: isWriteClosed)
+                    let isAtEnd = input?.streamStatus == .atEnd
+                    continuation.resume(returning: (isAtEnd, output?.hasSpaceAvailable == true))
+                    input?.close()
+                    output?.close()
+                }
+            }
+        }
+        #expect(isAtEnd == isReadClosed && hasRoom != isWriteClosed)
+    }
 }
 
 /// Its peer always has bytes, up to a large number of reads. Confined to its loop.

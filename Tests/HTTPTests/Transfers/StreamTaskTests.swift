@@ -250,6 +250,39 @@ import Testing
         }
     }
 
+    /// The streams know what the task has closed.
+    @Test(arguments: [true, false]) func aClosedSideStaysClosedWhenItIsCaptured(isReadClosed: Bool) async throws {
+        let peer = try ScriptedPeer(
+            isReadClosed ? [.send("late"), .expectBytes(3), .close] : [.send("last"), .readUntilClose, .close])
+        defer { peer.stop() }
+        try await withTimeout {
+            let (recorder, session, task) = try Self.begin(peer)
+            defer { session.finishTasksAndInvalidate() }
+            if isReadClosed { task.closeRead() } else { task.closeWrite() }
+            task.captureStreams()
+            let event = isReadClosed ? "read closed" : "write closed"
+            #expect(await recorder.events.count(reaches: 4) == ["created", event, "metrics", "streams"])
+            let streams = try #require(recorder.takeStreams())
+            let (text, last, written) = try await onThread { () throws -> (String, Int, Int) in
+                streams.input.open()
+                streams.output.open()
+                defer {
+                    streams.output.close()
+                    streams.input.close()
+                }
+                let written = streams.output.write(Array("end".utf8), maxLength: 3)
+                var bytes = [UInt8](repeating: 0, count: 100)
+                var all: [UInt8] = []
+                while true {
+                    let count = streams.input.read(&bytes, maxLength: 100)
+                    guard count > 0 else { return (String(decoding: all, as: UTF8.self), count, written) }
+                    all += bytes[..<count]
+                }
+            }
+            #expect(text == (isReadClosed ? "" : "last") && last == 0 && written == (isReadClosed ? 3 : -1))
+        }
+    }
+
     @Test func failuresEndEverythingThatWaits() async throws {
         try await withTimeout {
             let peer = try ScriptedPeer([.expectBytes(1), .reset])

@@ -7,7 +7,7 @@ extension StreamEngine {
         var output: OutputStream?
         let pump = StreamPump(channel, loop, inputStream: &input, outputStream: &output)
         guard let input, let output else { return }
-        pump.start()
+        pump.start(isReadClosed: isReadClosed, isWriteClosed: writeRefusal != nil)
         finish(nil, giving: LoopTransfer((input, output)))
     }
 }
@@ -42,11 +42,19 @@ final class StreamPump: StreamChannelHandler, @unchecked Sendable {  // confined
     }
 
     /// The connection holds the pump as its handler, until it is closed.
-    func start() {
+    ///
+    /// - Parameters:
+    ///   - isReadClosed: whether the read side was closed before: the input stream is at its end.
+    ///   - isWriteClosed: whether the write side was closed before: the output stream takes nothing.
+    func start(isReadClosed: Bool = false, isWriteClosed: Bool = false) {
         incoming.observe(.writing) { [weak self] in self?.proceedLater() }
         outgoing.observe(.reading) { [weak self] in self?.proceedLater() }
         channel.handler = self
-        if channel.writeRefusal != nil { endWriting() }
+        if isReadClosed {
+            isReadOver = true
+            incoming.close(.writing)
+        }
+        if isWriteClosed || channel.writeRefusal != nil { endWriting() }
         proceed()
     }
 

@@ -30,9 +30,9 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
     private(set) lazy var connector = core.makeConnector()
     private(set) lazy var questions = DelegateQuestions(loop)
     private var lanes: Deque<StreamLane> = [StreamLane()]
-    private var isReadClosed = false
+    private(set) var isReadClosed = false
     /// The reason why nothing more can be written.
-    private var writeRefusal: LoadFailure?
+    private(set) var writeRefusal: LoadFailure?
     private var received = Data()
     /// How many more pieces may be read, or written, in this turn.
     private var piecesLeft = 0

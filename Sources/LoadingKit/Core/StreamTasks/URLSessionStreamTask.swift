@@ -92,7 +92,8 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {  // as it
     }
 
     /// When all earlier reads and writes are done, passes an input and an output stream to the delegate, which replace
-    /// the task (`urlSession(_:streamTask:didBecome:outputStream:)`). The task then ends.
+    /// the task (`urlSession(_:streamTask:didBecome:outputStream:)`). The task then ends. A side that is closed before
+    /// stays closed: the input stream is at its end then, and the output stream takes no bytes.
     ///
     /// Where the connection breaks, the input stream fails after all received bytes were read (`streamError`). Reads of
     /// the stream have no timeout; the timeout of a data task that has become this task continues
