@@ -279,6 +279,39 @@ import Testing
         }
     }
 
+    /// The close frame of a cancelled task follows the bytes that the server has not taken yet.
+    @Test func cancellingBeforeTheServerReads() async throws {
+        let count = 1000
+        let (go, told, sent) = (Signal(), Recorder<String>(), Recorder<Int>())
+        let bystander = try LoopbackServer { _ in .text("") }
+        defer { bystander.stop() }
+        // The time to take the last bytes is never over.
+        let loop = EventLoop.still()
+        defer { loop.stop() }
+        let route: LoopbackServer.Route = { request in
+            .webSocket(request) { socket in
+                try socket.request.exchange.wait(for: go)
+                while let event = try socket.receive() {
+                    if case .close(let code, _) = event { return told.append("\(code.rawValue)") }
+                }
+                told.append("lost")
+            }
+        }
+        try await WebSocketServing.withSession("http/1.1", route, on: loop) { session, server in
+            let task = session.webSocketTask(with: try WebSocketServing.url(server))
+            task.resume()
+            let piece = Data(count: 64 * 1024)
+            for number in 0..<count { task.send(.data(piece)) { if $0 == nil { sent.append(number) } } }
+            try await session.settles(beside: bystander) { sent.count }
+            #expect(sent.count < count)
+            task.cancel()
+            // The loop has cancelled it once it answers this.
+            _ = await session.allTasks
+            go.fire()
+            #expect(await told.element(at: 0) == "1001")
+        }
+    }
+
     /// A suspended task reads nothing.
     @Test(arguments: WebSocketServing.versions)
     func suspending(_ version: String) async throws {

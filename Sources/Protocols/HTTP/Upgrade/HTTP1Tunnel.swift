@@ -63,7 +63,8 @@ final class HTTP1Tunnel: HTTPStream, ByteStreamHandler, @unchecked Sendable {  /
         // Not at once: this call may be inside the upgrade's own call, which would have to return its last output here,
         // or inside another connection's reading, which uses `loop.scratch`.
         loop.execute { [self] in
-            if written == output.count { takeOutput { upgrade.takeLastOutput(&$0) } }
+            // Behind output that is half written.
+            upgrade.takeLastOutput(&output)
             write()
             readMore()
         }
@@ -122,14 +123,10 @@ final class HTTP1Tunnel: HTTPStream, ByteStreamHandler, @unchecked Sendable {  /
 
     private func refill() -> Bool {
         guard case .open = state else { return false }
-        takeOutput { upgrade.takeOutput(&$0) }
-        return !output.isEmpty
-    }
-
-    private func takeOutput(_ take: (inout [UInt8]) -> Void) {
         written = 0
         output.removeAll(keepingCapacity: true)
-        take(&output)
+        upgrade.takeOutput(&output)
+        return !output.isEmpty
     }
 
     // MARK: Reading
