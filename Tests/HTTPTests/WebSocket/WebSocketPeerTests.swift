@@ -182,9 +182,8 @@ import Testing
         }
     }
 
-    /// A long message, all of which is compressed at once, and a close behind it, to a server that takes bytes slowly.
-    /// Whenever it takes some, the wait for its answer begins anew. On a clock that the test moves, and on a socket
-    /// that holds little.
+    /// A long message, and a close behind it, to a server that takes bytes slowly. Whenever it takes some, the wait for
+    /// its answer begins anew. On a clock that the test moves, and on a socket that holds little.
     @Test(arguments: WebSocketServing.versions)
     func slowReaderAndClose(_ version: String) async throws {
         var random = SeededGenerator(seed: 5)
@@ -230,6 +229,44 @@ import Testing
             let events = await recorder.whole()
             #expect(events.last == "end -" && task.closeCode == .normalClosure)
             #expect(slow.seen.snapshot == ["whole", "close 1000"])
+        }
+    }
+
+    /// Compressing a long message would keep the loop from all other work. The messages behind it are compressed as if
+    /// it had not been sent.
+    @Test(arguments: WebSocketServing.versions)
+    func longMessagesAreNotCompressed(_ version: String) async throws {
+        let sizes = [1 << 20, (1 << 20) + 1, 1000]
+        let seen = Recorder<String>()
+        try await WebSocketServing.withTask(
+            version, compresses: true,
+            { socket in
+                let offers = socket.request.fields.values(of: .secWebSocketExtensions)
+                var codec = WebSocketStateMachine(
+                    role: .server, deflate: PermessageDeflate(offers: offers),
+                    limits: WebSocketLimits(messageBytes: 1 << 26))
+                var count = 0
+                while seen.count < sizes.count {
+                    let bytes = try socket.tunnel.read()
+                    if bytes.isEmpty { return seen.append("lost") }
+                    count += bytes.count
+                    try bytes.withUnsafeBytes { bytes in
+                        var position = 0
+                        while let event = try codec.receive(bytes, &position) {
+                            guard case .binary(let payload) = event else { continue }
+                            seen.append("\(payload.count) \(count < payload.count ? "compressed" : "plain")")
+                            count = 0
+                        }
+                    }
+                }
+            }
+        ) { task, _, _ in
+            task.resume()
+            for (number, size) in sizes.enumerated() {
+                try await task.send(.data(Data(count: size)))
+                await seen.count(reaches: number + 1)
+            }
+            #expect(seen.snapshot == ["1048576 compressed", "1048577 plain", "1000 compressed"])
         }
     }
 

@@ -9,14 +9,18 @@ final class WebSocketConnection: WebSocketChannel {
     /// In bytes. Longer messages are sent in pieces.
     private static let pieceBytes = 128 * 1024
 
+    /// In bytes. Longer messages are not compressed, which would keep the loop from all other work: any message may be
+    /// sent uncompressed (RFC 7692 §6).
+    private static let mostCompressedBytes = 1 << 20
+
     /// The time for the server's close frame, or for it to take bytes that are sent before, in seconds.
     private static let closingTime = 5.0
 
     /// Binary messages up to this size are copied, so that they keep no more memory than they need.
     private static let copiedBytes = 4096
 
-    /// In bytes. When the connection has ended, messages up to this size are parsed though the program lags. Each counts
-    /// with the memory that holds it.
+    /// In bytes. When the connection has ended, messages up to this size are parsed though the program lags. Each
+    /// counts with the memory that holds it.
     private static let mostRestBytes = 16 << 20
     private static let storageBytes = 64
 
@@ -259,7 +263,8 @@ final class WebSocketConnection: WebSocketChannel {
     }
 
     private func put(_ kind: WebSocketMessageKind, _ data: Data, _ buffer: inout [UInt8]) throws(WebSocketError) {
-        guard data.count > Self.pieceBytes, !codec.compresses(data.count) else {
+        let isCompressed = data.count <= Self.mostCompressedBytes && codec.compresses(data.count)
+        guard data.count > Self.pieceBytes, !isCompressed else {
             let result = data.withUnsafeBytes { bytes in
                 Result { () throws(WebSocketError) in try codec.send(kind, bytes, to: &buffer) }
             }
