@@ -140,6 +140,73 @@ import Testing
         }
         #expect(code == ECONNRESET)
     }
+
+    /// The ways in which streams that have switched, or were to switch, end with unread bytes.
+    enum UnreadEnd: String, CaseIterable, Sendable {
+        case tunnelReturns, tunnelFails, routeRefuses, routeCannotSwitch, resetBeforeRoute
+
+        /// Whether the client resets the stream while it has unread bytes.
+        var isReset: Bool { self == .tunnelFails || self == .resetBeforeRoute }
+        var isTunnel: Bool { self == .tunnelReturns || self == .tunnelFails }
+    }
+
+    /// Unread bytes of four streams fill the connection's window. It opens again when the streams have ended.
+    @Test(arguments: UnreadEnd.allCases) func unreadBytesLeaveTheWindowToOtherStreams(_ end: UnreadEnd) async throws {
+        let release = Signal()
+        let server = try Self.server { request in
+            guard request.path != "/upload" else { return ServerResponse(204) }
+            if !end.isTunnel { try request.exchange.wait(for: release) }
+            switch end {
+            case .routeRefuses: return ServerResponse(403)
+            case .routeCannotSwitch: return ServerResponse(200, body: .takeOver { _ in })
+            case .tunnelReturns, .tunnelFails, .resetBeforeRoute: break
+            }
+            return ServerResponse(
+                200,
+                body: .tunnel { tunnel in
+                    try request.exchange.wait(for: release)
+                    if end == .tunnelFails { try tunnel.write([0]) }
+                })
+        }
+        defer { server.stop() }
+        defer { release.fire() }
+        let isAnswered = try await Self.run(end.rawValue) {
+            let client = try HTTP2Client(server.address)
+            guard try client.next({ if case .ready = $0 { true } else { false } }) else { return false }
+            for _ in 0..<4 {
+                let stream = try client.connect("/tunnel")
+                if end.isTunnel {
+                    _ = try client.next { if case .headers(stream, _, _) = $0 { true } else { false } }
+                }
+                guard try client.send(1 << 20, on: stream) else { return false }
+                if end.isReset { try client.reset(stream) }
+            }
+            // The server has received all that comes before the PING.
+            try client.ping(1)
+            guard try client.next({ $0 == .pingAcknowledged(1) }) else { return false }
+            release.fire()
+            let upload = try client.begin("/upload")
+            guard try client.send(1 << 20, on: upload, endStream: true) else { return false }
+            return try client.end(of: upload)
+        }
+        #expect(isAnswered)
+    }
+
+    /// Trailers end a stream, too (RFC 9113 §8.1).
+    @Test func trailersEndATunnel() async throws {
+        let server = try Self.server { _ in
+            ServerResponse(200, body: .tunnel { tunnel in while try !tunnel.read().isEmpty {} })
+        }
+        defer { server.stop() }
+        let ends = try await Self.run("the tunnel") {
+            let client = try HTTP2Client(server.address)
+            guard try client.next({ if case .ready = $0 { true } else { false } }) else { return false }
+            let stream = try client.connect("/tunnel")
+            try client.sendTrailers(on: stream)
+            return try client.end(of: stream)
+        }
+        #expect(ends)
+    }
 }
 
 /// A client that speaks HTTP/2 frame by frame, without TLS.
@@ -159,6 +226,8 @@ private final class HTTP2Client {
     func get(_ path: String) throws -> HTTP2StreamID { try send("GET", path, nil) }
     func post(_ path: String, _ body: String) throws -> HTTP2StreamID { try send("POST", path, body) }
     func connect(_ path: String) throws -> HTTP2StreamID { try send("CONNECT", path, "", connecting: "tunnel") }
+    /// Sends a request whose body follows.
+    func begin(_ path: String) throws -> HTTP2StreamID { try send("POST", path, "") }
 
     private func send(
         _ method: String, _ path: String, _ body: String?, connecting name: String? = nil
@@ -175,6 +244,35 @@ private final class HTTP2Client {
 
     func ping(_ value: UInt64) throws {
         machine.sendPing(value, to: &output)
+        try flush()
+    }
+
+    /// Sends bytes as the server opens its windows. False if the connection ended first.
+    func send(_ count: Int, on stream: HTTP2StreamID, endStream: Bool = false) throws -> Bool {
+        var rest = count
+        while rest > 0 {
+            let size = min(machine.sendableBytes(on: stream), rest)
+            guard size > 0 else {
+                guard try next({ if case .windowOpened = $0 { true } else { false } }) else { return false }
+                continue
+            }
+            rest -= size
+            try machine.sendDataHeader(size, on: stream, endStream: endStream && rest == 0, to: &output)
+            output += [UInt8](repeating: 0, count: size)
+            try flush()
+        }
+        return true
+    }
+
+    func sendTrailers(on stream: HTTP2StreamID) throws {
+        var fields = HTTPFields()
+        fields.append(name: "x-sum", value: "1")
+        try machine.sendTrailers(fields, on: stream, to: &output)
+        try flush()
+    }
+
+    func reset(_ stream: HTTP2StreamID) throws {
+        machine.sendReset(stream, .cancel, to: &output)
         try flush()
     }
 

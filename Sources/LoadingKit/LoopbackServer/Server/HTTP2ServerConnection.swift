@@ -163,6 +163,7 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
             if endStream { end(stream) }
         case .headers(let stream, .trailers(let fields), _):
             incomplete[stream]?.trailers = fields
+            if tunnels[stream] != nil { endedTunnels.insert(stream) }
             end(stream)
         case .streamReset(let stream, _), .streamFailed(let stream, _):
             incomplete[stream] = nil
@@ -224,11 +225,17 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
     private func answer(_ request: ServerRequest, on stream: HTTP2StreamID) throws {
         let response = try monitor.withLock { early.removeValue(forKey: stream) } ?? connection.route(request)
         do {
-            try monitor.withLock { try send(response.interim, on: stream) }
+            try monitor.withLock {
+                if !response.body.takesConnection { try forgetTunnel(stream) }
+                try send(response.interim, on: stream)
+            }
             try send(response, to: request, on: stream)
         } catch let error as HTTP2Error where error.scope == .call {
             // The client has closed the stream: the other streams continue.
-            monitor.withLock { machine.sendReset(stream, .cancel, to: &output) }
+            try monitor.withLock {
+                machine.sendReset(stream, .cancel, to: &output)
+                try forgetTunnel(stream)
+            }
         }
         try monitor.withLock { try flush() }
     }
@@ -272,7 +279,10 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
                 tunnelThreads.append(try WorkerThread { self.carry(run, response.trailers, stream) })
             }
         case .takeOver:
-            monitor.withLock { machine.sendReset(stream, .http11Required, to: &output) }
+            try monitor.withLock {
+                machine.sendReset(stream, .http11Required, to: &output)
+                try forgetTunnel(stream)
+            }
         }
     }
 
@@ -288,18 +298,29 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
                         try self.monitor.withLock { try bytes.withUnsafeBytes { try self.write($0, stream) } }
                     }))
             try monitor.withLock {
-                tunnels[stream] = nil
+                try forgetTunnel(stream)
                 if machine.isOpen(stream), !hasEnded { try finish(stream, trailers) }
                 try flush()
             }
         } catch {
             monitor.withLock {
-                tunnels[stream] = nil
+                guard !hasEnded else { return }
                 // Where the client has closed the stream, the other streams continue.
-                guard !hasEnded, machine.isOpen(stream) || error is ServerExchange.Interrupted else { return }
-                end(because: error)
+                if machine.isOpen(stream) || error is ServerExchange.Interrupted { return end(because: error) }
+                do {
+                    try forgetTunnel(stream)
+                } catch {
+                    end(because: error)
+                }
             }
         }
+    }
+
+    /// Drops the bytes that a switched stream has not read. They no longer count for the connection's window.
+    private func forgetTunnel(_ stream: HTTP2StreamID) throws {
+        guard let received = tunnels.removeValue(forKey: stream), !hasEnded else { return }
+        machine.didConsume(received.windowBytes, on: stream)
+        try flush()
     }
 
     /// Called without the lock: waits for the threads.
