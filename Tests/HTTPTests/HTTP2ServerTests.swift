@@ -207,6 +207,27 @@ import Testing
         }
         #expect(ends)
     }
+
+    /// `100 Continue` is for a request that has no response yet (RFC 9110 §10.1.1).
+    @Test(arguments: [("/refused", "100-continue", false), ("/accepted", "100-Continue", true)])
+    func aRefusedRequestIsNotContinued(_ path: String, _ expectation: String, _ expected: Bool) async throws {
+        let server = try Self.server {
+            $0.beforeBody = { request in request.path == "/refused" ? ServerResponse(417) : nil }
+        } _: { _ in ServerResponse(204) }
+        defer { server.stop() }
+        let isContinued = try await Self.run(path) {
+            let client = try HTTP2Client(server.address)
+            let stream = try client.begin(path, expecting: expectation)
+            var isContinued = false
+            _ = try client.next { event in
+                guard case .headers(stream, let head, _) = event else { return false }
+                if case .interim(100, _) = head { isContinued = true }
+                return true
+            }
+            return isContinued
+        }
+        #expect(isContinued == expected)
+    }
 }
 
 /// A client that speaks HTTP/2 frame by frame, without TLS.
@@ -227,12 +248,18 @@ private final class HTTP2Client {
     func post(_ path: String, _ body: String) throws -> HTTP2StreamID { try send("POST", path, body) }
     func connect(_ path: String) throws -> HTTP2StreamID { try send("CONNECT", path, "", connecting: "tunnel") }
     /// Sends a request whose body follows.
-    func begin(_ path: String) throws -> HTTP2StreamID { try send("POST", path, "") }
+    func begin(_ path: String, expecting expectation: String? = nil) throws -> HTTP2StreamID {
+        var fields = HTTPFields()
+        if let expectation { fields.append(.expect, expectation) }
+        return try send("POST", path, "", fields: fields)
+    }
 
     private func send(
-        _ method: String, _ path: String, _ body: String?, connecting name: String? = nil
+        _ method: String, _ path: String, _ body: String?, connecting name: String? = nil,
+        fields: HTTPFields = HTTPFields()
     ) throws -> HTTP2StreamID {
-        let head = HTTP2RequestHead(method: method, scheme: "http", authority: "h", path: path, connectProtocol: name)
+        let head = HTTP2RequestHead(
+            method: method, scheme: "http", authority: "h", path: path, connectProtocol: name, fields: fields)
         let stream = try machine.sendRequest(head, endStream: body == nil, to: &output)
         if let body, !body.isEmpty {
             try machine.sendDataHeader(body.utf8.count, on: stream, endStream: true, to: &output)

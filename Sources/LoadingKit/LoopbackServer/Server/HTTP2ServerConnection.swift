@@ -149,7 +149,7 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
             if endStream || head.connectProtocol != nil {
                 if !endStream, early[stream] == nil { tunnels[stream] = Received() }
                 end(stream)
-            } else if head.fields[.expect] == "100-continue" {
+            } else if early[stream] == nil, head.fields[.expect]?.lowercased() == "100-continue" {
                 try send([.init(100)], on: stream)
             }
         case .data(let stream, let range, let count, let endStream) where tunnels[stream] != nil:
