@@ -228,6 +228,29 @@ import Testing
         }
         #expect(isContinued == expected)
     }
+
+    @Test func anEarlyResponseMayTakeTheStream() async throws {
+        let server = try Self.server {
+            $0.beforeBody = { _ in
+                ServerResponse(200, body: .tunnel { tunnel in try tunnel.write(tunnel.read()) })
+            }
+        } _: { _ in ServerResponse(500) }
+        defer { server.stop() }
+        let count = try await Self.run("the tunnel") {
+            let client = try HTTP2Client(server.address)
+            guard try client.next({ if case .ready = $0 { true } else { false } }) else { return 0 }
+            let stream = try client.connect("/tunnel")
+            guard try client.send(3, on: stream) else { return 0 }
+            var count = 0
+            _ = try client.next { event in
+                guard case .data(stream, let range, _, _) = event else { return false }
+                count = range.count
+                return true
+            }
+            return count
+        }
+        #expect(count == 3)
+    }
 }
 
 /// A client that speaks HTTP/2 frame by frame, without TLS.

@@ -180,6 +180,22 @@ import Testing
         #expect(accepted == "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc")
     }
 
+    @Test func anEarlyResponseMayTakeTheConnection() async throws {
+        var options = LoopbackServer.Options()
+        options.beforeBody = { try Self.route($0) }
+        let server = try LoopbackServer(options) { _ in ServerResponse(500) }
+        defer { server.stop() }
+        let text = try await withTimeout {
+            try await onThread {
+                let client = try LoopbackClient(server.address)
+                try client.send("CONNECT h:1 HTTP/1.1\r\nHost: h:1\r\n\r\nping")
+                client.halfClose()
+                return try client.receiveAll()
+            }
+        }
+        #expect(text == "HTTP/1.1 200 OK\r\n\r\n<ping>")
+    }
+
     @Test func recordsWhatItSaw() async throws {
         let authority = try CertificateAuthority()
         let server = try LoopbackServer(tls: try authority.issue(), route: Self.route)

@@ -147,7 +147,7 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
         case .headers(let stream, .request(let head), let endStream):
             try begin(stream, head)
             if endStream || head.connectProtocol != nil {
-                if !endStream, early[stream] == nil { tunnels[stream] = Received() }
+                if !endStream, early[stream]?.body.takesConnection != false { tunnels[stream] = Received() }
                 end(stream)
             } else if early[stream] == nil, head.fields[.expect]?.lowercased() == "100-continue" {
                 try send([.init(100)], on: stream)

@@ -40,7 +40,7 @@ final class ServerConnection {
         if let early = try options.beforeBody?(request) {
             connection.requests?.append(request)
             let response = hasBody ? early.closing() : early
-            mayContinue = try sender.send(response)
+            mayContinue = try send(response, with: sender)
             // Without a body only the message's end has to be read.
             if mayContinue { try readBody(of: &request) }
         } else {
@@ -49,12 +49,17 @@ final class ServerConnection {
             try readBody(of: &request)
             connection.requests?.append(request)
             let response = try connection.route(request)
-            // The bytes after the request belong to the closure that takes the connection.
-            if response.body.takesConnection { socket.pushBack(input[position...]) }
-            mayContinue = try sender.send(response)
+            mayContinue = try send(response, with: sender)
         }
         if !mayContinue { linger() }
         return mayContinue
+    }
+
+    /// Whether the connection may carry another request afterwards.
+    private func send(_ response: ServerResponse, with sender: ResponseSender) throws -> Bool {
+        // The unread bytes belong to the closure that takes the connection.
+        if response.body.takesConnection { socket.pushBack(input[position...]) }
+        return try sender.send(response)
     }
 
     // MARK: Reading
