@@ -56,6 +56,13 @@ import Testing
             response: "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nContent-Length: 9\r\n\r\nabc"),
         Exchange(name: "a route that throws", request: "GET /throws HTTP/1.1\r\nHost: h\r\n\r\n", response: ""),
         Exchange(
+            name: "a response that cannot be sent", request: "GET /bad-field HTTP/1.1\r\nHost: h\r\n\r\n",
+            response: ""),
+        Exchange(
+            name: "trailers that cannot be sent", request: "GET /bad-trailer HTTP/1.1\r\nHost: h\r\n\r\n",
+            response: "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+                + "3\r\nabc\r\n"),
+        Exchange(
             name: "framing of the route's own", request: "GET /own HTTP/1.1\r\nHost: h\r\n\r\n",
             response: "HTTP/1.1 200 Fine\r\nContent-Length: 2\r\n\r\nabc"),
         Exchange(
@@ -81,6 +88,12 @@ import Testing
                 writer.trailers.append(name: "X-Sum", value: "7")
             }
         case "/until-close": return .stream(.untilClose) { try $0.write("abc") }
+        case "/bad-field": return ServerResponse(204).adding("X-Name", "a\nb")
+        case "/bad-trailer":
+            return .stream { writer in
+                try writer.write("abc")
+                writer.trailers.append(name: "X Sum", value: "3")
+            }
         case "/short": return .stream(.length(9)) { try $0.write("abc") }
         case "/hints":
             var response = ServerResponse(204)

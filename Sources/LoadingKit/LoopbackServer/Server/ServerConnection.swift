@@ -4,6 +4,11 @@ import LoadingKitPrimitives
 /// One connection of a loopback server: requests are processed in sequence, and each is answered before the next is
 /// read. Requests that a client pipelines wait in the buffer.
 final class ServerConnection {
+    /// The client's bytes are no request. Other errors of the same type are those of the program's closures.
+    private struct MalformedRequest: Error {
+        let cause: HTTP1Error
+    }
+
     private let connection: AcceptedConnection
     private var parser = RequestParser()
     private var input: [UInt8] = []
@@ -19,12 +24,12 @@ final class ServerConnection {
     func serve() throws {
         do {
             while try serveRequest() {}
-        } catch let error as HTTP1Error {
+        } catch let error as MalformedRequest {
             // The client gets this response, and no other: the start of the next request is unknown.
-            let response = ServerResponse.text("\(error)\n", status: error.status).closing()
+            let response = ServerResponse.text("\(error.cause)\n", status: error.cause.status).closing()
             try ResponseSender(socket: socket, request: nil).send(response)
             linger()
-            throw error
+            throw error.cause
         }
     }
 
@@ -97,13 +102,21 @@ final class ServerConnection {
     private func nextEvent() throws -> RequestParser.Event? {
         while true {
             // Called even for an empty buffer: a message without a body ends with its head.
-            let event = try input.withUnsafeBytes { bytes throws(HTTP1Error) in try parser.next(bytes, &position) }
-            if let event { return event }
+            let result = input.withUnsafeBytes { bytes in
+                Result { () throws(HTTP1Error) in try parser.next(bytes, &position) }
+            }
+            if let event = try Self.event(result) { return event }
             guard try receive() else {
-                _ = try parser.finish()
+                _ = try Self.event(Result { () throws(HTTP1Error) in try parser.finish() })
                 return nil
             }
         }
+    }
+
+    private static func event(
+        _ result: Result<RequestParser.Event?, HTTP1Error>
+    ) throws -> RequestParser.Event? {
+        try result.mapError { MalformedRequest(cause: $0) }.get()
     }
 
     /// Refills the buffer, whose bytes are all consumed. False at the connection's end.
