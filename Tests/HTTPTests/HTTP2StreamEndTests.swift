@@ -173,6 +173,22 @@ import Testing
         }
     }
 
+    /// The stored response that the server has validated is the answer, although the 304's stream is not ended.
+    @Test(arguments: Ending.allCases) func aValidation(_ ending: Ending) async throws {
+        try await Self.run(Server.Beginning(status: 304, fields: HTTPFields()), ending) { session, server in
+            server.mayEnd.fire()
+            let request = try server.request()
+            let url = try #require(request.url)
+            let response = try #require(
+                HTTPURLResponse(
+                    url: url, statusCode: 200, httpVersion: nil,
+                    headerFields: ["Cache-Control": "no-cache", "ETag": "\"a\""]))
+            let cache = try #require(session.configuration.urlCache)
+            cache.storeCachedResponse(CachedURLResponse(response: response, data: Data("stored".utf8)), for: request)
+            #expect(await session.outcome(request) == .ok("stored"))
+        }
+    }
+
     /// The coded bytes wait in the exchange, and none in the stream.
     @Test(arguments: Ending.allCases) func bytesThatAreNotDecodedYet(_ ending: Ending) async throws {
         // More than the reader takes at once, in a single frame.

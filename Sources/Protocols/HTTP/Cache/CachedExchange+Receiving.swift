@@ -176,10 +176,7 @@ extension CachedExchange: ForwardingReceiver {
 
     func finish() {
         guard case .loading(let attempt) = state, let receiver else { return }
-        if let confirmed = attempt.confirmed {
-            attempt.exchange.end()
-            return serveConfirmed(confirmed)
-        }
+        if serveConfirmed(by: attempt) { return }
         guard let receipt = attempt.receipt, let data = attempt.recorder?.take() else {
             if attempt.recorder != nil { resources.note(.notStoredSize) }
             return receiver.finish()
@@ -200,6 +197,8 @@ extension CachedExchange: ForwardingReceiver {
 
     func fail(_ error: any Error) {
         guard case .loading(let attempt) = state, let receiver else { return }
+        // A 304 has no content, whose end could be missing.
+        if serveConfirmed(by: attempt) { return }
         // After the head is delivered, no other response can be delivered. A refusal by the program, or of the server's
         // certificate, is not an error of the server. A connection that breaks in the handshake is.
         let code = URLError(error, url: nil).code

@@ -112,7 +112,8 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
     func answerAtDeadline() -> Bool {
         switch state {
         case .waiting(let stored?): serveStale(stored)
-        case .loading(let attempt): attempt.receipt == nil && serveInstead(of: attempt)
+        case .loading(let attempt):
+            serveConfirmed(by: attempt) || attempt.receipt == nil && serveInstead(of: attempt)
         case .new, .waiting(nil), .serving, .over: false
         }
     }
@@ -224,7 +225,7 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
         }
         let exchange = HTTPExchange(
             request, resources, session.httpSession(of: resources.core), cacheFields: fields)
-        // What was removed after it was found must not be stored again.
+        // A response that was removed after the look-up found it must not be stored again.
         let foundMark = stored == nil && partial == nil ? nil : lookUpMark
         state = .loading(
             Attempt(
@@ -248,6 +249,14 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
     private func giveBackTaken() { if let taken = takenResponse.take() { session.taskDidValidate(taken) } }
 
     // MARK: Answering from the cache
+
+    /// Answers with the stored response that the server has validated. Returns false if it has validated none.
+    func serveConfirmed(by attempt: Attempt) -> Bool {
+        guard let confirmed = attempt.confirmed else { return false }
+        attempt.exchange.end()
+        serveConfirmed(confirmed)
+        return true
+    }
 
     func serveConfirmed(_ stored: StoredResponse) {
         guard let query,
