@@ -36,7 +36,8 @@ public struct ReceivedRequest: Sendable {
     public init(_ request: URLRequest, body: Data? = nil) {
         var request = request
         let body = body ?? request.httpBody ?? Data()
-        if !body.isEmpty { request.httpBody = body }
+        // A stream has been read to its end, even where it was empty.
+        if !body.isEmpty || request.httpBodyStream != nil { request.httpBody = body }
         self.request = request
         self.body = body
         url = request.url ?? URL(fileURLWithPath: "/")
