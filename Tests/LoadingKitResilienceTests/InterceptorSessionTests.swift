@@ -51,6 +51,18 @@ import Testing
         #expect(failure.wait == 20)
     }
 
+    /// The origin that was used least recently is forgotten beyond the limit, even where its bucket is not full.
+    @Test func noMoreHostsAreRecordedThanTheLimitAllows() async throws {
+        let servers = try (0..<2).map { _ in try LoopbackServer { _ in .text("a") } }
+        defer { for server in servers { server.stop() } }
+        var limit = RateLimit(rate: 0.1, maximumWait: 5)
+        limit.maximumHosts = 1
+        let session = URLSession.with(RateLimiter(limit, clock: ManualClock().clock))
+        for server in [servers[0], servers[1], servers[0]] {
+            #expect(try await session.status(server.url()) == 200)
+        }
+    }
+
     @Test func aThousandCancelledWaitersLeave() async throws {
         let server = try LoopbackServer { _ in .text("a") }
         defer { server.stop() }

@@ -26,8 +26,9 @@ public final class RateLimiter: ResilienceInterceptor {
         self.clock = clock
         let now = clock.now
         let queues = OriginTable<RateLimitQueue>(limit: limit.maximumHosts) {
-            // The refill time of a bucket that is not full must be kept.
-            $0.isEmpty && $0.bucket.isFull(at: now()) ? .first : .never
+            guard $0.isEmpty else { return .never }
+            // A bucket that is not full is kept as long as possible, with its refill time.
+            return $0.bucket.isFull(at: now()) ? .first : .last
         }
         state = Locked(State(queues: queues))
     }
