@@ -174,9 +174,12 @@ import Testing
     }
 
     @Test(arguments: [
-        (nil, ["/"]), ("/a /b/c", ["/a", "/b/c"]), ("http://h/a", ["/a"]), ("other", ["/"]), ("", ["/"]),
+        (nil, ["/"]), ("/a /b/c", ["/a", "/b/c"]), ("other", ["/"]), ("", ["/"]),
+        ("http://WWW.example.org/a http://www.example.org", ["/a", "/"]), ("http://h/a", []), ("http://h/a /b", ["/b"]),
+        ("https://www.example.org/a //h/c /b", ["/b"]),
     ]) func domains(_ domain: String?, _ expected: [String]) throws {
-        let scheme = try #require(Self.scheme(["domain": domain ?? "-"]))
+        var scheme = try #require(Self.scheme(["domain": domain ?? "-"]))
+        _ = Self.sent(&scheme)
         #expect(scheme.paths(around: "/x/y") == expected)
     }
 

@@ -39,6 +39,9 @@ struct DigestScheme: HTTPAuthenticationScheme {
         let count: String
         let quality: Quality
         let target: String
+        /// The origin's host; nil for a proxy, which has no paths.
+        let host: String?
+        let isSecure: Bool
     }
 
     let realm: String?
@@ -92,7 +95,8 @@ struct DigestScheme: HTTPAuthenticationScheme {
         let hexCount = String(count, radix: 16)
         let sent = Sent(
             secret: secret, nonce: nonce, count: String(repeating: "0", count: 8 - hexCount.count) + hexCount,
-            quality: quality, target: request.target)
+            quality: quality, target: request.target, host: request.isProxy ? nil : request.host,
+            isSecure: request.isSecure)
         let bodyHash = quality == .integrity ? request.body.flatMap(hash(ofBody:)) : nil
         guard let response = proof(sent, method: request.method, quality, bodyHash: bodyHash),
             let name = userParameters(user)
@@ -189,14 +193,22 @@ struct DigestScheme: HTTPAuthenticationScheme {
     }
 
     /// The paths of `domain`, of which the first hundred are read; without it, all paths of the origin (RFC 7616 §3.3).
-    /// Paths of other origins are left out.
+    /// Paths of other hosts and schemes are left out.
     func paths(around path: String) -> [String] {
         let most = AuthenticationMemory.maximumPaths
         // The last piece is the unread rest.
         let references = (domain ?? "").split(separator: " ", maxSplits: most).prefix(most)
-        let named = references.compactMap { URLComponents(string: String($0))?.percentEncodedPath }
-        let usable = named.filter { $0.hasPrefix("/") }
-        return usable.isEmpty ? ["/"] : usable
+        let named = references.compactMap { URLComponents(string: String($0)) }
+        let usable = named.filter { $0.host != nil || $0.percentEncodedPath.hasPrefix("/") }
+        guard !usable.isEmpty else { return ["/"] }
+        return usable.filter(isOfOrigin).map { $0.percentEncodedPath.isEmpty ? "/" : $0.percentEncodedPath }
+    }
+
+    /// Whether a reference of `domain` is a path, or a URL with the host and the scheme of the last request.
+    private func isOfOrigin(_ reference: URLComponents) -> Bool {
+        guard reference.scheme != nil || reference.host != nil, let sent, let host = sent.host else { return true }
+        guard let url = reference.url, url.hasScheme(sent.isSecure ? "https" : "http") else { return false }
+        return (try? RequestTarget(url).origin.host) == host
     }
 }
 
