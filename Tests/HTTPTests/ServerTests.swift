@@ -66,6 +66,12 @@ import Testing
             name: "framing of the route's own", request: "GET /own HTTP/1.1\r\nHost: h\r\n\r\n",
             response: "HTTP/1.1 200 Fine\r\nContent-Length: 2\r\n\r\nabc"),
         Exchange(
+            name: "a WebSocket, whose name is in any case",
+            request: "GET /socket HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: WebSocket\r\n"
+                + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+            response: "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                + "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n"),
+        Exchange(
             name: "taken over", request: "CONNECT h:1 HTTP/1.1\r\nHost: h:1\r\n\r\nping",
             response: "HTTP/1.1 200 OK\r\n\r\n<ping>"),
     ]
@@ -100,6 +106,7 @@ import Testing
             response.interim = [.init(103)]
             response.interim[0].fields.append(name: "Link", value: "</a>")
             return response
+        case "/socket": return .webSocket(request) { _ in }
         case "/own":
             var response = ServerResponse(body: .bytes(Array("abc".utf8))).adding("Content-Length", "2")
             response.reason = "Fine"

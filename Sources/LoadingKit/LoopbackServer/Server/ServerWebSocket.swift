@@ -83,7 +83,7 @@ extension ServerResponse {
         _ body: @escaping @Sendable (ServerWebSocket) throws -> Void
     ) -> ServerResponse {
         let isStream = request.connectProtocol == "websocket"
-        guard isStream || request.fields[.upgrade] == "websocket" else {
+        guard isStream || request.upgradesToWebSocket else {
             return .text("not a WebSocket handshake\n", status: 400)
         }
         let deflate = compresses ? PermessageDeflate(offers: request.fields.values(of: .secWebSocketExtensions)) : nil
@@ -98,5 +98,12 @@ extension ServerResponse {
         if let deflate { response.fields.append(.secWebSocketExtensions, deflate.fieldValue) }
         response.body = .tunnel { tunnel in try body(ServerWebSocket(tunnel, request, deflate, limits)) }
         return response
+    }
+}
+
+extension ServerRequest {
+    /// Whether `Upgrade` names WebSocket, in any ASCII case (RFC 6455 §4.2.1).
+    fileprivate var upgradesToWebSocket: Bool {
+        (fields[.upgrade] ?? "").utf8.elementsEqual("websocket".utf8) { $0 | 0x20 == $1 }
     }
 }
