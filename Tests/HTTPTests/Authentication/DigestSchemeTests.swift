@@ -168,9 +168,11 @@ import Testing
     @Test func whatIsQuotedComesBackTheSame() throws {
         let realm = "a \"b\" \\ c"
         var scheme = try #require(Self.scheme(["realm": realm]))
-        let user = URLCredential(user: "\\\"", password: "p", persistence: .none)
-        let sent = try #require(Self.sent(&scheme, Self.get("/?q=\""), user))
-        #expect(sent["realm"] == realm && sent["username"] == "\\\"" && sent["uri"] == "/?q=\"")
+        for name in ["\\\"", "a\"\u{301}b", "\\\u{301}"] {
+            let user = URLCredential(user: name, password: "p", persistence: .none)
+            let sent = try #require(Self.sent(&scheme, Self.get("/?q=\""), user))
+            #expect(sent["realm"] == realm && sent["username"] == name && sent["uri"] == "/?q=\"")
+        }
     }
 
     @Test(arguments: [

@@ -213,8 +213,15 @@ struct DigestScheme: HTTPAuthenticationScheme {
 }
 
 extension String {
-    /// The text as a quoted string (RFC 9110 §5.6.4).
-    fileprivate var quoted: String { "\"" + replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\"" }
+    /// The text as a quoted string (RFC 9110 §5.6.4). A mark that a combining character follows is escaped, too.
+    fileprivate var quoted: String {
+        var text = "\""
+        for scalar in unicodeScalars {
+            if scalar == "\"" || scalar == "\\" { text += "\\" }
+            text.unicodeScalars.append(scalar)
+        }
+        return text + "\""
+    }
 }
 
 /// The `algorithm` of a Digest challenge (RFC 7616 §3.3).
