@@ -169,4 +169,12 @@ import Testing
         open.openCookies = ["theme"]
         #expect(open.redact(field: "Cookie", value: "theme=dark; sid=1") == "theme=dark; sid=(redacted)")
     }
+
+    @Test func separatorsBeforeCombiningMarksCount() {
+        var open = HARRedaction.standard
+        open.openCookies = ["theme"]
+        #expect(
+            open.redact(field: "Cookie", value: "theme=dark;\u{301}sid=1") == "theme=dark; \u{301}sid=(redacted)")
+        #expect(open.redact(field: "Authorization", value: "Basic \u{301}secret x") == "Basic (redacted)")
+    }
 }

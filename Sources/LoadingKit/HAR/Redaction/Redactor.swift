@@ -63,15 +63,16 @@ package struct Redactor: Sendable {
         }
         switch name {
         case "cookie":
-            return value.split(separator: ";").map { pair in
-                let pair = pair.trimmingCharacters(in: .whitespaces)
+            // A separator may form one character with a combining mark behind it.
+            return value.unicodeScalars.split(separator: ";").map { pair in
+                let pair = String(pair).trimmingCharacters(in: .whitespaces)
                 guard let equals = pair.firstIndex(of: "=") else { return Self.marker }
                 let name = String(pair[..<equals])
                 return openCookies.contains(name) ? pair : "\(name)=\(Self.marker)"
             }.joined(separator: "; ")
         case "set-cookie": return SetCookieField.split(value).map(setCookie).joined(separator: ", ")
         case _ where Self.authorizations.contains(name):
-            guard let space = value.firstIndex(of: " ") else { return Self.marker }
+            guard let space = value.unicodeScalars.firstIndex(of: " ") else { return Self.marker }
             return "\(value[..<space]) \(Self.marker)"
         case _: return Self.marker
         }
