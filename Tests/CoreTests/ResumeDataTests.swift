@@ -39,6 +39,20 @@ import Testing
         for (fields, expected) in Self.validators { #expect(try made(fields)?.validator == expected, "\(fields)") }
     }
 
+    /// The file has the range's bytes alone, whatever condition the program has added.
+    @Test func aRangeOfTheProgramIsNotTheBeginning() throws {
+        let part = try response(["ETag": "\"a\"", "Content-Range": "bytes 500-999/1000"], status: 206)
+        var request = URLRequest(url: url)
+        request.setValue("bytes=500-", forHTTPHeaderField: "Range")
+        for condition in [nil, "\"a\""] {
+            request.setValue(condition, forHTTPHeaderField: "If-Range")
+            let made = ResumeData(request, part, .assumed, firstURL: nil, fileName: "a", count: 100)
+            let resumed = ResumeData(
+                request, part, .assumed, firstURL: nil, fileName: "a", count: 100, continues: true)
+            #expect(made == nil && resumed?.count == 100)
+        }
+    }
+
     @Test func anotherVersionIsNoContinuation() throws {
         let part = ["Content-Range": "bytes 5-9/10"]
         let cases: [([String: String], [String: String], Bool)] = [

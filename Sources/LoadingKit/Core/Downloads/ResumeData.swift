@@ -65,9 +65,10 @@ package struct ResumeData: Equatable {
     ///   - ranges: the support of the URL's scheme.
     ///   - firstURL: the original URL of the download, where it differs from the request's.
     ///   - isCoded: whether the file has the content in its content codings, where it has any.
+    ///   - continues: whether the response is the rest of a download that the library has resumed.
     package init?(
         _ request: URLRequest, _ response: URLResponse?, _ ranges: RangeSupport, firstURL: URL?, fileName: String,
-        count: Int64, isCoded: Bool = false
+        count: Int64, isCoded: Bool = false, continues: Bool = false
     ) {
         guard count > 0, let url = request.url,
             (request.httpMethod ?? "GET") == "GET", let response = response as? HTTPURLResponse,
@@ -76,8 +77,8 @@ package struct ResumeData: Equatable {
             ranges.includes(response),
             let validator = Validator(response)
         else { return nil }
-        // A range that the program requested is not the beginning of the whole.
-        if response.statusCode == 206, request.value(forHTTPHeaderField: "If-Range") == nil { return nil }
+        // A range that the program requested, with `If-Range` or without, is not the beginning of the whole.
+        if response.statusCode == 206, !continues { return nil }
         self.url = url.withoutCredentials
         self.firstURL = (firstURL ?? url).withoutCredentials
         self.fileName = fileName

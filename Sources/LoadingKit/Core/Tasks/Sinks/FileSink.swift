@@ -27,6 +27,8 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
     private var coding: String?
     private var resuming: Resuming?
     /// Whether it is still to be reported to the delegate that no bytes of an earlier download are used.
+    /// Whether the response is the rest of a resumed download.
+    private var continues = false
     private var beginsAnew = false
     /// Whether the file of a resumed download is being opened.
     private var isOpening = false
@@ -108,6 +110,7 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
             if case .rest(let size) = answer {
                 if !engine.keepsContentCodings(of: resuming.whole) { coding = resuming.data.coding }
                 engine.didResume(at: resuming.offset, of: size, informsDelegate: informsDelegate)
+                continues = true
                 return .proceed
             }
             spool?.body.startOver()
@@ -118,6 +121,7 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
             if answer == .other || isCoded { return .reload(resuming.whole) }
         }
         // A later response replaces the one before and its body.
+        continues = false
         _ = pieces.take()
         if !beginsAnew, let body = spool?.body, body.hasBytes { body.startOver() }
         keepCoded(response, engine)
@@ -268,7 +272,7 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
             if coding != nil { request.keepsContentCodings = false }
             return ResumeData(
                 request, response, engine.ranges, firstURL: firstURL, fileName: spool.name, count: spool.body.count,
-                isCoded: isCoded && response.contentCoding != nil)
+                isCoded: isCoded && response.contentCoding != nil, continues: continues)
         }
     }
 
