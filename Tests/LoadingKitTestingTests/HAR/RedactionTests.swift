@@ -42,7 +42,7 @@ import Testing
             "Set-Cookie", "a=s3; Path=/; Expires=Wed, 21 Oct 2026 07:28:00 GMT, b=s3; HttpOnly",
             "a=(redacted); Path=/; Expires=Wed, 21 Oct 2026 07:28:00 GMT, b=(redacted); HttpOnly"
         ),
-        ("X-API-Key", "s3", "(redacted)"),
+        ("X-API-Key", "s3", "(redacted)"), ("X-aws-ec2-metadata-token", "s3", "(redacted)"),
         ("Location", "/next?token=s3", "/next?token=(redacted)"),
         ("Referer", "https://u:s3@a.test/", "https://(redacted)@a.test/"),
         ("Location", "//u:s3@a.test/x", "//(redacted)@a.test/x"),
