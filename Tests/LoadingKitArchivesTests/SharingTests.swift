@@ -91,6 +91,19 @@ import Testing
         }
     }
 
+    /// An archive that came whole, and without its length.
+    @Test func whatAServerWithoutLengthsRefusesIsNotAnsweredFromTheCache() async throws {
+        let server = try RangeServer(Self.archive.get()) { state in
+            (state.answersRanges, state.answersUnknownLength) = (false, true)
+        }
+        let session = makeSession()
+        #expect(try await session.load(try server.url()).0.count > 100)
+        server.state.update { $0.willAnswer = { _, _, _ in ServerResponse(403) } }
+        for name in ["", "none"] {
+            #expect(await session.archiveError(try server.url(name)) == .unexpectedStatus(403))
+        }
+    }
+
     @Test func installationsShareNoDirectory() async throws {
         let server = try RangeServer(Self.archive.get())
         let loader = ArchiveLoader()

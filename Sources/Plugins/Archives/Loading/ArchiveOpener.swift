@@ -90,7 +90,10 @@ struct ArchiveOpener {
         guard case .found(let location) = search else { throw ArchiveError.notAnArchive }
         let kept = KeptBytes(start: 0, bytes: bytes)
         let directory = try CentralDirectory([UInt8](kept[location.directory] ?? Data()), location)
+        // The server may not have given the size, which a later load needs in order to ask whether the archive is unchanged.
+        var version = whole.version
+        version.total = version.total ?? Int64(bytes.count)
         return OpenArchive(
-            directory: directory, version: whole.version, kept: kept, reloads: false)
+            directory: directory, version: version, kept: kept, reloads: false)
     }
 }
