@@ -53,8 +53,10 @@ package final class Connector {
         completion: @escaping (Result<ByteStream, TransportError>) -> Void
     ) -> ConnectAttempt {
         loop.preconditionCurrent()
+        var use = NetworkUse()
+        use.isMultipath = stream.info.isMultipath
         let attempt = ConnectAttempt(
-            endpoint ?? stream.info.endpoint, tls: tls, over: NetworkUse(), on: loop, observer: observer,
+            endpoint ?? stream.info.endpoint, tls: tls, over: use, on: loop, observer: observer,
             number: stream.info.number, completion: completion)
         attempt.start(over: stream, timeout: timeout)
         return attempt
