@@ -24,6 +24,8 @@ import Testing
         ("http://h.example:80", "http://h.example/|h.example"),
         ("https://h.example:443", "https://h.example/|h.example"),
         ("https://h.example:8443", "https://h.example:8443/|h.example"),
+        ("ftp://h.example:21", "ftp://h.example/|h.example"),
+        ("ftp://h.example:80", "ftp://h.example:80/|h.example"),
     ]) func aScriptIsGivenTheServer(_ url: String, _ expected: String) async throws {
         let script = Self.script("throw url + '|' + host;")
         _ = try Libproxy.options()

@@ -50,7 +50,9 @@ actor ScriptLoader {
         entries[url] = .loading(task)
         do {
             let script = try await task.value
-            entries[url] = .loaded(script, until: .now.advanced(by: .seconds(max(0, options.scriptLifetime))))
+            // Not a number counts as 0; longer than a duration can be, as 30 years.
+            let lifetime = options.scriptLifetime > 0 ? min(options.scriptLifetime, 1e9) : 0
+            entries[url] = .loaded(script, until: .now.advanced(by: .seconds(lifetime)))
             return script
         } catch {
             entries[url] = nil

@@ -64,7 +64,9 @@ struct ScriptProgram {
     /// The URL in a browser's form: with a path, and without the scheme's default port.
     private static func plain(_ url: URL) -> String {
         var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) ?? URLComponents()
-        if parts.port == (parts.scheme == "https" ? 443 : 80) { parts.port = nil }
+        if let port = parts.port, port == ["http": 80, "https": 443, "ftp": 21][parts.scheme ?? ""] {
+            parts.port = nil
+        }
         parts.path = "/"
         return parts.string ?? url.absoluteString
     }
