@@ -213,7 +213,9 @@ import Testing
     func aRefusedRequestIsNotContinued(_ path: String, _ expectation: String, _ expected: Bool) async throws {
         let server = try Self.server {
             $0.beforeBody = { request in request.path == "/refused" ? ServerResponse(417) : nil }
-        } _: { _ in ServerResponse(204) }
+        } _: { _ in
+            ServerResponse(204)
+        }
         defer { server.stop() }
         let isContinued = try await Self.run(path) {
             let client = try HTTP2Client(server.address)
@@ -234,7 +236,9 @@ import Testing
             $0.beforeBody = { _ in
                 ServerResponse(200, body: .tunnel { tunnel in try tunnel.write(tunnel.read()) })
             }
-        } _: { _ in ServerResponse(500) }
+        } _: { _ in
+            ServerResponse(500)
+        }
         defer { server.stop() }
         let count = try await Self.run("the tunnel") {
             let client = try HTTP2Client(server.address)
