@@ -67,7 +67,9 @@
         private static let statuses: Set<Int> = [408, 429, 500, 502, 503, 504]
         /// The limit of the delays that the tool chooses, in seconds.
         private static let longestChoice: Double = 600
-        /// The limit of all delays: as nanoseconds they must fit into 64 bits.
+        /// The limit of the server's delays, in seconds: six hours, as curl's.
+        private static let longestRetryAfter: Double = 21_600
+        /// The limit of the user's delays: as nanoseconds they must fit into 64 bits.
         private static let longestDelay: Double = 1e9
 
         /// The number of seconds to wait; nil where the load is not repeated.
@@ -84,7 +86,8 @@
                 || (afterRefusal && failure?.status == .couldNotConnect) || (afterAll && failure != nil)
             guard isTransient else { return nil }
             let choice = min(pow(2, Double(min(attempt, 20))), Self.longestChoice)
-            let wait = min(max(retryAfter ?? delay ?? choice, 0), Self.longestDelay)
+            let wait = min(
+                max(retryAfter.map { min($0, Self.longestRetryAfter) } ?? delay ?? choice, 0), Self.longestDelay)
             if let maximumTime, elapsed + wait > maximumTime { return nil }
             return wait
         }
