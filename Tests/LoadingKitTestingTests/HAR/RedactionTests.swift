@@ -37,6 +37,7 @@ import Testing
         ("authorization", "Bearer s3", "Bearer (redacted)"),
         ("Proxy-Authorization", "s3", "(redacted)"),
         ("Authorization", "Digest username=\"u\", response=\"s3\"", "Digest (redacted)"),
+        ("Cookie", "sid=\u{301}s3==", "sid=(redacted)"), ("Set-Cookie", "sid=\u{301}s3==", "sid=(redacted)"),
         ("Cookie", "a=s3; b=s3=s3;c", "a=(redacted); b=(redacted); (redacted)"),
         (
             "Set-Cookie", "a=s3; Path=/; Expires=Wed, 21 Oct 2026 07:28:00 GMT, b=s3; HttpOnly",

@@ -66,7 +66,7 @@ package struct Redactor: Sendable {
             // A separator may form one character with a combining mark behind it.
             return value.unicodeScalars.split(separator: ";").map { pair in
                 let pair = String(pair).trimmingCharacters(in: .whitespaces)
-                guard let equals = pair.firstIndex(of: "=") else { return Self.marker }
+                guard let equals = pair.unicodeScalars.firstIndex(of: "=") else { return Self.marker }
                 let name = String(pair[..<equals])
                 return openCookies.contains(name) ? pair : "\(name)=\(Self.marker)"
             }.joined(separator: "; ")
@@ -80,7 +80,9 @@ package struct Redactor: Sendable {
 
     private func setCookie(_ line: String) -> String {
         let pair = line.prefix { $0 != ";" }
-        guard let equals = pair.firstIndex(of: "=") else { return Self.marker + line.dropFirst(pair.count) }
+        guard let equals = pair.unicodeScalars.firstIndex(of: "=") else {
+            return Self.marker + line.dropFirst(pair.count)
+        }
         let name = String(pair[..<equals])
         return openCookies.contains(name) ? line : "\(name)=\(Self.marker)\(line.dropFirst(pair.count))"
     }
