@@ -194,6 +194,14 @@ import Testing
         let kept = origins.indices.filter { table[origins[$0]] != nil }
         #expect(kept == expected)
     }
+
+    /// More than the needed places are made only of values that nobody misses.
+    @Test func noMoreOfTheLastAreRemovedThanNeeded() {
+        var table = OriginTable<OriginRemoval>(limit: 16) { $0 }
+        let origins = (0...16).compactMap { RequestOrigin("http://h\($0).example") }
+        for (index, origin) in origins.enumerated() { table.with(origin, or: { index == 5 ? .first : .last }) { _ in } }
+        #expect(origins.indices.filter { table[origins[$0]] == nil } == [5])
+    }
 }
 
 @Suite struct LatencyWindowTests {

@@ -41,6 +41,8 @@ struct OriginTable<Value: Sendable>: Sendable {
         let order = values.map { (origin: $0.key, removal: removal($0.value.value), used: $0.value.used) }
             .filter { $0.removal != .never }
             .sorted { ($0.removal, $0.used) < ($1.removal, $1.used) }
-        for entry in order.prefix(max(1, limit / 8)) { values[entry.origin] = nil }
+        let needed = values.count - limit + 1
+        for (place, entry) in order.prefix(max(needed, limit / 8)).enumerated()
+        where place < needed || entry.removal == .first { values[entry.origin] = nil }
     }
 }
