@@ -32,7 +32,7 @@
         }
 
         package func entries(for key: CacheKey) -> [CacheEntry] {
-            if files.isPending(key) { writes.drain() }
+            if !files.isOff, files.isPending(key) { writes.drain() }
             let (entries, damaged) = files.entries(for: key)
             if !damaged.isEmpty { add(.discard(damaged)) }
             noteUse(of: key)

@@ -139,12 +139,13 @@ extension SessionCache {
     }
 
     /// The part joined with the stored parts of the same representation (RFC 9111 §3.4). Nil if the whole
-    /// representation is already stored.
+    /// representation is already stored, or may be: only a read of the disk, or the program's own code, can tell.
     private func joined(
         _ new: CachedURLResponse, _ part: CacheMetadata.Part, _ receipt: Receipt, _ stored: StoredResponse?
     ) -> CachedURLResponse? {
         guard let head = new.response as? HTTPURLResponse, var metadata = new.metadata else { return nil }
-        let entries = cache.entriesInMemory(for: CacheKey(method: "GET", url: receipt.query.url)) ?? []
+        let inMemory = cache.entriesInMemory(for: CacheKey(method: "GET", url: receipt.query.url))
+        guard let entries = inMemory ?? (stored == nil ? nil : []) else { return nil }
         // A response that was read from the disk may have left memory.
         let known = (entries.compactMap { StoredResponse($0, method: "GET") } + (stored.map { [$0] } ?? []))
             .filter { $0.metadata.variant == metadata.variant }
