@@ -111,9 +111,9 @@ import Testing
             let task = session.dataTask(with: try #require(URL(string: server.url()))) { data, _, error in
                 bodies.append(error.map { "\($0)" } ?? String(decoding: data ?? Data(), as: UTF8.self))
             }
-            task.resume()
             let counter = TurnCounter(loop, task)
             loop.execute { counter.countThisTurn() }
+            task.resume()
             #expect(await bodies.element(at: 0) == "x")
             // A turn has 32 parts at most, and each of them has its own response.
             #expect(counter.count.withLock { $0 } > 200)

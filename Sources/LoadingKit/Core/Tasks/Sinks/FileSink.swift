@@ -27,9 +27,9 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
     private var coding: String?
     private var resuming: Resuming?
     /// Whether it is still to be reported to the delegate that no bytes of an earlier download are used.
+    private var beginsAnew = false
     /// Whether the response is the rest of a resumed download.
     private var continues = false
-    private var beginsAnew = false
     /// Whether the file of a resumed download is being opened.
     private var isOpening = false
     /// Reports the end of a download whose file is still being opened.
