@@ -118,6 +118,26 @@ import Testing
         }
     }
 
+    /// A handler that asks again at the end gets the end.
+    @Test func theEndStaysTheEnd() async throws {
+        let counts = Recorder<Int?>()
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.register(scheme: "own") { load in
+            var iterator = load.body.makeAsyncIterator()
+            while let piece = try await iterator.next() { counts.append(piece.count) }
+            counts.append(try await iterator.next()?.count)
+            try await load.receive(
+                URLResponse(url: load.url, mimeType: nil, expectedContentLength: 0, textEncodingName: nil))
+        }
+        let session = URLSession(configuration: configuration)
+        defer { session.invalidateAndCancel() }
+        try await withTimeout {
+            let request = URLRequest(url: try #require(URL(string: "own:")))
+            _ = try await session.upload(for: request, from: Self.pieces(20))
+            #expect(counts.count > 1 && counts.last == .some(nil))
+        }
+    }
+
     /// The body of a response becomes that of a request, while it arrives.
     @Test(arguments: BothVersions.all) func aResponseIsForwarded(_ version: String) async throws {
         let content = [UInt8](repeating: 5, count: 5_000_000)

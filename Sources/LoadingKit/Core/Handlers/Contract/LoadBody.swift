@@ -80,7 +80,10 @@ public struct LoadBody: AsyncSequence, Sendable {
             case .data(let data): return isFirst && !data.isEmpty ? data : nil
             case .stream(let reader):
                 if isFirst { try reader.claim() }
-                return try await reader.read()
+                let piece = try await reader.read()
+                // The reader has closed its stream, and a read of a closed stream is an error.
+                if piece == nil { source = .none }
+                return piece
             case .file(let file):
                 let reader = BodyFileReader(file)
                 source = .reading(reader)
