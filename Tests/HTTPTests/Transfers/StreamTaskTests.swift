@@ -53,6 +53,23 @@ import Testing
         }
     }
 
+    /// A read with a large minimum, and a large write, take many turns of the loop.
+    @Test func longReadsAndWritesAreWhole() async throws {
+        let bytes = Data(repeating: 7, count: 4_000_000)
+        let peer = try ScriptedPeer([.send([UInt8](bytes)), .expectBytes(bytes.count), .send("end"), .close])
+        defer { peer.stop() }
+        try await withTimeout {
+            let (_, session, task) = try Self.begin(peer)
+            defer { session.invalidateAndCancel() }
+            async let read = task.readData(ofMinLength: bytes.count, maxLength: bytes.count, timeout: 0)
+            async let written: Void = task.write(bytes, timeout: 0)
+            let isWhole = try await read.0 == bytes
+            try await written
+            let end = try await task.readData(ofMinLength: 3, maxLength: 10, timeout: 0).0
+            #expect(isWhole && end == Data("end".utf8))
+        }
+    }
+
     @Test func aReadThatTakesTooLongIsGivenUpAndLosesNothing() async throws {
         let go = Signal()
         let peer = try ScriptedPeer([.send("ab"), .waitFor(go), .send("cd"), .hold])

@@ -118,7 +118,22 @@ protocol StreamChannel: AnyObject {
 }
 
 protocol StreamChannelHandler: AnyObject {
+    var loop: EventLoop { get }
+    /// Whether `continueLater()` was called in this turn of the loop.
+    var willContinue: Bool { get set }
     func channelDidBecomeReady()
+}
+
+extension StreamChannelHandler {
+    /// Goes on in a later turn, once, behind the loop's other work.
+    func continueLater() {
+        guard !willContinue else { return }
+        willContinue = true
+        loop.executeLater { [self] in
+            willContinue = false
+            channelDidBecomeReady()
+        }
+    }
 }
 
 enum StreamReadResult {

@@ -20,7 +20,7 @@ final class StreamPump: StreamChannelHandler, @unchecked Sendable {  // confined
     private static let piecesInARow = 16
 
     private let channel: any StreamChannel
-    private let loop: EventLoop
+    let loop: EventLoop
     private let incoming = BoundPipe(capacity: bufferSize)
     private let outgoing = BoundPipe(capacity: bufferSize)
     /// Bytes from the program that the connection has not taken yet.
@@ -29,7 +29,7 @@ final class StreamPump: StreamChannelHandler, @unchecked Sendable {  // confined
     private var isWriteOver = false
     /// The failure of a write: the program gets it after the bytes that the peer has sent.
     private var writeFailure: (any Error)?
-    private var willContinue = false
+    var willContinue = false
 
     init(
         _ channel: any StreamChannel, _ loop: EventLoop, inputStream: inout InputStream?,
@@ -70,15 +70,6 @@ final class StreamPump: StreamChannelHandler, @unchecked Sendable {  // confined
         incoming.observe(.writing, nil)
         outgoing.observe(.reading, nil)
         channel.closeWhenSent()
-    }
-
-    private func continueLater() {
-        guard !willContinue else { return }
-        willContinue = true
-        loop.executeLater { [self] in
-            willContinue = false
-            proceed()
-        }
     }
 
     private func moveIn() {

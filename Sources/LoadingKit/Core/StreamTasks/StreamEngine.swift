@@ -36,7 +36,7 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
     private var received = Data()
     /// How many more pieces may be read, or written, in this turn.
     private var piecesLeft = 0
-    private var willContinue = false
+    var willContinue = false
     /// The load of the data task that has become this one.
     private let load: TaskEngine?
     /// The partition of the route to the host.
@@ -180,15 +180,6 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
             lanes.removeFirst()
             if lanes.isEmpty { lanes.append(StreamLane()) }
             pass(barrier, channel)
-        }
-    }
-
-    private func continueLater() {
-        guard !willContinue else { return }
-        willContinue = true
-        loop.executeLater { [self] in
-            willContinue = false
-            proceed()
         }
     }
 
