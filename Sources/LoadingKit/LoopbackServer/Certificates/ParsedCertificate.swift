@@ -1,11 +1,5 @@
 import CLoadingKitOpenSSL
 
-/// OpenSSL would otherwise ask for a password at the terminal.
-private let noPassword:
-    @convention(c) (
-        UnsafeMutablePointer<CChar>?, CInt, CInt, UnsafeMutableRawPointer?
-    ) -> CInt = { _, _, _, _ in -1 }
-
 /// An X.509 certificate. Confined to the call that made it; only its PEM or DER is passed on.
 package final class ParsedCertificate {
     package let pointer: OpaquePointer
@@ -26,7 +20,7 @@ package final class ParsedCertificate {
     package static func all(inPEM text: String) throws(OpenSSLError) -> [ParsedCertificate] {
         let bio = try MemoryBIO(text)
         var certificates: [ParsedCertificate] = []
-        while let pointer = PEM_read_bio_X509(bio.pointer, nil, noPassword, nil) {
+        while let pointer = PEM_read_bio_X509(bio.pointer, nil, lk_no_password, nil) {
             certificates.append(ParsedCertificate(owning: pointer))
         }
         if certificates.isEmpty { throw OpenSSLError("reading a certificate") }
@@ -77,7 +71,7 @@ package final class PrivateKey {
 
     package init(pem: String) throws(OpenSSLError) {
         let bio = try MemoryBIO(pem)
-        pointer = try required(PEM_read_bio_PrivateKey(bio.pointer, nil, noPassword, nil), "reading a private key")
+        pointer = try required(PEM_read_bio_PrivateKey(bio.pointer, nil, lk_no_password, nil), "reading a private key")
     }
 
     deinit { EVP_PKEY_free(pointer) }

@@ -18,6 +18,13 @@
 
 static inline void lk_OPENSSL_free(void *memory) { OPENSSL_free(memory); }
 
+// The callback for PEM that is read without a password: OpenSSL would otherwise ask for it at the terminal, or read a line
+// of the program's standard input.
+static inline int lk_no_password(char *buffer, int size, int encrypts, void *context) {
+    (void)buffer, (void)size, (void)encrypts, (void)context;
+    return -1;
+}
+
 static const unsigned long lk_XN_FLAG_RFC2253 = XN_FLAG_RFC2253;
 
 static inline long lk_BIO_get_mem_data(BIO *bio, char **data) { return BIO_get_mem_data(bio, data); }

@@ -8,7 +8,7 @@ extension Certificate {
         return BytesBIO.reading(text) { bio in
             guard let bio else { return nil }
             var all: [Certificate] = []
-            while let pointer = PEM_read_bio_X509(bio, nil, BytesBIO.noPassword, nil) {
+            while let pointer = PEM_read_bio_X509(bio, nil, lk_no_password, nil) {
                 defer { X509_free(pointer) }
                 guard let certificate = Certificate(pointer) else { return nil }
                 all.append(certificate)

@@ -99,13 +99,6 @@ final class CertificateStack {
 
 /// Bytes for OpenSSL to read, such as PEM text.
 enum BytesBIO {
-    /// For PEM that is read without a password: OpenSSL would otherwise ask for it at the terminal, or read a line of
-    /// the program's standard input.
-    static let noPassword:
-        @convention(c) (
-            UnsafeMutablePointer<CChar>?, CInt, CInt, UnsafeMutableRawPointer?
-        ) -> CInt = { _, _, _, _ in -1 }
-
     /// `body` gets nil if there are more bytes than OpenSSL accepts, or if memory is exhausted.
     static func reading<R, Failure>(
         _ bytes: [UInt8], _ body: (OpaquePointer?) throws(Failure) -> R

@@ -86,7 +86,7 @@ final class RevocationLists: @unchecked Sendable {  // OpenSSL locks a list; the
     /// Returns the number of lists in PEM text.
     private func readPEM(_ bio: OpaquePointer) throws(TransportError) -> Int {
         var count = 0
-        while let list = PEM_read_bio_X509_CRL(bio, nil, BytesBIO.noPassword, nil) {
+        while let list = PEM_read_bio_X509_CRL(bio, nil, lk_no_password, nil) {
             count += 1
             try append(Self.checked(list))
         }

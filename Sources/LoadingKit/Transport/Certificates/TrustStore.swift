@@ -52,7 +52,7 @@ enum TrustStore {
     private static func add(_ bio: OpaquePointer?, to store: OpaquePointer) throws(TransportError) {
         guard let bio else { throw TransportError.misconfiguredTLS("the trusted certificates are none, or too long") }
         var added = 0
-        while let certificate = PEM_read_bio_X509_AUX(bio, nil, BytesBIO.noPassword, nil).map({ readWhole($0) }) {
+        while let certificate = PEM_read_bio_X509_AUX(bio, nil, lk_no_password, nil).map({ readWhole($0) }) {
             defer { X509_free(certificate) }
             guard X509_STORE_add_cert(store, certificate) == 1 else {
                 throw TransportError.misconfiguredTLS("a trusted certificate cannot be used (\(OpenSSLError.text()))")
