@@ -80,21 +80,30 @@ import Testing
         let count = Guarded(0)
         private let loop: EventLoop
         private let task: URLSessionTask
+        private let end: Int
         private var last: URLResponse?
 
-        init(_ loop: EventLoop, _ task: URLSessionTask) { (self.loop, self.task) = (loop, task) }
+        /// - Parameter end: the count at which the task is cancelled.
+        init(_ loop: EventLoop, _ task: URLSessionTask, cancelsAt end: Int = .max) {
+            (self.loop, self.task, self.end) = (loop, task, end)
+        }
 
         func countThisTurn() {
             if let response = task.response, response !== last {
                 last = response
-                count.withLock { $0 += 1 }
+                let count = count.withLock { count in
+                    count += 1
+                    return count
+                }
+                if count == end { task.cancel() }
             }
             if task.state != .completed { loop.executeLater { self.countThisTurn() } }
         }
     }
 
-    /// A server can send thousands of parts in one piece: the loop does its other work among them.
-    @Test(arguments: [false, true]) func manySmallParts(isCoded: Bool) async throws {
+    /// A server can send thousands of parts in one piece: the loop does its other work among them, and the program can
+    /// cancel the task.
+    @Test(arguments: [false, true], [Int.max, 10]) func manySmallParts(isCoded: Bool, cancelsAt end: Int) async throws {
         let body = Array((String(repeating: "--b\n\n", count: 10_000) + "--b\n\nx\n--b--").utf8)
         let route: LoopbackServer.Route = { _ in
             let type = "multipart/x-mixed-replace; boundary=b"
@@ -109,14 +118,17 @@ import Testing
             defer { session.invalidateAndCancel() }
             let bodies = Recorder<String>()
             let task = session.dataTask(with: try #require(URL(string: server.url()))) { data, _, error in
-                bodies.append(error.map { "\($0)" } ?? String(decoding: data ?? Data(), as: UTF8.self))
+                bodies.append(
+                    (error as? URLError).map { "\($0.code.rawValue)" }
+                        ?? String(decoding: data ?? Data(), as: UTF8.self))
             }
-            let counter = TurnCounter(loop, task)
+            let counter = TurnCounter(loop, task, cancelsAt: end)
             loop.execute { counter.countThisTurn() }
             task.resume()
-            #expect(await bodies.element(at: 0) == "x")
+            let isCancelled = end < .max
+            #expect(await bodies.element(at: 0) == (isCancelled ? "-999" : "x"))
             // A turn has 32 parts at most, and each of them has its own response.
-            #expect(counter.count.withLock { $0 } > 200)
+            #expect(isCancelled ? counter.count.withLock { $0 } < 200 : counter.count.withLock { $0 } > 200)
         }
     }
 
