@@ -14,8 +14,7 @@ public enum UsualSecrets {
         "token", "access_token", "refresh_token", "id_token", "auth_token", "session_token", "security_token",
         "csrf_token", "xsrf_token", "bearer_token", "device_token", "password", "passwd", "pwd", "passphrase", "secret",
         "client_secret", "secret_key", "secret_access_key", "api_key", "api_secret", "access_key", "private_key",
-        "auth_key",
-        "authorization", "credential", "credentials", "signature", "sig", "session_id", "jwt", "assertion",
+        "auth_key", "authorization", "credential", "credentials", "signature", "sig", "session_id", "jwt", "assertion",
         "client_assertion", "code_verifier", "otp", "SAMLResponse", "X-Amz-Signature", "X-Amz-Credential",
         "X-Amz-Security-Token", "X-Goog-Signature", "X-Goog-Credential", "AWSAccessKeyId", "Key-Pair-Id",
     ]

@@ -37,7 +37,7 @@ struct OriginTable<Value: Sendable>: Sendable {
 
     private mutating func makeRoom() {
         guard values.count >= limit else { return }
-        // An eighth is removed at once, so that the search is not repeated for each new origin.
+        // Of the values that are removed first, an eighth is removed at once: the search is not repeated for each new origin.
         let order = values.map { (origin: $0.key, removal: removal($0.value.value), used: $0.value.used) }
             .filter { $0.removal != .never }
             .sorted { ($0.removal, $0.used) < ($1.removal, $1.used) }

@@ -16,6 +16,7 @@ enum RequestConditions {
 
     static func isConditional(_ request: HTTPFields) -> Bool { conditionalFields.contains { request.contains($0) } }
 
+    /// The request without the program's own conditions.
     static func withoutConditions(_ request: URLRequest) -> URLRequest {
         guard isConditional(request.fields) else { return request }
         var request = request
