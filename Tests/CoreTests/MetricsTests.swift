@@ -26,6 +26,18 @@ struct MetricsTests {
         #expect(anchor.date(of: .distantFuture) > anchor.date)
     }
 
+    @Test("take the current time of a loop, and not that of its last wake-up")
+    func anchorOfALoop() async {
+        let loop = EventLoop.next()
+        let (wakeUp, before, anchor) = await withCheckedContinuation { continuation in
+            loop.execute {
+                while loop.currentTime <= loop.now {}
+                continuation.resume(returning: (loop.now, loop.currentTime, WallClockAnchor(loop)))
+            }
+        }
+        #expect(wakeUp < before && before <= anchor.monotonicTime)
+    }
+
     @Test("of several attempts are added, also where a damaged journal has impossible numbers")
     func impossibleRedirectCounts() {
         let metrics = URLSessionTaskMetrics(

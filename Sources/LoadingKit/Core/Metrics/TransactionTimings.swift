@@ -97,6 +97,10 @@ package struct WallClockAnchor: Sendable {
         self.monotonicTime = monotonicTime
     }
 
+    /// The current moment, by the clock of a loop. The loop's ``EventLoop/now`` may be long ago: the dates of loads that
+    /// end in different turns would not be comparable. On the loop only.
+    package init(_ loop: EventLoop) { self.init(date: Date(), monotonicTime: loop.currentTime) }
+
     /// The date of a point on the monotonic clock, before or after the anchor.
     package func date(of time: MonotonicTime) -> Date {
         time < monotonicTime

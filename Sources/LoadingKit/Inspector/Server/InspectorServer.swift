@@ -78,7 +78,7 @@ final class InspectorServer: @unchecked Sendable {  // confined to `loop`, from 
         }
     }
 
-    private var anchor: WallClockAnchor { WallClockAnchor(date: Date(), monotonicTime: loop.now) }
+    private var anchor: WallClockAnchor { WallClockAnchor(loop) }
 
     // MARK: Messages
 

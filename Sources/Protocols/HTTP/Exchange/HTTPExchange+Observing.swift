@@ -35,7 +35,7 @@ extension HTTPExchange {
         guard let observe = resources.task.observeMessages else { return }
         let transaction = URLSessionTaskTransactionMetrics(
             request: request, response: nil, timings: transaction.timings,
-            anchor: WallClockAnchor(date: Date(), monotonicTime: loop.now))
+            anchor: WallClockAnchor(loop))
         observe(.willSend(lines(), transaction))
     }
 }

@@ -375,6 +375,6 @@ final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // conf
 
     /// The metrics of the transactions up to now.
     var metrics: URLSessionTaskMetrics {
-        log.metrics(WallClockAnchor(date: Date(), monotonicTime: loop.now), created: task.created)
+        log.metrics(WallClockAnchor(loop), created: task.created)
     }
 }
