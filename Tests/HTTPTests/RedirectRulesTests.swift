@@ -203,6 +203,22 @@ import Testing
         }
     }
 
+    /// A stream of unknown length that the redirect drops, and a task that never had a body.
+    @Test(arguments: BothVersions.all) func noMoreIsExpectedOfADroppedBody(version: String) async throws {
+        let cases: [(body: Data?, count: Int64)] = [(Data("first".utf8), 5), (nil, 0)]
+        try await BothVersions.withServer(version, Self.route) { session, server in
+            for (body, count) in cases {
+                let request = try BothVersions.request(
+                    server, "/303?/new", body == nil ? "GET" : "POST", body: body, isStreamed: true)
+                let (task, recorder) = (session.dataTask(with: request), TransferRecorder())
+                task.delegate = recorder
+                task.resume()
+                #expect(await recorder.all().last == "complete ok")
+                #expect(task.countOfBytesSent == count && task.countOfBytesExpectedToSend == count)
+            }
+        }
+    }
+
     /// A body from a file is read anew: for a redirect, and for a server that asks who is there.
     @Test(arguments: BothVersions.all) func files(version: String) async throws {
         let folder = try TemporaryFolder()

@@ -365,6 +365,26 @@ import Testing
         session.invalidateAndCancel()
     }
 
+    @Test func theSizeOfTheBodyIsKnownBeforeTheTaskStarts() throws {
+        let session = Self.session()
+        defer { session.invalidateAndCancel() }
+        let plain = URLRequest(url: try #require(URL(string: "http://127.0.0.1:1/")))
+        var (whole, stream, stated) = (plain, plain, plain)
+        whole.httpBody = Data("12345".utf8)
+        stream.httpBodyStream = InputStream(data: Data("12345".utf8))
+        stated.setValue("5", forHTTPHeaderField: "Content-Length")
+        let delegates = session.uploadTask(withStreamedRequest: stated)
+        stated.httpBodyStream = InputStream(data: Data("12345".utf8))
+        let tasks: [(task: URLSessionTask, expected: Int64)] = [
+            (session.dataTask(with: plain), 0), (session.downloadTask(with: plain), 0),
+            (session.dataTask(with: whole), 5), (session.downloadTask(with: whole), 5),
+            (session.dataTask(with: stream), NSURLSessionTransferSizeUnknown), (session.dataTask(with: stated), 5),
+            (session.uploadTask(with: plain, from: Data("123".utf8)), 3), (delegates, 5),
+            (session.uploadTask(withStreamedRequest: plain), NSURLSessionTransferSizeUnknown), (URLSessionTask(), 0),
+        ]
+        #expect(tasks.map { $0.task.countOfBytesExpectedToSend } == tasks.map { $0.expected })
+    }
+
     @Test func progressFollowsTheBytesAndCancelsTheTask() async throws {
         let peer = try ScriptedPeer([
             .expectRequest, .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345"), .readUntilClose,

@@ -22,6 +22,7 @@ import Testing
         #expect(tasks.map(\.state) == [.running, .suspended])
         #expect(tasks.first?.taskDescription == "three")
         #expect(tasks.first?.countOfBytesReceived == 10)
+        #expect(tasks.map(\.countOfBytesExpectedToSend) == [0, NSURLSessionTransferSizeUnknown])
         #expect(tasks.first?.progress.totalUnitCount == 100)
         #expect(tasks.first?.originalRequest?.url == TransferRecord.url)
         #expect(world.session.downloadTask(with: TransferRecord.url).taskIdentifier >= 7)

@@ -21,6 +21,8 @@ extension URLSessionTask {
             shared.earliestBeginDate = record.earliestBeginDate
             shared.clientExpectsToSend = record.clientExpectsToSend
             shared.clientExpectsToReceive = record.clientExpectsToReceive
+            // The request is without the file that is sent.
+            if record.kind == .upload { shared.expectedToSend = NSURLSessionTransferSizeUnknown }
         }
         task.take(record.status.progress)
         return task

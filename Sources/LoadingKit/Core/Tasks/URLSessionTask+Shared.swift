@@ -33,7 +33,7 @@ extension URLSessionTask {
         var prefersIncrementalDelivery: Bool?
         var taskDescription: String?
         var earliestBeginDate: Date?
-        var expectedToSend = NSURLSessionTransferSizeUnknown
+        var expectedToSend: Int64 = 0
         var expectedToReceive = NSURLSessionTransferSizeUnknown
         var clientExpectsToSend = NSURLSessionTransferSizeUnknown
         var clientExpectsToReceive = NSURLSessionTransferSizeUnknown

@@ -57,7 +57,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         shared = Guarded(
             Shared(
                 session: session, consumer: consumer, originalRequest: request, currentRequest: request,
-                expectedToSend: request?.httpBody.map { Int64($0.count) } ?? NSURLSessionTransferSizeUnknown))
+                expectedToSend: request?.countOfBody ?? 0))
     }
 
     /// Replaces another task, which has then ended.
@@ -349,7 +349,9 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         set { receivedCount.store(newValue, ordering: .relaxed) }
     }
 
-    /// The request body's size in bytes; `NSURLSessionTransferSizeUnknown` when it is not known.
+    /// The request body's size in bytes: 0 without a body, and `NSURLSessionTransferSizeUnknown` when it is not known,
+    /// as for a stream without `Content-Length`, and for a file until the task starts. After a redirect that drops the
+    /// body, the number of bytes that were sent before.
     open internal(set) var countOfBytesExpectedToSend: Int64 {
         get { shared.withLock { $0.expectedToSend } }
         set { shared.withLock { $0.expectedToSend = newValue } }

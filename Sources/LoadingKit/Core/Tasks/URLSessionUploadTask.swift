@@ -25,6 +25,7 @@ open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {  // a
         bodyIsDelegatesStream = requestsBodyStream
         resumeDataError = nil
         super.init(session, request, identifier: identifier, consumer: consumer)
+        if requestsBodyStream { expectStream(of: request) }
     }
 
     /// Resumes an upload.
@@ -49,7 +50,9 @@ open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {  // a
         resumeDataError = error
         let request = resumption?.request ?? URLRequest(url: URL(fileURLWithPath: "/"))
         super.init(session, request, identifier: identifier, consumer: consumer)
-        if let resumption { firstURL = resumption.firstURL }
+        guard let resumption else { return }
+        firstURL = resumption.firstURL
+        if !resumption.request.hasBody { expectStream(of: resumption.request) }
     }
 
     /// A task that belongs to no session and loads nothing.
@@ -64,6 +67,12 @@ open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {  // a
     override var transferKind: TransferRecord.Kind? { .upload }
 
     override var requestsBodyStream: Bool { bodyIsDelegatesStream }
+
+    /// The delegate gives the body, a stream, later.
+    private func expectStream(of request: URLRequest?) {
+        countOfBytesExpectedToSend =
+            request?.statedLength.map { Int64(clamping: $0) } ?? NSURLSessionTransferSizeUnknown
+    }
 
     // MARK: Resume data
 

@@ -20,8 +20,7 @@ package enum RequestBody {
         if let data = request.httpBody {
             self = .data(data)
         } else if let stream = request.httpBodyStream {
-            let length = request.fields[.contentLength].flatMap { UInt64($0) }
-            self = .stream(BodyStreamReader(stream), length: length)
+            self = .stream(BodyStreamReader(stream), length: request.statedLength)
         } else if let file = request.bodyFile {
             self = .file(file)
         } else {

@@ -108,6 +108,20 @@ public struct URLRequest: Sendable {
         }
     }
 
+    /// The body's size in bytes; `NSURLSessionTransferSizeUnknown` for a stream without ``statedLength``, and for a
+    /// file that was not measured.
+    var countOfBody: Int64 {
+        switch storage.body {
+        case .none: 0
+        case .data(let data): Int64(data.count)
+        case .stream: statedLength.map { Int64(clamping: $0) } ?? NSURLSessionTransferSizeUnknown
+        case .file(let file): file.size ?? NSURLSessionTransferSizeUnknown
+        }
+    }
+
+    /// The value of `Content-Length`, which is the length of a stream.
+    package var statedLength: UInt64? { storage.fields[.contentLength].flatMap { UInt64($0) } }
+
     /// The request with the body of another one.
     func withBody(of other: URLRequest) -> URLRequest {
         var request = self

@@ -25,6 +25,11 @@ extension TaskEngine {
                 removeHold(.undecided)
                 decide(true)
                 task.currentRequest = request
+                if !request.hasBody {
+                    // The redirect has dropped the body: no more of it is sent.
+                    task.countOfBytesExpectedToSend = task.countOfBytesSent
+                    task.updateProgress()
+                }
                 reload(request)
             }
         }

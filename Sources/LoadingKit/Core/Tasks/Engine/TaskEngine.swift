@@ -146,6 +146,8 @@ final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // conf
             if task.hasBodyBesideRequest, !next.hasBody { next = next.withBody(of: request) }
             task.currentRequest = next
             task.firstURL = next.url
+            // The body of an upload task may be a stream that its delegate gives later.
+            if !task.hasBodyBesideRequest { task.countOfBytesExpectedToSend = next.countOfBody }
             begin(next)
         }
     }
@@ -193,7 +195,10 @@ final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // conf
             if sentStream !== request.httpBodyStream { BodyStreamReader.close(sentStream) }
             sentStream = request.httpBodyStream
             // An earlier request of the task may have sent bytes.
-            if request.hasBody { task.countOfBytesSent = 0 }
+            if request.hasBody {
+                task.countOfBytesSent = 0
+                task.countOfBytesExpectedToSend = request.countOfBody
+            }
             core.events.note(.loadBegan, task: task.taskIdentifier)
             if delegates != nil { log.loadDidBegin(request, loop.now) }
             handler.begin(self)
