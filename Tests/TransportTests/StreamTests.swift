@@ -104,6 +104,37 @@ import Testing
         }
     }
 
+    enum WayOfWriting: CaseIterable {
+        case bytes, twoParts, file, records
+    }
+
+    /// A peer that takes bytes as fast as they are written does not keep the loop from other work.
+    @Test(arguments: WayOfWriting.allCases) func writesInARowAreLimited(way: WayOfWriting) async throws {
+        let total = 5 * ByteStream.bytesInARow + 1000
+        let plain = try Peer { _ = try $0.readToEnd() }
+        let secure = try TLSPeer { _ = try $0.readToEnd() }
+        defer {
+            plain.stop()
+            secure.stop()
+        }
+        let tls = way == .records ? (context: try TLSTests.context(), serverName: "localhost") : nil
+        // The socket takes everything at once.
+        let plan = FaultPlan([
+            FaultPlan.Entry(.send, .from(1), .skip), FaultPlan.Entry(.sendmsg, .from(1), .skip),
+            FaultPlan.Entry(.sendfile, .from(1), .skip),
+        ])
+        await withLoop { loop in
+            let client = Client(loop)
+            #expect(await client.connect(way == .records ? secure.endpoint : plain.endpoint, tls: tls) == nil)
+            loop.attach(plan)
+            let rows = await client.writeInRows(total, way)
+            #expect(rows.reduce(0, +) == total && rows.count == 6, "\(rows)")
+            #expect(rows.allSatisfy { $0 <= ByteStream.bytesInARow }, "\(rows)")
+            await client.close()
+        }
+        #expect(plan.injectedCount > 0)
+    }
+
     @Test func readsStopWhenTheOwnerDoesNotRead() async throws {
         let total = 8 << 20
         let peer = try Peer { try $0.write([UInt8](repeating: 9, count: total)) }
@@ -257,6 +288,37 @@ import Testing
 }
 
 extension Client {
+    /// Writes until all is taken. Returns the number of bytes of each row, which ends when no more are taken.
+    fileprivate func writeInRows(_ total: Int, _ way: StreamTests.WayOfWriting) async -> [Int] {
+        let content = [UInt8](repeating: 7, count: total)
+        var (rows, left) = ([0], total)
+        while left > 0, let stream {
+            let result: ByteStream.WriteResult = content.withUnsafeBytes { content in
+                let rest = UnsafeRawBufferPointer(rebasing: content.suffix(left))
+                return switch way {
+                case .bytes, .records: stream.write(rest)
+                case .twoParts:
+                    stream.write(
+                        UnsafeRawBufferPointer(rebasing: rest.prefix(10)),
+                        UnsafeRawBufferPointer(rebasing: rest.dropFirst(10)))
+                case .file: stream.write(fromFile: -1, at: 0, left)
+                }
+            }
+            switch result {
+            case .bytes(let count):
+                rows[rows.count - 1] += count
+                left -= count
+            case .wouldBlock:
+                await waitUntilWritable()
+                rows.append(0)
+            case .failed(let error):
+                Issue.record(error)
+                return rows
+            }
+        }
+        return rows
+    }
+
     /// What the stream says of each use after it was closed.
     fileprivate func useAfterClose() -> [String] {
         guard let stream else { return [] }

@@ -2,6 +2,7 @@ import Foundation
 import LoadingKit
 import LoadingKitLoopbackServer
 import LoadingKitPrimitives
+import LoadingKitTransport
 import TestSupport
 import Testing
 
@@ -106,6 +107,29 @@ import Testing
                 #expect(!events.isEmpty && events.allSatisfy { $0 == "sent 11 of 11" }, "\(events)")
                 #expect(task.countOfBytesSent == 11)
             }
+        }
+    }
+
+    /// A server that reads as fast as a client can send does not keep the client's loop from other work.
+    @Test func dataIsSentInTurns() async throws {
+        let size = 5 * ByteStream.bytesInARow
+        let peer = try ScriptedPeer([.expectHead, .send("HTTP/1.1 100 Continue\r\n\r\n"), .hold])
+        defer { peer.stop() }
+        // The time to wait for the server's word is never over.
+        let loop = EventLoop.still()
+        defer { loop.stop() }
+        // Behind the head the socket takes everything at once.
+        loop.attach(FaultPlan(.send, .from(2), .skip))
+        try await withTimeout {
+            let session = makeSession(on: loop)
+            defer { session.invalidateAndCancel() }
+            let recorder = TransferRecorder()
+            let task = session.uploadTask(with: peer.request(method: "PUT"), from: Data(count: size))
+            task.delegate = recorder
+            task.resume()
+            let sent = await recorder.events.contents { $0.last == "sent \(size) of \(size)" }
+                .filter { $0.hasPrefix("sent") }
+            #expect(sent == (1...5).map { "sent \($0 * ByteStream.bytesInARow) of \(size)" })
         }
     }
 

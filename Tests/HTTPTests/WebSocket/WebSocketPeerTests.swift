@@ -316,6 +316,30 @@ import Testing
         }
     }
 
+    /// A server that reads as fast as a client can send does not keep the client's loop from other work.
+    @Test func aLongMessageIsSentInTurns() async throws {
+        let loop = EventLoop(name: "tunnel", idleConnections: IdleConnections(limit: 8))
+        defer { loop.stop() }
+        try await WebSocketServing.withTask(
+            "http/1.1", on: loop,
+            { socket in
+                try socket.send("open")
+                _ = try socket.receive()
+            }
+        ) { task, _, _ in
+            task.resume()
+            try await expect(task, "open")
+            // The socket takes everything at once.
+            let plan = FaultPlan(.send, .from(1), .skip)
+            loop.attach(plan)
+            let watch = SendWatch(plan, loop)
+            loop.execute { watch.turn() }
+            try await task.send(.data(Data(count: 16 * ByteStream.bytesInARow)))
+            let most = await watch.end()
+            #expect(most < plan.count(of: .send) / 2, "\(most) of \(plan.count(of: .send))")
+        }
+    }
+
     /// The close frame of a cancelled task follows the bytes that the server has not taken yet.
     @Test func cancellingBeforeTheServerReads() async throws {
         let count = 1000
@@ -415,5 +439,35 @@ import Testing
         try await expect(task, "hi")
         await expectNotConnected { _ = try await task.receive() }
         #expect(task.closeCode == .noStatusReceived && task.error == nil)
+    }
+}
+
+/// Other work of a loop, which counts the calls that send bytes between its turns.
+private final class SendWatch: @unchecked Sendable {  // confined to the loop
+    private let plan: FaultPlan
+    private let loop: EventLoop
+    private var (last, most) = (0, 0)
+    private var isOver = false
+
+    init(_ plan: FaultPlan, _ loop: EventLoop) {
+        self.plan = plan
+        self.loop = loop
+    }
+
+    func turn() {
+        let count = plan.count(of: .send)
+        (last, most) = (count, max(most, count - last))
+        if !isOver { loop.executeLater { self.turn() } }
+    }
+
+    /// Returns the largest number of calls between two turns.
+    func end() async -> Int {
+        await withCheckedContinuation { continuation in
+            loop.execute {
+                self.turn()
+                self.isOver = true
+                continuation.resume(returning: self.most)
+            }
+        }
     }
 }

@@ -41,10 +41,14 @@ package final class ByteStream {
     package enum WriteResult {
         /// This number of bytes was taken. If not all were, the handler is notified when there is room.
         case bytes(Int)
-        /// No bytes were taken. The handler is notified when there is room.
+        /// No bytes were taken. The handler is notified when there is room, and the loop's other work has had its turn.
         case wouldBlock
         case failed(TransportError)
     }
+
+    /// The largest number of bytes that are written before the loop's other work has its turn. A peer may take bytes as
+    /// fast as they are written.
+    package static let bytesInARow = 1 << 20
 
     /// The handler is notified of readiness, and is retained until `close()`: a connection without another owner may
     /// still be reading the rest of a response. A new handler is notified of input that is already waiting.
@@ -58,6 +62,11 @@ package final class ByteStream {
     private let socket: Socket
     private let tls: TLSSession?
     private var wantsWritable = false
+    /// The number of bytes written in the turn of the loop that began at `rowStart`.
+    private var writtenInARow = 0
+    private var rowStart = MonotonicTime(nanoseconds: 0)
+    /// Whether the loop's other work has its turn before more bytes are written.
+    private var isPausing = false
     /// Whether the handler was asked for the client's identity and has not answered yet.
     private var isAskingForIdentity = false
 
@@ -135,8 +144,10 @@ package final class ByteStream {
         assert(loop.isCurrent)
         guard !bytes.isEmpty else { return .bytes(0) }
         guard !socket.isClosed else { return writeFailed(.cancelled) }
-        if let tls { return noteWritten(tls.write(bytes), of: bytes.count) }
-        return noteSent(socket.send(bytes), of: bytes.count, .send)
+        guard !isPausing else { return waitForTurn() }
+        let part = UnsafeRawBufferPointer(rebasing: bytes.prefix(roomInARow))
+        if let tls { return noteWritten(tls.write(part), of: bytes.count) }
+        return noteSent(socket.send(part), of: bytes.count, .send)
     }
 
     /// Writes both buffers as if they were one: with one system call, or in one TLS record if both are small.
@@ -145,9 +156,12 @@ package final class ByteStream {
         guard !second.isEmpty else { return write(first) }
         guard !first.isEmpty else { return write(second) }
         guard !socket.isClosed else { return writeFailed(.cancelled) }
+        guard !isPausing else { return waitForTurn() }
         let total = first.count &+ second.count
-        if let tls { return noteWritten(tls.write(first, second), of: total) }
-        return noteSent(socket.send(first, second), of: total, .sendmsg)
+        let head = UnsafeRawBufferPointer(rebasing: first.prefix(roomInARow))
+        let rest = UnsafeRawBufferPointer(rebasing: second.prefix(roomInARow - head.count))
+        if let tls { return noteWritten(tls.write(head, rest), of: total) }
+        return noteSent(socket.send(head, rest), of: total, .sendmsg)
     }
 
     /// Whether the system can send bytes of a file by itself. It cannot encrypt them.
@@ -158,7 +172,16 @@ package final class ByteStream {
     package func write(fromFile file: Int32, at offset: Int64, _ count: Int) -> WriteResult {
         assert(loop.isCurrent && sendsFiles)
         guard !socket.isClosed else { return writeFailed(.cancelled) }
-        return noteSent(socket.send(fromFile: file, at: offset, count), of: count, .sendfile)
+        guard !isPausing else { return waitForTurn() }
+        return noteSent(socket.send(fromFile: file, at: offset, min(count, roomInARow)), of: count, .sendfile)
+    }
+
+    /// The number of bytes that may still be written in this turn of the loop; at least one, except during a pause.
+    private var roomInARow: Int { Self.bytesInARow - (loop.now == rowStart ? writtenInARow : 0) }
+
+    private func waitForTurn() -> WriteResult {
+        wantsWritable = true
+        return .wouldBlock
     }
 
     private func noteSent(_ result: Int, of count: Int, _ name: SystemCalls.Name) -> WriteResult {
@@ -180,11 +203,26 @@ package final class ByteStream {
 
     private func noteTaken(_ taken: Int, of count: Int) -> WriteResult {
         if taken < count { wantsWritable = true }
-        // A system call failed after an earlier one had taken some bytes. No event reports that: only the next call does.
-        if socket.isWritable, taken > 0, taken < count || hasUnsentBytes {
-            loop.executeLater { [weak self] in self?.writeMore() }
+        let isRowOver = extendRow(by: taken)
+        // No event follows when the row is over. Nor does one when a system call failed after an earlier one had taken
+        // some bytes: only the next call reports that.
+        if socket.isWritable, taken > 0, isRowOver || taken < count || hasUnsentBytes {
+            isPausing = isRowOver
+            loop.executeLater { [weak self] in
+                self?.isPausing = false
+                self?.writeMore()
+            }
         }
         return .bytes(taken)
+    }
+
+    /// Returns whether this was all that may be written in this turn of the loop.
+    private func extendRow(by count: Int) -> Bool {
+        if loop.now != rowStart { (rowStart, writtenInARow) = (loop.now, 0) }
+        writtenInARow += count
+        guard writtenInARow >= Self.bytesInARow else { return false }
+        writtenInARow = 0
+        return true
     }
 
     /// Whether the socket has not taken all bytes that counted as written.
@@ -283,7 +321,7 @@ extension ByteStream: EventSource {
     }
 
     private func writeMore() {
-        guard !socket.isClosed, socket.isWritable, !isAskingForIdentity else { return }
+        guard !socket.isClosed, socket.isWritable, !isAskingForIdentity, !isPausing else { return }
         // TLS output that the socket has not taken is written first.
         if let tls, !tls.flush() { return }
         let hasLoss = tls?.loss != nil
