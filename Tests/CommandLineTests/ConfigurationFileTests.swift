@@ -19,6 +19,9 @@ import Testing
         ("--data key=value", ["--data", "key=value"]), ("--data =value", ["--data", "=value"]),
         ("--data=key=value", ["--data", "key=value"]), ("--data=\"a b\"", ["--data", "a b"]),
         ("--user-agent: me", ["--user-agent", "me"]),
+        // Each mark forms one character with the separator before it.
+        ("user=\u{301}ann", ["--user", "\u{301}ann"]), ("header = \"A: b\"\u{301}", ["--header", "A: b"]),
+        ("#\u{301}remark", []), ("--data=\u{301}x", ["--data", "\u{301}x"]),
     ]
 
     @Test(arguments: lines) func line(_ line: String, _ expected: [String]) throws {

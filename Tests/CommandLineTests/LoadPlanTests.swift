@@ -106,6 +106,25 @@ import Testing
         #expect(sent == bytes)
     }
 
+    /// A mark that forms one character with a separator before it does not hide the separator.
+    @Test func marksBehindSeparators() throws {
+        let text = "form \u{301}a=\u{301}b;\u{301}c;type=x/y;filename=\u{301}f"
+        let form = try FormArgument.form([text]) { _ in Data() }
+        let part = try #require(form?.parts.first)
+        #expect(part.name == "\u{301}a" && part.contentType == "x/y" && part.filename == "\u{301}f")
+        var sent: Data?
+        if case .data(let data) = part.content { sent = data }
+        #expect(sent == Data("\u{301}b;\u{301}c".utf8))
+        let typed = try FormArgument.form(["form a=b;\u{301}c;type=\u{301}x"]) { _ in Data() }
+        #expect(typed?.parts.first?.contentType == "\u{301}x")
+        let field = try FieldArgument("X:\u{301}v")
+        #expect(field.name == "X" && field.value == "\u{301}v")
+        #expect(try Arguments(["--user=\u{301}ann"], readFile: Self.read).requests == [["--user", "\u{301}ann"]])
+        for option in [["--resolve", "h:1:\u{301}x"], ["--connect-to", "h:1:\u{301}x:2"]] {
+            #expect(throws: Never.self) { try Self.plan(option + ["h"]) }
+        }
+    }
+
     /// Arguments, and the credential for the server.
     static let logins: [([String], Login?)] = [
         (["http://localhost/"], nil),
@@ -113,6 +132,7 @@ import Testing
         (["-u", "me:a:b", "http://ann@localhost/"], Login(user: "me", password: "a:b")),
         (["-u", "joe", "http://localhost/"], Login(user: "joe", password: "asked for joe")),
         (["-u", "joe:", "http://localhost/"], Login(user: "joe", password: "")),
+        (["-u", "joe:\u{301}x", "http://localhost/"], Login(user: "joe", password: "\u{301}x")),
         (["--netrc-file", "netrc", "http://LOCALHOST/"], Login(user: "ann", password: "p1")),
         (["--netrc-file", "netrc", "http://other/"], Login(user: "bob", password: "p2")),
         (["--netrc-file", "netrc", "http://ann@localhost/"], Login(user: "ann", password: "p1")),

@@ -30,6 +30,7 @@ struct SuggestedFilenameTests {
             ("attachment; filename*=foo.txt; filename=plain.txt", "plain.txt"),
             ("attachment; filename=first.txt; filename=second.txt", "first.txt"),
             ("attachment; xfilename=foo.txt", "host.example"),
+            ("attachment; filename=\u{301}x.txt", "\u{301}x.txt"),
             ("attachment; filename=\"unterminated.txt", "unterminated.txt"),
             ("filename=foo.txt", "host.example"),
             ("", "host.example"), (";;;=;", "host.example"), ("attachment; filename=", "host.example"),

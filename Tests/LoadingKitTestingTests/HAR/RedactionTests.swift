@@ -177,5 +177,10 @@ import Testing
         #expect(
             open.redact(field: "Cookie", value: "theme=dark;\u{301}sid=1") == "theme=dark; \u{301}sid=(redacted)")
         #expect(open.redact(field: "Authorization", value: "Basic \u{301}secret x") == "Basic (redacted)")
+        #expect(
+            open.redact(field: "Set-Cookie", value: "theme=dark, sid=\u{301}s3") == "theme=dark, sid=(redacted)")
+        let body = open.redact(
+            body: Data("pwd=s3".utf8), contentType: "application/x-www-form-urlencoded;\u{301}charset=utf-8")
+        #expect(body == Data("pwd=(redacted)".utf8))
     }
 }

@@ -97,7 +97,8 @@ package struct Redactor: Sendable {
 
     /// A body that is not divided into parts, or one part of a body.
     private func single(_ bytes: [UInt8], _ contentType: String?) -> [UInt8] {
-        let type = contentType?.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased() ?? ""
+        let essence = (contentType ?? "").unicodeScalars.prefix { $0 != ";" }
+        let type = String(essence).trimmingCharacters(in: .whitespaces).lowercased()
         if type == "application/x-www-form-urlencoded" {
             return Array(form(String(decoding: bytes, as: UTF8.self)).utf8)
         }
@@ -140,13 +141,14 @@ enum SetCookieField {
 
     /// A comma starts another cookie where a name and an equals sign follow, which is never the case in a date.
     static func split(_ value: String) -> [String] {
-        let pieces = value.split(separator: ",", omittingEmptySubsequences: false)
+        // An equals sign may form one character with a combining mark behind it.
+        let pieces = value.unicodeScalars.split(separator: ",", omittingEmptySubsequences: false)
         var lines: [String] = []
-        for piece in pieces {
-            let name = piece.prefix { $0 != "=" && $0 != ";" }
+        for scalars in pieces {
+            let (name, piece) = (scalars.prefix { $0 != "=" && $0 != ";" }, String(scalars))
             let isCookie =
-                name.endIndex < piece.endIndex && piece[name.endIndex] == "="
-                && !name.trimmingCharacters(in: .whitespaces).contains(" ")
+                name.endIndex < scalars.endIndex && scalars[name.endIndex] == "="
+                && !String(name).trimmingCharacters(in: .whitespaces).contains(" ")
             if let last = lines.last, !isCookie {
                 lines[lines.count - 1] = "\(last),\(piece)"
             } else {

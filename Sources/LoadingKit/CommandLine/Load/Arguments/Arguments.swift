@@ -81,13 +81,13 @@
         /// The options of an argument that begins with a dash.
         static func split(_ argument: String) -> [Option] {
             guard !argument.hasPrefix("--") else {
-                guard let equals = argument.firstIndex(of: "=") else { return [Option(name: argument)] }
-                let name = String(argument[..<equals])
-                guard OptionNames.all.hasValue(name) else { return [Option(name: argument)] }
-                return [Option(name: name, value: String(argument[argument.index(after: equals)...]))]
+                guard let (name, _, value) = argument.cut(at: { $0 == "=" }), OptionNames.all.hasValue(name) else {
+                    return [Option(name: argument)]
+                }
+                return [Option(name: name, value: value)]
             }
             var options: [Option] = []
-            var letters = argument.dropFirst()
+            var letters = argument.unicodeScalars.dropFirst()
             while let letter = letters.popFirst() {
                 options.append(Option(name: "-\(letter)"))
                 guard OptionNames.all.hasValue("-\(letter)") else { continue }

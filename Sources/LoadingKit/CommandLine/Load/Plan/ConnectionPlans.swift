@@ -39,7 +39,7 @@
         private static func with(_ user: String?, _ proxy: String) -> String {
             let whole = proxy.contains("://") ? proxy : "http://\(proxy)"
             guard let user, let start = whole.range(of: "://")?.upperBound, !whole.contains("@") else { return whole }
-            let parts = user.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map {
+            let parts = (user.cut(at: { $0 == ":" }).map { [$0.head, $0.tail] } ?? [user]).map {
                 $0.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
             }
             return whole[..<start] + parts.joined(separator: ":") + "@" + whole[start...]
@@ -134,16 +134,17 @@
 
             /// The parts between colons. Those in brackets, which lose them, have colons of their own.
             private static func split(_ text: String) -> [String] {
-                var parts = [""]
+                // Scalars, as a combining mark forms one character with a colon before it.
+                var parts = [String.UnicodeScalarView()]
                 var isAddress = false
-                for character in text {
-                    switch character {
-                    case "[", "]": isAddress = character == "["
-                    case ":" where !isAddress: parts.append("")
-                    case _: parts[parts.count - 1].append(character)
+                for scalar in text.unicodeScalars {
+                    switch scalar {
+                    case "[", "]": isAddress = scalar == "["
+                    case ":" where !isAddress: parts.append(String.UnicodeScalarView())
+                    case _: parts[parts.count - 1].append(scalar)
                     }
                 }
-                return parts
+                return parts.map { String($0) }
             }
 
             private static func port(_ text: String, _ argument: String) throws -> UInt16? {

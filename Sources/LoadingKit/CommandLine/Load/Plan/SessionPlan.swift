@@ -137,9 +137,9 @@
             guard let argument = options.cert else { return nil }
             // A file name may have colons; the password is behind the last one, where no such file is there.
             var (path, password) = (argument, options.pass)
-            if (try? readFile(argument)) == nil, let colon = argument.lastIndex(of: ":") {
+            if (try? readFile(argument)) == nil, let colon = argument.unicodeScalars.lastIndex(of: ":") {
                 path = String(argument[..<colon])
-                password = password ?? String(argument[argument.index(after: colon)...])
+                password = password ?? String(argument.unicodeScalars[colon...].dropFirst())
             }
             func read(_ path: String) throws -> Data {
                 guard let content = try? readFile(path) else {

@@ -17,7 +17,7 @@
             let isHTTPOnly = line.hasPrefix(httpOnlyPrefix)
             guard isHTTPOnly || !line.hasPrefix("#") else { return nil }
             let columns = (isHTTPOnly ? line.dropFirst(httpOnlyPrefix.count) : line[...])
-                .split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+                .unicodeScalars.split(separator: "\t", omittingEmptySubsequences: false).map { String($0) }
             guard columns.count >= 6 else { return nil }
             let domain = String(columns[0].drop { $0 == "." })
             var properties: [HTTPCookiePropertyKey: Any] = [

@@ -16,9 +16,9 @@
             jar = options.cookieJar
             withoutSession = options.junkSessionCookies
             for argument in options.cookie {
-                if argument.contains("=") {
-                    given += try argument.split(separator: ";").filter { !$0.allSatisfy(\.isWhitespace) }
-                        .map { try CookiePair(String($0)) }
+                if argument.unicodeScalars.contains("=") {
+                    given += try argument.unicodeScalars.split(separator: ";").map { String($0) }
+                        .filter { !$0.allSatisfy(\.isWhitespace) }.map { try CookiePair($0) }
                 } else {
                     let content: Data? = argument == "-" ? (try? readFile(argument)) ?? Data() : nil
                     files.append((path: argument, content: content))
@@ -53,9 +53,9 @@
         private let value: String
 
         init(_ text: String) throws {
-            let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-                .map { $0.trimmingCharacters(in: .whitespaces) }
-            (name, value) = (parts[0], parts.count > 1 ? parts[1] : "")
+            let parts = text.cut(at: { $0 == "=" })
+            name = (parts?.head ?? text).trimmingCharacters(in: .whitespaces)
+            value = (parts?.tail ?? "").trimmingCharacters(in: .whitespaces)
             if cookie(of: "host", isSecure: false) == nil {
                 throw ToolFailure(.usage, "-b needs NAME=VALUE, without control characters, not '\(text)'")
             }

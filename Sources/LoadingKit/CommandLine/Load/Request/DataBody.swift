@@ -24,36 +24,36 @@
             self.isJSON = isJSON
         }
 
-        static func split(_ piece: String) -> (name: Substring, value: String) {
-            let parts = piece.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
-            return (parts.first ?? "", parts.count > 1 ? String(parts[1]) : "")
+        static func split(_ piece: String) -> (name: String, value: String) {
+            let parts = piece.cut(at: { $0 == " " })
+            return (parts?.head ?? piece, parts?.tail ?? "")
         }
 
-        private static func bytes(_ name: Substring, _ value: String, _ readFile: (String) throws -> Data) throws
+        private static func bytes(_ name: String, _ value: String, _ readFile: (String) throws -> Data) throws
             -> Data
         {
-            switch name {
+            let path = String(value.unicodeScalars.dropFirst())
+            return switch name {
             case "data-raw": Data(value.utf8)
             case "data-urlencode": Data(try encoded(value, readFile).utf8)
-            case _ where !value.hasPrefix("@"): Data(value.utf8)
-            case "data-binary", "json": try content(value.dropFirst(), readFile)
-            case _: try content(value.dropFirst(), readFile).filter { $0 != 0x0a && $0 != 0x0d && $0 != 0 }
+            case _ where value.unicodeScalars.first != "@": Data(value.utf8)
+            case "data-binary", "json": try content(path, readFile)
+            case _: try content(path, readFile).filter { $0 != 0x0a && $0 != 0x0d && $0 != 0 }
             }
         }
 
         /// `TEXT`, `=TEXT`, `NAME=TEXT`, `@FILE` or `NAME@FILE`, with the text or content encoded.
         static func encoded(_ value: String, _ readFile: (String) throws -> Data) throws -> String {
-            guard let mark = value.firstIndex(where: { $0 == "=" || $0 == "@" }) else {
+            guard let (name, mark, rest) = value.cut(at: { $0 == "=" || $0 == "@" }) else {
                 return PercentCoding.encoded(value)
             }
-            let (name, rest) = (value[..<mark], value[value.index(after: mark)...])
-            let text = value[mark] == "=" ? Data(rest.utf8) : try content(rest, readFile)
+            let text = mark == "=" ? Data(rest.utf8) : try content(rest, readFile)
             return (name.isEmpty ? "" : "\(name)=") + PercentCoding.encoded(Array(text))
         }
 
-        private static func content(_ path: Substring, _ readFile: (String) throws -> Data) throws -> Data {
+        private static func content(_ path: String, _ readFile: (String) throws -> Data) throws -> Data {
             do {
-                return try readFile(String(path))
+                return try readFile(path)
             } catch {
                 throw ToolFailure(.readError, "the data of \(path) cannot be read: \(error.localizedDescription)")
             }

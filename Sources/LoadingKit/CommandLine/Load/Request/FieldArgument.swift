@@ -10,13 +10,14 @@
 
         /// `Name: value`; `Name:` removes the field that would be sent; `Name;` sends the field without a value.
         init(_ text: String) throws {
-            let end = text.firstIndex { $0 == ":" || $0 == ";" } ?? text.startIndex
-            let rest = text[end...].dropFirst().trimmingCharacters(in: .whitespaces)
-            guard end > text.startIndex, text[end] == ":" || rest.isEmpty else {
+            guard let field = text.cut(at: { $0 == ":" || $0 == ";" }), !field.head.isEmpty,
+                case let rest = field.tail.trimmingCharacters(in: .whitespaces),
+                field.separator == ":" || rest.isEmpty
+            else {
                 throw ToolFailure(.usage, "-H needs 'Name: value', not '\(text)'")
             }
-            name = String(text[..<end])
-            value = text[end] == ":" && rest.isEmpty ? nil : rest
+            name = field.head
+            value = field.separator == ":" && rest.isEmpty ? nil : rest
         }
 
         /// The fields of an argument: `@FILE` has one on each line.

@@ -12,10 +12,9 @@
             var form = MultipartForm()
             for piece in pieces {
                 let (option, value) = DataBody.split(piece)
-                guard let equals = value.firstIndex(of: "="), equals > value.startIndex else {
+                guard let (name, _, content) = value.cut(at: { $0 == "=" }), !name.isEmpty else {
                     throw ToolFailure(.usage, "-F needs NAME=CONTENT, not '\(value)'")
                 }
-                let (name, content) = (String(value[..<equals]), String(value[value.index(after: equals)...]))
                 if option == "form-string" {
                     form.append(name, text: content)
                 } else {
@@ -29,12 +28,12 @@
             _ name: String, _ content: String, to form: inout MultipartForm, _ readFile: (String) throws -> Data
         ) throws {
             let (text, type, filename) = parameters(of: content)
-            guard let mark = text.first, mark == "@" || mark == "<" else {
+            guard let mark = text.unicodeScalars.first, mark == "@" || mark == "<" else {
                 let part = MultipartForm.Part(
                     name: name, filename: filename, contentType: type, content: .data(Data(text.utf8)))
                 return form.parts.append(part)
             }
-            let path = String(text.dropFirst())
+            let path = String(text.unicodeScalars.dropFirst())
             guard path == "-" || FileManager.default.isReadableFile(atPath: path) else {
                 throw ToolFailure(.readError, "the form's file \(path) cannot be read")
             }
@@ -50,31 +49,34 @@
 
         /// The content without `;type=…` and `;filename=…`, and their values. A content in quotation marks has semicolons.
         private static func parameters(of content: String) -> (text: String, type: String?, filename: String?) {
-            var pieces: [String] = [""]
+            // Scalars, as a combining mark forms one character with a semicolon before it.
+            var pieces = [String.UnicodeScalarView()]
             var isQuoted = false
             // A quotation mark elsewhere is a part of the text.
             let starts = ["", "@", "<", "filename=", "type="]
-            var rest = content[...]
-            while let character = rest.popFirst() {
-                switch character {
+            var rest = content.unicodeScalars[...]
+            while let scalar = rest.popFirst() {
+                switch scalar {
                 case "\""
-                where isQuoted || starts.contains(pieces[pieces.count - 1].trimmingCharacters(in: .whitespaces)):
+                where isQuoted
+                    || starts.contains(String(pieces[pieces.count - 1]).trimmingCharacters(in: .whitespaces)):
                     isQuoted.toggle()
                 case "\\" where isQuoted && !rest.isEmpty: pieces[pieces.count - 1].append(rest.removeFirst())
-                case ";" where !isQuoted: pieces.append("")
-                case _: pieces[pieces.count - 1].append(character)
+                case ";" where !isQuoted: pieces.append(String.UnicodeScalarView())
+                case _: pieces[pieces.count - 1].append(scalar)
                 }
             }
-            var text = pieces[0]
+            var text = String(pieces[0])
             var (type, filename): (String?, String?)
-            for piece in pieces.dropFirst() {
+            for piece in pieces.dropFirst().map({ String($0) }) {
                 let parameter = piece.trimmingCharacters(in: .whitespaces)
-                if parameter.hasPrefix("type=") {
-                    type = String(parameter.dropFirst(5))
-                } else if parameter.hasPrefix("filename=") {
-                    filename = String(parameter.dropFirst(9))
-                } else if type != nil, parameter.contains("=") {
-                    type = type.map { "\($0); \(parameter)" }
+                let pair = parameter.cut(at: { $0 == "=" })
+                if let pair, pair.head == "type" {
+                    type = pair.tail
+                } else if let pair, pair.head == "filename" {
+                    filename = pair.tail
+                } else if let known = type, pair != nil {
+                    type = "\(known); \(parameter)"
                 } else {
                     text += ";\(piece)"
                 }

@@ -35,8 +35,10 @@
                 }
             #endif
             login = try options.user.map { user in
-                let parts = user.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-                return Login(user: parts[0], password: parts.count > 1 ? parts[1] : try askPassword(parts[0]))
+                guard let (name, _, password) = user.cut(at: { $0 == ":" }) else {
+                    return Login(user: user, password: try askPassword(user))
+                }
+                return Login(user: name, password: password)
             }
             netrc = try NetrcFile(options, readFile: readFile)
         }

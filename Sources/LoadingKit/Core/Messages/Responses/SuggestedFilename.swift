@@ -83,9 +83,10 @@ struct ContentDisposition {
         var plain: String?
         var extended: String?
         for parameter in value.splitOutsideQuotes(at: ";").dropFirst() {
-            guard let equals = parameter.firstIndex(of: "=") else { continue }
+            let scalars = parameter.unicodeScalars
+            guard let equals = scalars.firstIndex(of: "=") else { continue }
             let name = parameter[..<equals].trimmingHTTPWhitespace
-            let value = parameter[parameter.index(after: equals)...].trimmingHTTPWhitespace
+            let value = parameter[scalars.index(after: equals)...].trimmingHTTPWhitespace
             // RFC 6266 §4.1 forbids a parameter to occur twice. If one does, the first counts.
             if name.equalsIgnoringASCIICase("filename") {
                 plain = plain ?? value.unquoted
