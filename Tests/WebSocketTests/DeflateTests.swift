@@ -55,6 +55,35 @@ import Testing
         #expect(Feeder(deflate: PermessageDeflate()).receiveAnyhow(second) == [.failed(.reservedBits)])
     }
 
+    /// Messages that nobody gets are neither decompressed nor checked. Their lengths, and control frames, are.
+    @Test func messagesThatAreDropped() {
+        let cases: [(String, [UInt8], [Received])] = [
+            ("a text", frame(.text, "Hello"), []),
+            ("no block of any kind", frame(.text, [0x07, 0xff], isCompressed: true), []),
+            ("text that is none", frame(.text, [0xff]), []),
+            (
+                "fragments around a ping",
+                frame(.text, [0x07], isFinal: false, isCompressed: true) + frame(.ping, [5])
+                    + frame(.continuation, [0xff]),
+                [.ping([5])]
+            ),
+            (
+                "too long", [0x82, 127, 0x40, 0, 0, 0, 0, 0, 0, 0],
+                [.failed(.messageTooBig(limit: WebSocketLimits().messageBytes))]
+            ),
+            ("a continuation of nothing", frame(.continuation), [.failed(.continuationOfNothing)]),
+        ]
+        for (name, bytes, expected) in cases {
+            let events = Feeder(deflate: PermessageDeflate(), dropsMessages: true)
+                .receiveAnyhow(bytes + frame(.close, [0x03, 0xe8]))
+            if case .failed? = expected.last {
+                #expect(events == expected, "\(name)")
+            } else {
+                #expect(events == expected + [.close(1000, "")], "\(name)")
+            }
+        }
+    }
+
     @Test func allSettingsBothWays() throws {
         let messages = (0..<30).map { number in
             Array(String(repeating: "message \(number % 3) and what it says; ", count: 20 + number * 7).utf8)

@@ -25,10 +25,12 @@ struct Feeder {
     var role = WebSocketRole.client
     var deflate: PermessageDeflate?
     var limits = WebSocketLimits()
+    var dropsMessages = false
 
     /// Everything received from these pieces, and what the codec answers after each.
     func receive(_ pieces: [[UInt8]]) -> (events: [Received], answers: [UInt8]) {
         var codec = WebSocketStateMachine(role: role, deflate: deflate, limits: limits)
+        if dropsMessages { codec.dropMessages() }
         var events: [Received] = []
         var answers: [UInt8] = []
         for piece in pieces {

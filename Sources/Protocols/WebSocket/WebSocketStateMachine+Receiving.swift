@@ -136,7 +136,7 @@ extension WebSocketStateMachine {
         guard !overflow, received <= most || most < limit else { throw WebSocketError(.messageTooBig(limit: limit)) }
         message.received = received
         incoming = message
-        if !message.isCompressed { try payload.reserve(header.length) }
+        if !message.isCompressed, !dropsMessages { try payload.reserve(header.length) }
     }
 
     private mutating func take(
@@ -150,6 +150,7 @@ extension WebSocketStateMachine {
             }
             return
         }
+        if dropsMessages { return }
         guard incoming?.isCompressed == true else {
             let start = payload.count
             try payload.append(piece)
@@ -208,6 +209,10 @@ extension WebSocketStateMachine {
 
     private mutating func endMessage() throws(WebSocketError) -> WebSocketEvent? {
         guard let message = incoming else { return nil }
+        guard !dropsMessages else {
+            incoming = nil
+            return nil
+        }
         if message.isCompressed {
             try inflate { (inflater, payload, limit) throws(WebSocketError) in
                 try inflater.finish(into: payload, limit: limit)

@@ -49,6 +49,8 @@ public struct WebSocketStateMachine: ~Copyable {
     var partialHeader: [UInt8] = []
     var incoming: Incoming?
     var payload = WebSocketPayload()
+    /// Whether nobody gets further messages.
+    private(set) var dropsMessages = false
     var controlPayload: [UInt8] = []
     let inflater: MessageInflater?
     let deflater: MessageDeflater?
@@ -82,6 +84,15 @@ public struct WebSocketStateMachine: ~Copyable {
         case .open, .closing: false
         case .closed, .failed: true
         }
+    }
+
+    // MARK: Receiving
+
+    /// Drops all further messages. They are not decompressed, and their contents are not checked. The limits for them
+    /// still apply, and control frames are handled as before.
+    package mutating func dropMessages() {
+        dropsMessages = true
+        payload = WebSocketPayload()
     }
 
     // MARK: Sending

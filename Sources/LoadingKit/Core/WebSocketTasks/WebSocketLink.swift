@@ -48,6 +48,8 @@ package final class WebSocketLink {
     private var waitingBytes = 0
     /// Whether the connection has to wait.
     private var isFull = false
+    /// Whether the program gets no further messages: it has closed the connection, and did not take those before.
+    package private(set) var dropsMessages = false
     private var reading = WebSocketReading()
     /// The connection has ended, and its end is not reported yet.
     private var ending: Ending?
@@ -182,14 +184,18 @@ package final class WebSocketLink {
     package var maximumMessageSize: Int { task.maximumMessageSize }
 
     package func receive(_ message: URLSessionWebSocketTask.Message) -> Flow {
+        if dropsMessages { return .more }
         observeMessage?(message, false)
         if let receiver = receivers.popFirst() {
             give(message, to: receiver)
             return .more
         }
-        // The program has closed the connection and does not receive: the message is dropped, and the server's answer
-        // is awaited.
-        if case .closing = phase, isOverfull { return .more }
+        // The program has closed the connection and does not receive: the message is dropped, with all behind it, and
+        // the server's answer is awaited.
+        if case .closing = phase, isOverfull {
+            dropsMessages = true
+            return .more
+        }
         messages.append(message)
         waitingBytes += message.byteCount
         guard case .open = phase else { return .more }

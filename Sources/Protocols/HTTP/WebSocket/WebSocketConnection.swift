@@ -161,6 +161,7 @@ final class WebSocketConnection: WebSocketChannel {
     private func give(_ message: URLSessionWebSocketTask.Message, _ count: Int) {
         if restRoom > 0 { restRoom -= count + Self.storageBytes }
         if link.receive(message) == .wait, restRoom <= 0 { isLinkFull = true }
+        if link.dropsMessages { codec.dropMessages() }
         codec.limits.messageBytes = link.maximumMessageSize
     }
 
