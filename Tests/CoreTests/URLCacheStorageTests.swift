@@ -256,8 +256,15 @@ import Testing
         let mark = cache.mark
         for index in 0..<CacheRemovals.maximumKeys { cache.remove(CacheKey(method: "GET", text: "http://h/\(index)")) }
         #expect(cache.store(variant("1"), for: request, date: Date(), since: mark))
+        let late = cache.mark
+        cache.remove(CacheKey(method: "GET", text: "http://h/0"))
+        #expect(cache.store(variant("1"), for: request, date: Date(), since: mark))
         cache.remove(CacheKey(method: "GET", text: "http://h/more"))
         #expect(!cache.store(variant("1"), for: request, date: Date(), since: mark))
+        #expect(cache.store(variant("1"), for: request, date: Date(), since: late))
+        cache.remove(key)
+        for index in 0..<10 { cache.remove(CacheKey(method: "GET", text: "http://h/further/\(index)")) }
+        #expect(!cache.store(variant("1"), for: request, date: Date(), since: late))
         #expect(cache.store(variant("1"), for: request, date: Date(), since: cache.mark))
     }
 

@@ -6,19 +6,26 @@ package struct CacheMark: Sendable {
 /// The latest removals of responses. A response whose load began before a removal of its key is not stored: it may be
 /// older than the change because of which the others were removed, or be the removed response, validated by the server.
 struct CacheRemovals: Sendable {
-    /// The number of keys that are remembered. Beyond it all loads under way count as outdated.
+    /// The number of keys that are remembered. Beyond it loads that began before older removals count as outdated.
     static let maximumKeys = 256
 
     private var count: UInt64 = 0
+    /// The last removal of all keys, or of one that is no longer remembered.
     private var lastOfAll: UInt64 = 0
     private var lastOfKeys: [CacheKey: UInt64] = [:]
 
     var mark: CacheMark { CacheMark(number: count) }
 
     mutating func note(_ key: CacheKey) {
-        guard lastOfKeys.count < Self.maximumKeys else { return noteAll() }
         count += 1
         lastOfKeys[key] = count
+        if lastOfKeys.count > Self.maximumKeys { forgetOlderHalf() }
+    }
+
+    private mutating func forgetOlderHalf() {
+        let last = lastOfKeys.values.sorted()[lastOfKeys.count / 2]
+        lastOfKeys = lastOfKeys.filter { $0.value > last }
+        lastOfAll = last
     }
 
     mutating func noteAll() {
