@@ -67,15 +67,40 @@ import Testing
         }
     }
 
+    /// Reads on a thread of its own, and writes each piece once that thread waits for bytes, or has ended.
+    private static func reading<Result: Sendable>(
+        _ pieces: [String], of pipe: Pipe, _ read: @escaping @Sendable () throws -> Result
+    ) async throws -> Result {
+        let threads = Recorder<String>()
+        async let result = onThread {
+            threads.append(try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self"))
+            return try read()
+        }
+        // The thread reads until the end, also where the test has ended early.
+        defer { try? pipe.fileHandleForWriting.close() }
+        let thread = try #require(await threads.element(at: 0))
+        for piece in pieces {
+            try await waitUntil { isWaiting(thread) }
+            try pipe.fileHandleForWriting.write(contentsOf: Data(piece.utf8))
+        }
+        try await waitUntil { isWaiting(thread) }
+        try pipe.fileHandleForWriting.close()
+        return try await result
+    }
+
+    /// Whether a thread sleeps in a system call, or has ended. Its state is behind its name, in parentheses (proc(5)).
+    private static func isWaiting(_ thread: String) -> Bool {
+        guard let text = try? String(contentsOfFile: "/proc/\(thread)/stat", encoding: .utf8) else { return true }
+        return text.split(separator: ")").last?.hasPrefix(" S") == true
+    }
+
     /// Bytes that come later are waited for, also where the descriptor does not block.
     @Test(arguments: [0, O_NONBLOCK]) func isAwaited(_ flags: Int32) async throws {
         let pipe = Pipe()
         let descriptor = pipe.fileHandleForReading.fileDescriptor
         try #require(fcntl(descriptor, F_SETFL, flags) == 0)
-        async let read = onThread { Self.all(StandardInput(descriptor).makeStream()) }
-        try pipe.fileHandleForWriting.write(contentsOf: Data("typed".utf8))
-        try pipe.fileHandleForWriting.close()
-        #expect(try await read == ("typed", .atEnd))
+        let read = try await Self.reading(["typed"], of: pipe) { Self.all(StandardInput(descriptor).makeStream()) }
+        #expect(read.text == "typed" && read.status == .atEnd)
         withExtendedLifetime(pipe) {}
     }
 
@@ -88,12 +113,8 @@ import Testing
             let pipe = Pipe()
             let descriptor = pipe.fileHandleForReading.fileDescriptor
             try #require(fcntl(descriptor, F_SETFL, flags) == 0)
-            async let read = onThread { try reader(descriptor) }
-            for piece in ["a\r", "\n\nb\r"] {
-                try pipe.fileHandleForWriting.write(contentsOf: Data(piece.utf8))
-            }
-            try pipe.fileHandleForWriting.close()
-            #expect(try await read == expected)
+            let read = try await Self.reading(["a\r", "\n\nb\r"], of: pipe) { try reader(descriptor) }
+            #expect(read == expected)
             withExtendedLifetime(pipe) {}
         }
         // They are not open.
