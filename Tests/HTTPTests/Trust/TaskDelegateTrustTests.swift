@@ -1,6 +1,7 @@
 import Foundation
 import LoadingKit
 import LoadingKitLoopbackServer
+import LoadingKitTransport
 import TestSupport
 import Testing
 
@@ -139,6 +140,39 @@ import Testing
             let request = try BothVersions.request(server, "/")
             for _ in 0..<5 { #expect(await session.outcome(request, delegate: Bystander()) == .ok("0")) }
             for _ in 0..<5 { #expect(await session.outcome(request) == .ok("0")) }
+        }
+    }
+
+    /// Decides nothing. No other test uses this class: once one delegate of a class has been asked, the class is known.
+    private final class Newcomer: NSObject, URLSessionTaskDelegate, Sendable {
+        private let ends: Recorder<URLError.Code?>
+
+        init(_ ends: Recorder<URLError.Code?>) { self.ends = ends }
+
+        func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+            ends.append((error as? URLError)?.code)
+        }
+    }
+
+    @Test("delegates that decide nothing share an HTTP/2 connection, also when their loads begin at once")
+    func bystandersAtOnce() async throws {
+        let loop = EventLoop(name: "bystanders", idleConnections: IdleConnections(limit: 8))
+        defer { loop.stop() }
+        try await BothVersions.withServer("h2", Self.route, on: loop) {
+            $0.httpMaximumConnectionsPerHost = 1
+        } body: { session, server in
+            let ends = Recorder<URLError.Code?>()
+            let request = try BothVersions.request(server, "/")
+            // All of them begin before the first connection is there.
+            loop.execute {
+                for _ in 0..<10 {
+                    let task = session.dataTask(with: request)
+                    task.delegate = Newcomer(ends)
+                    task.resume()
+                }
+            }
+            #expect(await ends.count(reaches: 10).allSatisfy { $0 == nil })
+            #expect(server.openings.count == 1)
         }
     }
 

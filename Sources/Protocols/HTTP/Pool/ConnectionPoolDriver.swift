@@ -326,10 +326,24 @@ final class ConnectionPoolDriver: RoutePool {
     private func attempt(_ id: HTTPConnectionPool.AttemptID, didOpen stream: ByteStream) {
         if isHTTP2(stream), pool.hasOfferedHTTP2 { record.server.speaksHTTP2Alone = true }
         guard isForAll else { return begin(stream, by: id) }
-        let (requests, actions) = pool.handOver(id)
-        let handedOver = requests.compactMap { exchanges.remove($0.id) }
-        run(actions)
+        let carriesMany = isHTTP2(stream) && !isForUpgrade
+        let handedOver = takeWaiting(for: id)
         session.pool(of: origin.undecided(record), origin).adopt(stream, handedOver)
+        // Each of the other pools would open a connection of its own.
+        if carriesMany { for pool in origin.decidedPools(like: record) { pool.handOverIfUndecided() } }
+    }
+
+    private func takeWaiting(for attempt: HTTPConnectionPool.AttemptID?) -> [Submission] {
+        let (requests, actions) = pool.handOver(attempt)
+        let waiting = requests.compactMap { exchanges.remove($0.id) }
+        run(actions)
+        return waiting
+    }
+
+    func handOverIfUndecided() {
+        guard isForAll else { return }
+        let handedOver = takeWaiting(for: nil)
+        session.pool(of: origin.undecided(record), origin).take(handedOver)
     }
 
     /// Whether the delegate for which the pool was made does not decide about connections.
@@ -346,11 +360,15 @@ final class ConnectionPoolDriver: RoutePool {
 
     func adopt(_ stream: ByteStream, _ handedOver: [Submission]) {
         if record.server.speaksHTTP2Alone { pool.serverSpeaksHTTP2Alone() }
+        take(handedOver)
+        begin(stream, by: nil)
+    }
+
+    func take(_ handedOver: [Submission]) {
         for (exchange, needsFreshConnection) in handedOver {
             exchange.reroute(record)
             submit(exchange, needsFreshConnection: needsFreshConnection)
         }
-        begin(stream, by: nil)
     }
 
     private func begin(_ stream: ByteStream, by attempt: HTTPConnectionPool.AttemptID?) {

@@ -279,10 +279,11 @@ struct HTTPConnectionPool: Sendable, CustomStringConvertible {
         return actions
     }
 
-    /// Returns all waiting requests, for another pool that can use the attempt's connection. Other attempts are ended.
-    mutating func handOver(_ attempt: AttemptID) -> (requests: [Request], actions: Actions) {
+    /// Returns all waiting requests, for another pool, which uses the attempt's connection, or has one already. Other
+    /// attempts are ended.
+    mutating func handOver(_ attempt: AttemptID?) -> (requests: [Request], actions: Actions) {
         var actions = Actions()
-        _ = removeAttempt(attempt)
+        _ = attempt.flatMap { removeAttempt($0) }
         let requests = waiting.removeAll()
         cancelSurplusAttempts(&actions)
         releaseIfUnused(&actions)

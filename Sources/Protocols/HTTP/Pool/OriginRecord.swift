@@ -86,6 +86,12 @@ final class OriginRecord {
         return undecidedRoutes.first { $0.route == undecided } ?? add(undecided)
     }
 
+    /// The pools of tasks' own delegates that lead where the route leads.
+    func decidedPools(like record: RouteRecord) -> [any RoutePool] {
+        let undecided = record.route.undecided
+        return decidedRoutes.values.joined().filter { $0.route.undecided == undecided }.compactMap(\.pool)
+    }
+
     /// The route for requests that do not switch to another protocol, if there is one.
     func shared(_ record: RouteRecord) -> RouteRecord? {
         let shared = record.route.shared
@@ -184,6 +190,11 @@ protocol RoutePool: HostPool {
     /// Takes over a connection that was opened for one delegate's tasks, and the exchanges that wait for it. The
     /// connection is then shared by all of the session's tasks.
     func adopt(_ stream: ByteStream, _ handedOver: [Submission])
+    /// Takes over exchanges that wait in another pool.
+    func take(_ handedOver: [Submission])
+    /// Hands over the exchanges that wait to the pool that is shared by all of the session's tasks, if the delegate for
+    /// which this pool was made does not decide about connections.
+    func handOverIfUndecided()
     /// Requests are sent over HTTP/1.1 from now on.
     func requireHTTP1()
 
