@@ -28,6 +28,40 @@ import Testing
         #expect(throws: SystemProxyError.unusableChoices(text)) { try ScriptAnswer.choices(text) }
     }
 
+    /// Errors name addresses without user and password, also where these make the address invalid.
+    @Test func errorsShowNoPasswords() throws {
+        let url = try #require(URL(string: "http://h.example:80"))
+        let coded = "!Error: http://u:s3@p".utf8.map { String(UInt16($0) + 0x100, radix: 16).dropFirst() }.joined()
+        func settings(_ output: CommandOutput) -> () throws -> Void { { _ = try LibproxySettings(output) } }
+        let cases: [(String, () throws -> Void)] = [
+            (
+                "http://(redacted)@p:1, without the settings",
+                settings(CommandOutput(text: "http://u:s3@p:1\n", status: 0))
+            ),
+            ("(http://(redacted)@p:x)", settings(Version.four.output(["http://u:s3@p:x"], "http://u:s3@p:x\n"))),
+            ("(http://(redacted)@p:1)", settings(Version.five.output([], "http://u:s3/s3#s3@s3@p:1\n"))),
+            ("= http://(redacted)@p:1", settings(Version.five.output(["http://u:s3@p:1"], ""))),
+            ("script //(redacted)@s/p.pac could", settings(Version.four.output(["pac+//u:s3@s/p.pac"], ""))),
+            (
+                "with the text: no way to http://(redacted)@\u{301}p",
+                settings(CommandOutput(errors: "no way to http://u:s3@\u{301}p\n", status: 256))
+            ),
+            ("(QUIC (redacted)@q:1;QUIC r:1)", { _ = try ScriptAnswer.choices("QUIC u:s3@q:1;QUIC r:1") }),
+            (
+                "(Error: http://(redacted)@p)",
+                {
+                    let output = CommandOutput(text: "http://loadingkit\(coded):1\n", status: 0)
+                    _ = try ScriptProgram("", for: url).answer(in: output)
+                }
+            ),
+        ]
+        for (words, fail) in cases {
+            let error = #expect(throws: SystemProxyError.self) { try fail() }
+            let text = error?.description ?? ""
+            #expect(text.contains(words) && !"\(String(reflecting: error))\(text)".contains("s3"), "\(text)")
+        }
+    }
+
     /// The output of libproxy's command for settings, by version.
     enum Version: String, CaseIterable, Sendable {
         case four = "0.4", five = "0.5"

@@ -2,6 +2,8 @@ import Foundation
 
 /// The reason why the system's proxies are unknown. The loads that need them fail: they do not connect to the server
 /// directly.
+///
+/// In the texts of libproxy and of scripts, `(redacted)` stands for users and passwords of addresses.
 public enum SystemProxyError: Error, Hashable, Sendable {
     /// libproxy's command does not exist at any of these paths.
     case commandNotFound([String])

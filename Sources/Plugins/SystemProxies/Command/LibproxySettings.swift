@@ -30,7 +30,7 @@ enum LibproxySettings: Equatable {
         guard let opening = lines.first(where: { $0.hasPrefix("Config is:") || $0.contains(Self.version5 + "url=") })
         else {
             throw SystemProxyError.unusableAnswer(
-                answer.map { "\($0), without the settings: the version is not known" }
+                answer.map { "\(ShownText.withoutUsers(String($0))), without the settings: the version is not known" }
                     ?? output.problem)
         }
         // libproxy does not read the settings in this case.
@@ -42,14 +42,15 @@ enum LibproxySettings: Equatable {
             self = .autoDiscovery
         } else if let script = entries.first(where: { $0.hasPrefix("pac+") }) {
             guard let url = URL(string: String(script.dropFirst(4))), url.scheme != nil else {
-                throw SystemProxyError.scriptNotLoaded(String(script.dropFirst(4)))
+                throw SystemProxyError.scriptNotLoaded(ShownText.withoutUsers(String(script.dropFirst(4))))
             }
             self = .script(url)
         } else {
             let words = answer?.split(whereSeparator: \.isWhitespace).map(String.init) ?? []
             let choices = words.compactMap { $0.hasPrefix("direct:") ? .direct : ProxyChoice($0) }
             guard !choices.isEmpty else {
-                throw SystemProxyError.unusableAnswer(words.isEmpty ? output.problem : words.joined(separator: " "))
+                throw SystemProxyError.unusableAnswer(
+                    words.isEmpty ? output.problem : ShownText.withoutUsers(words.joined(separator: " ")))
             }
             self = .routes(choices)
         }
