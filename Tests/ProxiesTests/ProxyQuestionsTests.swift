@@ -117,6 +117,42 @@ import Testing
         #expect(driver.told[4] == nil)
     }
 
+    /// A load that begins after the change asks anew, while a look-up from before it still runs.
+    @Test func aChangeSupersedesRunningQuestions() {
+        var driver = Driver()
+        for waiter: UInt64 in 1...2 { driver.ask(0, waiter) }
+        driver.ask(1, 3)
+        driver.questions.forget()
+        driver.ask(0, 4)
+        driver.ask(1, 5)
+        #expect(driver.asked.count == 4)
+        // A load withdraws from the look-up for which it waits.
+        driver.withdraw(1)
+        driver.withdraw(3)
+        driver.withdraw(5)
+        #expect(driver.cancelled == [driver.asked[1].number, driver.asked[3].number])
+        driver.answer(0)
+        #expect(driver.told == [2: true])
+        driver.ask(0, 6)
+        #expect(driver.known.isEmpty && driver.asked.count == 4)
+        driver.answer(2)
+        driver.ask(0, 7)
+        #expect(driver.told == [2: true, 4: true, 6: true] && driver.known == [7])
+        for index in [1, 3] { driver.answer(index) }
+        #expect(driver.questions.counts == (0, 0))
+        // The new look-up may be the first to end, and the end of the session cancels both.
+        driver.ask(2, 8)
+        driver.questions.forget()
+        driver.ask(2, 9)
+        driver.answer(5)
+        driver.ask(3, 10)
+        driver.questions.forget()
+        driver.ask(3, 11)
+        driver.run(driver.questions.end())
+        #expect(driver.told[9] == true && driver.told[8] == nil)
+        #expect(driver.cancelled.dropFirst(2) == [driver.asked[4], driver.asked[6], driver.asked[7]].map(\.number)[...])
+    }
+
     @Test func answersAreBounded() {
         var driver = Driver()
         for number in 0..<(3 * ProxyQuestions.mostKnown) {

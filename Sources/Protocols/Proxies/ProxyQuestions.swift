@@ -10,6 +10,9 @@ import LoadingKitPrimitives
 ///                      │                         │
 ///                      └──── no load waits ──────┴──▶ nothing
 /// ```
+///
+/// A look-up that runs when the answers are forgotten is no longer its target's: the loads that wait get its answer, and
+/// later ones start another.
 struct ProxyQuestions {
     /// The number of the waiting load.
     typealias Waiter = UInt64
@@ -32,7 +35,7 @@ struct ProxyQuestions {
     }
 
     private enum Entry {
-        case queued
+        case queued(Question)
         case asking(Question)
         case known([Proxy?], until: MonotonicTime)
     }
@@ -72,27 +75,27 @@ struct ProxyQuestions {
     static let mostKnown = 1000
 
     private var entries: [ProxyTarget: Entry] = [:]
-    /// The loads that wait for the look-ups that are queued or running.
-    private var lines: [ProxyTarget: Line] = [:]
-    private var targets: [Waiter: ProxyTarget] = [:]
-    private var queue: Deque<ProxyTarget> = []
-    private var running: Set<UInt64> = []
+    /// The loads that wait for the look-ups that are queued or running, by the look-ups' numbers.
+    private var lines: [UInt64: Line] = [:]
+    private var awaited: [Waiter: Question] = [:]
+    private var queue: Deque<Question> = []
+    private var running: [UInt64: Question] = [:]
     private var lastNumber: UInt64 = 0
-    /// The first number of look-ups that were started after the last change of networks.
-    private var firstCurrent: UInt64 = 0
 
     mutating func ask(_ target: ProxyTarget, for waiter: Waiter, now: MonotonicTime) -> Lookup {
         switch entries[target] {
         case .known(let proxies, let until) where now < until:
             return .known(proxies)
-        case .queued, .asking:
-            wait(waiter, for: target)
+        case .queued(let question), .asking(let question):
+            wait(waiter, for: question)
             return .waits([])
         case .known, nil:
-            wait(waiter, for: target)
-            entries[target] = .queued
+            lastNumber += 1
+            let question = Question(number: lastNumber, target: target)
+            wait(waiter, for: question)
+            entries[target] = .queued(question)
             forgetWithdrawn()
-            queue.append(target)
+            queue.append(question)
             return .waits(beginQueued())
         }
     }
@@ -101,71 +104,66 @@ struct ProxyQuestions {
     /// others.
     private mutating func forgetWithdrawn() {
         guard queue.count > 2 * entries.count + 16 else { return }
-        var seen: Set<ProxyTarget> = []
-        queue.removeAll { target in
-            if case .queued = entries[target] { !seen.insert(target).inserted } else { true }
-        }
+        queue.removeAll { lines[$0.number] == nil }
     }
 
-    private mutating func wait(_ waiter: Waiter, for target: ProxyTarget) {
-        targets[waiter] = target
-        lines[target, default: Line()].add(waiter)
+    private mutating func wait(_ waiter: Waiter, for question: Question) {
+        awaited[waiter] = question
+        lines[question.number, default: Line()].add(waiter)
     }
 
     /// The load is over, or no longer needs the answer.
     mutating func withdraw(_ waiter: Waiter) -> [Action] {
-        guard let target = targets.removeValue(forKey: waiter) else { return [] }
-        lines[target]?.remove(waiter)
-        guard lines[target]?.isEmpty == true else { return [] }
-        lines[target] = nil
-        switch entries.removeValue(forKey: target) {
-        case .asking(let question): return [.cancel(question)]
-        // A queued look-up is skipped when its turn comes.
-        case .queued, .known, nil: return []
+        guard let question = awaited.removeValue(forKey: waiter) else { return [] }
+        lines[question.number]?.remove(waiter)
+        guard lines[question.number]?.isEmpty == true else { return [] }
+        lines[question.number] = nil
+        switch entries[question.target] {
+        case .queued(question), .asking(question): entries[question.target] = nil
+        // It was superseded.
+        case .queued, .asking, .known, nil: break
         }
+        // A queued look-up is skipped when its turn comes.
+        return running[question.number] == nil ? [] : [.cancel(question)]
     }
 
     /// The resolver has returned. Errors are not kept: the next load starts a new look-up.
     mutating func didAnswer(
         _ question: Question, _ answer: Result<[Proxy?], any Error>, now: MonotonicTime
     ) -> [Action] {
-        guard running.remove(question.number) != nil else { return [] }
-        guard case .asking(question) = entries[question.target] else { return beginQueued() }
-        if case .success(let proxies) = answer, question.number >= firstCurrent {
-            forgetOld(now)
-            entries[question.target] = .known(proxies, until: now.advanced(bySeconds: Self.lifetime))
-        } else {
+        guard running.removeValue(forKey: question.number) != nil else { return [] }
+        // It was cancelled.
+        guard let waiters = lines.removeValue(forKey: question.number)?.inOrder else { return beginQueued() }
+        if case .asking(question) = entries[question.target] {
             entries[question.target] = nil
+            if case .success(let proxies) = answer {
+                forgetOld(now)
+                entries[question.target] = .known(proxies, until: now.advanced(bySeconds: Self.lifetime))
+            }
         }
-        let waiters = lines.removeValue(forKey: question.target)?.inOrder ?? []
-        for waiter in waiters { targets[waiter] = nil }
+        for waiter in waiters { awaited[waiter] = nil }
         return beginQueued() + [.tell(waiters, answer)]
     }
 
     /// The answers may have become invalid: the networks have changed, or the session is reset. The answers of running
-    /// look-ups are delivered, but not kept.
+    /// look-ups are delivered to the loads that wait for them now, and to no later ones.
     mutating func forget() {
-        firstCurrent = lastNumber + 1
-        entries = entries.filter { if case .known = $0.value { false } else { true } }
+        entries = entries.filter { if case .queued = $0.value { true } else { false } }
     }
 
     /// The session is over.
     mutating func end() -> [Action] {
-        let asked = entries.values.compactMap { entry -> Question? in
-            if case .asking(let question) = entry { question } else { nil }
-        }
-        (entries, lines, targets, queue) = ([:], [:], [:], [])
+        let asked = running.values.filter { lines[$0.number] != nil }
+        (entries, lines, awaited, queue) = ([:], [:], [:], [])
         return asked.sorted { $0.number < $1.number }.map(Action.cancel)
     }
 
     private mutating func beginQueued() -> [Action] {
         var actions: [Action] = []
-        while running.count < Self.mostAtOnce, let target = queue.popFirst() {
-            guard case .queued = entries[target] else { continue }
-            lastNumber += 1
-            let question = Question(number: lastNumber, target: target)
-            running.insert(question.number)
-            entries[target] = .asking(question)
+        while running.count < Self.mostAtOnce, let question = queue.popFirst() {
+            guard lines[question.number] != nil else { continue }
+            running[question.number] = question
+            entries[question.target] = .asking(question)
             actions.append(.begin(question))
         }
         return actions
@@ -180,5 +178,5 @@ struct ProxyQuestions {
     }
 
     /// For tests: the numbers of look-ups from which the resolver has not returned, and of waiting loads.
-    var counts: (running: Int, waiting: Int) { (running.count, targets.count) }
+    var counts: (running: Int, waiting: Int) { (running.count, awaited.count) }
 }
