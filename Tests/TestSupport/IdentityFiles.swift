@@ -31,6 +31,25 @@ package enum IdentityFiles {
         }
     }
 
+    /// A part of a PKCS#12 file (`ContentInfo`) that is encrypted, with a key in it.
+    ///
+    /// - Parameter key: PKCS#8 in DER, encrypted.
+    package static func encryptedPart(key: [UInt8], password: String) throws -> [UInt8] {
+        let parsed: OpaquePointer? = key.withUnsafeBufferPointer { buffer in
+            var pointer = buffer.baseAddress
+            return d2i_X509_SIG(nil, &pointer, buffer.count)
+        }
+        guard let parsed, let bag = PKCS12_SAFEBAG_create0_pkcs8(parsed) else { throw Failure() }
+        defer { PKCS12_SAFEBAG_free(bag) }
+        let bags = OPENSSL_sk_new_null()
+        defer { OPENSSL_sk_free(bags) }
+        OPENSSL_sk_push(bags, UnsafeMutableRawPointer(bag))
+        let part = PKCS12_pack_p7encdata(NID_pbe_WithSHA1And3_Key_TripleDES_CBC, password, -1, nil, 0, 1, bags)
+        guard let part else { throw Failure() }
+        defer { PKCS7_free(part) }
+        return try encoded { i2d_PKCS7(part, $0) }
+    }
+
     /// PKCS#8 in PEM, encrypted.
     package static func encryptedPEM(_ key: String, password: String) throws -> String {
         let parsed = try parse(key: key)

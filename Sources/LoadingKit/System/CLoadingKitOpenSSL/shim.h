@@ -59,6 +59,60 @@ static inline long lk_SSL_get_tlsext_status_ocsp_resp(SSL *ssl, const unsigned c
 }
 static const uint64_t lk_SSL_OP_NO_RENEGOTIATION = SSL_OP_NO_RENEGOTIATION;
 
+// The rounds in a parameter of key derivation. A negative number is one that has more than 63 bits.
+static inline double lk_rounds(const ASN1_INTEGER *number) {
+    long rounds = ASN1_INTEGER_get(number);
+    return rounds < 0 ? 1e300 : (double)rounds;
+}
+
+// The rounds of a function that derives keys: PBKDF2 (RFC 8018) or scrypt (RFC 7914). OpenSSL has no others.
+static inline double lk_key_function_rounds(const X509_ALGOR *function) {
+    int kind = OBJ_obj2nid(function->algorithm);
+    double rounds = 0;
+    if (kind == NID_id_pbkdf2) {
+        PBKDF2PARAM *parameters = (PBKDF2PARAM *)ASN1_TYPE_unpack_sequence(PBKDF2PARAM_it(), function->parameter);
+        if (parameters != NULL) rounds = lk_rounds(parameters->iter);
+        PBKDF2PARAM_free(parameters);
+    }
+#ifndef OPENSSL_NO_SCRYPT
+    if (kind == NID_id_scrypt) {
+        SCRYPT_PARAMS *parameters = (SCRYPT_PARAMS *)ASN1_TYPE_unpack_sequence(SCRYPT_PARAMS_it(), function->parameter);
+        if (parameters != NULL) {
+            rounds = lk_rounds(parameters->costParameter) * lk_rounds(parameters->blockSize)
+                * lk_rounds(parameters->parallelizationParameter);
+        }
+        SCRYPT_PARAMS_free(parameters);
+    }
+#endif
+    return rounds;
+}
+
+// The rounds of key derivation for which an algorithm with a password asks. 0 where its parameters cannot be read: OpenSSL
+// then derives no key.
+static inline double lk_key_derivation_rounds(const X509_ALGOR *algorithm) {
+    if (algorithm == NULL) return 0;
+    int kind = OBJ_obj2nid(algorithm->algorithm);
+    double rounds = 0;
+    // The parameters of PBMAC1, a MAC of PKCS#12 files (RFC 9579), have the same form as those of PBES2.
+    if (kind == NID_pbes2 || kind == NID_pbmac1) {
+        PBE2PARAM *parameters = (PBE2PARAM *)ASN1_TYPE_unpack_sequence(PBE2PARAM_it(), algorithm->parameter);
+        if (parameters != NULL) rounds = lk_key_function_rounds(parameters->keyfunc);
+        PBE2PARAM_free(parameters);
+    } else {
+        // PBES1, and PKCS#12's own (RFC 7292, appendix C).
+        PBEPARAM *parameters = (PBEPARAM *)ASN1_TYPE_unpack_sequence(PBEPARAM_it(), algorithm->parameter);
+        if (parameters != NULL) rounds = lk_rounds(parameters->iter);
+        PBEPARAM_free(parameters);
+    }
+    return rounds;
+}
+
+// The algorithm with which a part of a PKCS#12 file is encrypted; NULL where it is not.
+static inline const X509_ALGOR *lk_PKCS7_encryption(const PKCS7 *part) {
+    if (!PKCS7_type_is_encrypted(part) || part->d.encrypted == NULL || part->d.encrypted->enc_data == NULL) return NULL;
+    return part->d.encrypted->enc_data->algorithm;
+}
+
 static const int lk_ERR_R_UNSUPPORTED = ERR_R_UNSUPPORTED;
 static inline int lk_ERR_GET_LIB(unsigned long code) { return ERR_GET_LIB(code); }
 static inline int lk_ERR_GET_REASON(unsigned long code) { return ERR_GET_REASON(code); }

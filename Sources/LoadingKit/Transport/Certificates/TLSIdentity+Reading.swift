@@ -5,6 +5,7 @@ extension TLSIdentity {
     package convenience init(certificatesPEM: [UInt8], keyPEM: [UInt8], password: String?) throws(IdentityFailure) {
         guard let certificates = Certificate.all(inPEM: certificatesPEM) else { throw .noCertificate }
         guard String(decoding: keyPEM, as: UTF8.self).contains("PRIVATE KEY-----") else { throw .noKey }
+        try KeyDerivation.check(keyPEM: keyPEM)
         let key = try KeyReader.key(password) { reader in
             BytesBIO.reading(keyPEM) { bio in
                 bio.flatMap { PEM_read_bio_PrivateKey($0, nil, KeyReader.givePassword, reader) }
@@ -20,6 +21,7 @@ extension TLSIdentity {
         for certificate in certificates where !certificate.isWellFormed {
             throw .malformed("a certificate is not X.509 in DER")
         }
+        try KeyDerivation.check(keyDER: keyDER)
         let key = try KeyReader.key(password) { reader in
             if let key = KeyReader.plainKey(keyDER) { return key }
             return BytesBIO.reading(keyDER) { bio in
@@ -116,9 +118,6 @@ private enum PKCS12File {
         var key: [UInt8]
     }
 
-    /// The largest number of rounds for deriving a key. A file with more rounds is made to waste time.
-    private static let maximumRounds = 10_000_000
-
     static func read(
         _ bytes: [UInt8], _ password: String, _ context: OpaquePointer?
     ) throws(IdentityFailure) -> Contents {
@@ -126,7 +125,7 @@ private enum PKCS12File {
         defer { ERR_clear_error() }
         guard let file = parse(bytes, context) else { throw .malformed("it is not PKCS#12 (\(OpenSSLError.text()))") }
         defer { PKCS12_free(file) }
-        guard rounds(file) <= maximumRounds else { throw .malformed("it asks for too many rounds of key derivation") }
+        try KeyDerivation.check(pkcs12: file, password)
         var key: OpaquePointer?
         var own: OpaquePointer?
         var others: OpaquePointer?
@@ -153,15 +152,6 @@ private enum PKCS12File {
             // On failure, OpenSSL frees the object that it was given.
             return d2i_PKCS12(&file, &pointer, buffer.count)
         }
-    }
-
-    private static func rounds(_ file: OpaquePointer) -> Int {
-        guard PKCS12_mac_present(file) == 1 else { return 1 }
-        var rounds: UnsafePointer<ASN1_INTEGER>?
-        PKCS12_get0_mac(nil, nil, nil, &rounds, file)
-        guard let rounds else { return 1 }
-        let number = ASN1_INTEGER_get(rounds)
-        return number < 0 ? .max : number
     }
 
     private static func failure(_ password: String) -> IdentityFailure {
