@@ -1,5 +1,6 @@
 import CLoadingKitOpenSSL
-import Glibc
+import Foundation
+import TestSupport
 import Testing
 
 @testable import LoadingKitTransport
@@ -31,5 +32,22 @@ import Testing
             Issue.record("\(String(describing: other))")
             return
         }
+    }
+
+    /// A loop would wait for a pipe's writer, and read a device for ever.
+    @Test func whatIsNoRegularFileIsNotRead() throws {
+        let folder = try TemporaryFolder()
+        let pipe = folder.file("pipe").path
+        try #require(mkfifo(pipe, 0o600) == 0)
+        for path in [pipe, folder.path, "/dev/zero"] {
+            var (file, variable) = (TLSOptions(), TLSOptions())
+            file.trustRoots = .file(path: path)
+            variable.environment = TLSEnvironment { $0 == "SSL_CERT_FILE" ? path : nil }
+            for options in [file, variable] {
+                let error = #expect(throws: TransportError.self) { try TLSContext(options) }
+                #expect(error?.cause.description.contains("no certificates can be read") == true, "\(path)")
+            }
+        }
+        #expect(KeyLog.open(pipe) == nil)
     }
 }

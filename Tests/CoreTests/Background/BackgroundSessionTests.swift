@@ -362,6 +362,22 @@ import Testing
         }
     }
 
+    /// A file of authorities may be a pipe, whose writer the session would wait for.
+    @Test func aPipeHasNoAuthorities() throws {
+        let folder = try TemporaryFolder()
+        let pipe = folder.file("pipe").path
+        try #require(mkfifo(pipe, 0o600) == 0)
+        let chain = [try X509Certificate(derRepresentation: Data(try CertificateAuthority().certificateDER()))]
+        let challenge = URLAuthenticationChallenge(
+            protectionSpace: URLProtectionSpace(
+                tlsHost: "127.0.0.1", port: 443, serverTrust: ServerTrust(certificates: chain, host: "127.0.0.1")),
+            proposedCredential: nil, previousFailureCount: 0, failureResponse: nil, error: nil)
+        var settings = SessionSettings()
+        settings.trustRoots = .file(path: pipe)
+        let trust = TransferChallenge(challenge).challenge(settings).protectionSpace.serverTrust
+        #expect(trust?.anchorCertificates == [])
+    }
+
     /// A program that compares a certificate, and leaves the rest to the default rules, has decided.
     @Test func anAnswerSaysWhetherADelegateGaveIt() async throws {
         let challenge = URLAuthenticationChallenge(

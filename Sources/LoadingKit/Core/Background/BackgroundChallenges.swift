@@ -1,4 +1,5 @@
 import Foundation
+import LoadingKitTransport
 
 extension TransferChallenge {
     /// The challenge for the program's delegate. The session's settings decide about a server's certificates.
@@ -58,6 +59,9 @@ extension ChallengeReply {
 }
 
 extension ServerTrust {
+    /// The largest file of authorities that is read, in bytes.
+    private static let largestFile = 64 << 20
+
     /// The trust in certificates that another process has received, by a session's settings.
     fileprivate init(certificates: [X509Certificate], host: String, _ settings: SessionSettings) {
         self.init(certificates: certificates, host: host)
@@ -66,7 +70,8 @@ extension ServerTrust {
         let text: String? =
             switch settings.trustRoots {
             case .system: nil
-            case .file(let path): (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+            case .file(let path):
+                (try? RegularFile.read(path, upTo: Self.largestFile)).map { String(decoding: $0, as: UTF8.self) } ?? ""
             case .pem(let text): text
             }
         guard let text else { return }

@@ -330,7 +330,8 @@ extension TransferRecord {
     /// The open file of an upload. The process that performs the upload may lack the permission to open it.
     fileprivate func openUploadFile() throws -> [OwnedDescriptor] {
         guard let path = uploadFile else { return [] }
-        let result = SystemCalls.open(path, O_RDONLY)
+        // Opened without blocking, as it may be a pipe, which is then refused.
+        let result = SystemCalls.open(path, O_RDONLY | O_NONBLOCK)
         guard result >= 0 else {
             let code: URLError.Code = result == -Int(ENOENT) ? .fileDoesNotExist : .noPermissionsToReadFile
             throw DownloadFailure.make(code, "the file \(path) cannot be opened", result)

@@ -1,15 +1,15 @@
 import Glibc
 
 /// Reads small files as they are. Blocks.
-enum RegularFile {
-    struct Failure: Error {
+package enum RegularFile {
+    package struct Failure: Error {
         let reason: String
     }
 
     /// The bytes of a file that is no pipe or device.
     ///
     /// - Parameter maximum: The size of the largest file that is read, in bytes.
-    static func read(_ path: String, upTo maximum: Int) throws(Failure) -> [UInt8] {
+    package static func read(_ path: String, upTo maximum: Int) throws(Failure) -> [UInt8] {
         // Opened without blocking, as it may be a pipe.
         let descriptor = Int32(truncatingIfNeeded: try check(SystemCalls.open(path, O_RDONLY | O_NONBLOCK)))
         defer { SystemCalls.close(descriptor) }

@@ -106,7 +106,7 @@ enum TrustStore {
             return [path]
         }
         for path in usualFiles where try read(file: path, into: store) { return [path] }
-        for path in usualDirectories where try canOpen(path) && X509_STORE_load_path(store, path) == 1 {
+        for path in usualDirectories where try canOpen(path, S_IFDIR) && X509_STORE_load_path(store, path) == 1 {
             return [path]
         }
         _ = X509_STORE_set_default_paths(store)
@@ -122,7 +122,7 @@ enum TrustStore {
 
     /// Returns false if no certificates can be read. Throws if reading may succeed next time.
     private static func read(file path: String, into store: OpaquePointer) throws(TransportError) -> Bool {
-        guard try canOpen(path) else { return false }
+        guard try canOpen(path, S_IFREG) else { return false }
         if X509_STORE_load_file(store, path) == 1 { return true }
         // Another thread may have just taken the last descriptor.
         let error = ERR_peek_error()
@@ -130,14 +130,18 @@ enum TrustStore {
         return false
     }
 
-    private static func canOpen(_ path: String) throws(TransportError) -> Bool {
-        let descriptor = SystemCalls.open(path, O_RDONLY)
-        guard descriptor >= 0 else {
-            try check(Int32(truncatingIfNeeded: -descriptor), path)
+    /// Whether a file of this kind can be opened. OpenSSL would wait for the bytes of a pipe.
+    private static func canOpen(_ path: String, _ kind: mode_t) throws(TransportError) -> Bool {
+        // Opened without blocking, as it may be a pipe.
+        let result = SystemCalls.open(path, O_RDONLY | O_NONBLOCK)
+        guard result >= 0 else {
+            try check(Int32(truncatingIfNeeded: -result), path)
             return false
         }
-        SystemCalls.close(Int32(truncatingIfNeeded: descriptor))
-        return true
+        let descriptor = Int32(truncatingIfNeeded: result)
+        defer { SystemCalls.close(descriptor) }
+        var status = stat()
+        return SystemCalls.fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == kind
     }
 
     /// Throws if the error is not the file's: the process or the machine has reached a limit.
@@ -147,7 +151,7 @@ enum TrustStore {
     }
 
     private static func isIndexed(_ directory: String) throws(TransportError) -> Bool {
-        guard try canOpen(directory) else { return false }
+        guard try canOpen(directory, S_IFDIR) else { return false }
         return try indexedNames(directory).contains { $0.hasSuffix(".0") }
     }
 

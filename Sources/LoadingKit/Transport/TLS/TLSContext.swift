@@ -213,7 +213,8 @@ final class KeyLog: Sendable {
     /// The log at `path`; `nil` if `path` is nil or the file cannot be opened.
     static func open(_ path: String?) -> KeyLog? {
         guard let path else { return nil }
-        let descriptor = SystemCalls.open(path, O_WRONLY | O_APPEND | O_CREAT)
+        // Opened without blocking, as it may be a pipe: then it needs a reader, and gets what it has room for.
+        let descriptor = SystemCalls.open(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK)
         return descriptor >= 0 ? KeyLog(descriptor: Int32(descriptor)) : nil
     }
 
