@@ -28,23 +28,11 @@ import Testing
         defer { server.stop() }
         let loop = EventLoop(name: "uploads", idleConnections: IdleConnections(limit: 8))
         defer { loop.stop() }
-        let plan = FaultPlan([.init(.send, .nth(1), .short(20_000)), .init(.send, .nth(2), .fail(EAGAIN))])
+        let plan = Self.makePlan()
         let isReset = Signal()
         let session = makeFTPSession(on: loop) { $0.tlsTrustRoots = .pem(authority.certificatePEM) }
-        var request = URLRequest(url: try #require(URL(string: server.url("/written.bin"))))
-        request.httpMethod = "PUT"
-        var number = 0
-        request.httpBodyStream = FunctionStream { buffer, room in
-            if number == 1 { loop.attach(plan) }
-            if number == 2, seesReset { isReset.waitBlocking() }
-            guard number < Self.pieces.count, Self.pieces[number] <= room else {
-                return number == Self.pieces.count ? 0 : -1
-            }
-            buffer.update(repeating: 0, count: Self.pieces[number])
-            number += 1
-            return Self.pieces[number - 1]
-        }
-        try await withTimeout { [request] in
+        let request = try Self.makeUpload(to: server, plan, on: loop) { if seesReset { isReset.waitBlocking() } }
+        try await withTimeout {
             async let outcome = session.outcome(request)
             await server.step("end")
             isReset.fire()
@@ -53,5 +41,52 @@ import Testing
             // The server is still there for others.
             #expect(await session.outcome(server.url()) == .loaded(FaultyFTPServer.file))
         }
+    }
+
+    /// A server may report completion before it has all. TLS keeps the last bytes then until the server's byte has the
+    /// client's loop send them.
+    @Test func keptBytesAreSentAfterAnEarlyCompletion() async throws {
+        let authority = try CertificateAuthority()
+        var options = TLSServerOptions(try authority.issue(), applicationProtocols: [])
+        options.allowsResumption = false
+        let server = try FaultyFTPServer(
+            [.init(step: "STOR", act: .endBeforeUpload(byteAfter: Self.received))],
+            tls: .init(try TLSServerContext(options), isImplicit: true))
+        defer { server.stop() }
+        let loop = EventLoop(name: "uploads", idleConnections: IdleConnections(limit: 8))
+        defer { loop.stop() }
+        let plan = Self.makePlan()
+        let session = makeFTPSession(on: loop) { $0.tlsTrustRoots = .pem(authority.certificatePEM) }
+        let request = try Self.makeUpload(to: server, plan, on: loop)
+        try await withTimeout {
+            #expect(await session.outcome(request) == .loaded([]))
+            #expect(plan.injectedCount == 2)
+            // The server has got the end, and the control connection carries on.
+            #expect(await session.outcome(server.url()) == .loaded(FaultyFTPServer.file))
+            #expect(!server.steps.contains("lost") && server.steps.filter { $0 == "PASS" }.count == 1)
+        }
+    }
+
+    /// The socket takes the first record of the second piece, and a part of the second one.
+    private static func makePlan() -> FaultPlan {
+        FaultPlan([.init(.send, .nth(1), .short(20_000)), .init(.send, .nth(2), .fail(EAGAIN))])
+    }
+
+    /// - Parameter beforeEnd: called before the body's end is given.
+    private static func makeUpload(
+        to server: FaultyFTPServer, _ plan: FaultPlan, on loop: EventLoop, beforeEnd: @escaping () -> Void = {}
+    ) throws -> URLRequest {
+        var request = URLRequest(url: try #require(URL(string: server.url("/written.bin"))))
+        request.httpMethod = "PUT"
+        var number = 0
+        request.httpBodyStream = FunctionStream { buffer, room in
+            if number == 1 { loop.attach(plan) }
+            if number == 2 { beforeEnd() }
+            guard number < pieces.count, pieces[number] <= room else { return number == pieces.count ? 0 : -1 }
+            buffer.update(repeating: 0, count: pieces[number])
+            number += 1
+            return pieces[number - 1]
+        }
+        return request
     }
 }

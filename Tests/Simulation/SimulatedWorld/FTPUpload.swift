@@ -140,8 +140,6 @@ struct FTPUpload: Sendable {
         guard let error = error as? URLError else { return ledger.violation("\(name): \(error)") }
         ledger.note("\(server.isProtected ? "ftp uploads with TLS" : "ftp uploads") failed: \(error.code.rawValue)")
         if error.code == .cancelled, isCancelled { return }
-        // The reply may come before the socket has taken TLS's last bytes. Whether they arrive is not known then.
-        if error.code == .networkConnectionLost, act == .early, server.isProtected { return }
         if network.isReliable, act?.isGood ?? true { ledger.violation("\(name) failed: \(error)") }
     }
 

@@ -51,6 +51,8 @@ package final class FaultyFTPServer: Sendable {
         case dataWithoutNotify(Int)
         /// At STOR: resets the data connection after this number of bytes, and reports completion.
         case resetUpload(after: Int)
+        /// At STOR: reports completion, and then receives the data. Sends a byte when it has this number of them.
+        case endBeforeUpload(byteAfter: Int)
         /// At RETR: sends the data without TLS.
         case unprotectedData
     }
@@ -212,13 +214,19 @@ private final class Session {
             offset = 0
         }
         try send("150 it comes\r\n")
-        if fault == .endBeforeData { try send("226 done\r\n") }
+        let isEarly =
+            switch fault {
+            case .endBeforeData?, .endBeforeUpload?: true
+            default: false
+            }
+        if isEarly { try send("226 done\r\n") }
         let tls = protectsData && fault != .unprotectedData ? tls : nil
         switch fault {
         case .cutData(let count)?: data.serve(bytes.map { Array($0.prefix(count)) }, tls)
         case .moreData(let count)?: data.serve(bytes.map { $0 + [UInt8](repeating: 0x2B, count: count) }, tls)
         case .resetData?: data.serve(bytes.map { Array($0.prefix($0.count / 2)) }, tls, ending: .reset)
         case .resetUpload(let count)?: data.receive(count, tls)
+        case .endBeforeUpload(let count)?: data.receive(sendingByteAfter: count, tls)
         case .dataWithoutNotify(let count)?:
             data.serve(bytes.map { Array($0.prefix(count)) }, tls, ending: .withoutNotify)
         default: data.serve(bytes, tls)
@@ -228,7 +236,7 @@ private final class Session {
         if data.isRefused { return try send("522 TLS has to be resumed\r\n") }
         if data.isLost { return try perform("lost") { try send("426 the data connection is lost\r\n") } }
         if fault == .closeControlAfterData { throw Ended() }
-        if fault != .endBeforeData { try perform("end") { try send("226 done\r\n") } }
+        if !isEarly { try perform("end") { try send("226 done\r\n") } }
     }
 
     private func openPort() throws -> UInt16 {
@@ -274,7 +282,7 @@ private final class Session {
                 step == "EPSV"
                     ? "229 here (|||\(dead)|)\r\n" : "227 here (127,0,0,1,\(dead >> 8),\(dead & 255))\r\n")
         case .endBeforeData, .cutData, .moreData, .resetData, .closeControlAfterData, .dataWithoutNotify,
-            .resetUpload, .unprotectedData:
+            .resetUpload, .endBeforeUpload, .unprotectedData:
             try answer(step, "", fault: act)
         }
     }
@@ -308,6 +316,8 @@ private final class DataPort: Sendable {
         var bytes: [UInt8]?
         /// The number of bytes to receive before the ending.
         var count = Int.max
+        /// The number of bytes to receive before a byte is sent.
+        var byteAfter: Int?
         var tls: FaultyFTPServer.TLS?
         var ending = Ending.close
     }
@@ -338,10 +348,14 @@ private final class DataPort: Sendable {
                     try socket.write(bytes)
                 } else {
                     var rest = work.value.count
+                    var untilByte = work.value.byteAfter
                     while rest > 0 {
                         let received = try socket.read(atMost: min(rest, 16_384)).count
                         guard received > 0 else { break }
                         rest -= received
+                        guard let missing = untilByte else { continue }
+                        untilByte = missing > received ? missing - received : nil
+                        if untilByte == nil { try socket.write([0]) }
                     }
                     // TLS tells an end from a loss by close_notify.
                     hasLost.value = rest > 0 && work.value.tls != nil && !socket.receivedCloseNotify
@@ -377,6 +391,12 @@ private final class DataPort: Sendable {
     /// Resets the connection after this number of bytes.
     func receive(_ count: Int, _ tls: FaultyFTPServer.TLS?) {
         work.value = Work(count: count, tls: tls, ending: .reset)
+        go.fire()
+    }
+
+    /// Sends a byte after this number of bytes, and receives the rest.
+    func receive(sendingByteAfter count: Int, _ tls: FaultyFTPServer.TLS?) {
+        work.value = Work(byteAfter: count, tls: tls)
         go.fire()
     }
 

@@ -231,11 +231,13 @@ package final class ByteStream {
     /// The reason why bytes that counted as written will never be sent.
     package var loss: TransportError? { tls?.loss.map { TransportError(.write, info.endpoint.description, $0) } }
 
-    /// Sends the end of this side's data (FIN, or under TLS `close_notify`). Reading continues.
+    /// Sends the end of this side's data (FIN, or under TLS `close_notify`). Reading continues. If TLS keeps bytes that
+    /// the socket has not taken, the handler is notified when it has taken them.
     package func finishWriting() {
         assert(loop.isCurrent)
         guard !socket.isClosed else { return }
         if let tls { tls.sendCloseNotify() } else { _ = SystemCalls.shutdownWriting(socket.descriptor) }
+        if hasUnsentBytes { wantsWritable = true }
     }
 
     /// Makes the next read request bytes from the system, although no event has reported any.

@@ -27,6 +27,13 @@ enum FTPLink {
         }
         self = .closed(nil)
     }
+
+    /// Closes an open connection as soon as the server has all bytes and has ended its side, if that happens in time.
+    mutating func closeWhenSent() {
+        guard case .open(let stream) = self else { return }
+        stream.closeWhenSent()
+        self = .closed(nil)
+    }
 }
 
 /// Makes connections to the server's host. The data connection goes to the host of the control connection, and the

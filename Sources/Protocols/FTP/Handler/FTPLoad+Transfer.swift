@@ -16,7 +16,7 @@ extension FTPLoad {
             case sending(BodyPiece, more: (any BodySource)?)
             /// The load waits for the next part from the body's source.
             case readingBody
-            /// The stream has all bytes of the body.
+            /// The stream has all bytes of the body. TLS may keep the last ones until the socket takes them.
             case sent
             /// Bytes of the body will never be sent. Until the timer fires, the server may report the reason on the
             /// control connection.
@@ -31,6 +31,8 @@ extension FTPLoad {
         var received: Int64 = 0
         /// Checked while the body is sent: the end of the data connection tells the server that the file is complete.
         var bodyLength: BodyLength
+        /// Whether the data connection is closed only when the server has all bytes.
+        var closesDataWhenSent = false
 
         init(_ plan: Plan, _ connection: FTPConnection) {
             self.plan = plan
@@ -59,6 +61,7 @@ extension FTPLoad {
         /// Stops receiving and sending.
         func stop() {
             if case .notSent(_, let timer) = phase { timer.cancel() }
+            if closesDataWhenSent { connection.data.closeWhenSent() }
             connection.data.close(resets: endsDataWithReset)
             request.body.abandon()
         }
@@ -128,7 +131,8 @@ extension FTPLoad {
             if case .receiving(let listing?) = transfer.phase { try listing.finish().withUnsafeBytes(give) }
         case .inspect: give(request.fileResponse(facts, part: nil))
         case .store, .append:
-            try checkThatAllWasSent(transfer)
+            // The server took the end of a lost data connection for that of the body.
+            if case .notSent(let failure, _) = transfer.phase { throw failure }
             give(request.writtenResponse)
         case .makeDirectory: give(request.writtenResponse)
         }
@@ -150,7 +154,7 @@ extension FTPLoad {
             guard read(listing, transfer, atMost: FTPConnection.readsInARow) else { return }
             session.loop.executeLater { [weak self] in self?.moveData() }
         case .sending(let piece, let source): send(piece, source, transfer)
-        case .sent: if let loss = transfer.connection.data.stream?.loss { didNotSend(loss, transfer) }
+        case .sent: endSending(transfer)
         case .asked, .readingBody, .notSent: break
         }
     }
@@ -242,18 +246,24 @@ extension FTPLoad {
             if let source { return readPiece(source, transfer, stream) }
             transfer.phase = .sent
             stream.finishWriting()
-            if let loss = stream.loss { return didNotSend(loss, transfer) }
-            transfer.connection.run { $0.dataDidEnd() }
+            endSending(transfer)
         }
     }
 
-    /// Throws if the server reports completion, and has not got all bytes: it took the end of a lost data connection for
-    /// that of the body.
-    private func checkThatAllWasSent(_ transfer: Transfer) throws {
-        if case .notSent(let failure, _) = transfer.phase { throw failure }
-        guard transfer.connection.data.stream?.hasUnsentBytes == true else { return }
-        throw LoadFailure(
-            .networkConnectionLost, "the server reported completion before all bytes of the body had been sent")
+    /// Ends the sending of a body once the socket has taken all of it: TLS may keep the last bytes.
+    private func endSending(_ transfer: Transfer) {
+        guard let stream = transfer.connection.data.stream else { return }
+        if let loss = stream.loss {
+            didNotSend(loss, transfer)
+        } else if stream.hasUnsentBytes {
+            return
+        }
+        transfer.connection.run { machine in
+            let action = machine.dataDidEnd()
+            // The server has reported completion before, and may still be reading.
+            if action != .wait { transfer.closesDataWhenSent = true }
+            return action
+        }
     }
 
     private func didNotSend(_ failure: TransportError, _ transfer: Transfer) {
