@@ -228,6 +228,43 @@ import Testing
         #expect(statuses == (follows ? [302, 200] : [302]))
     }
 
+    /// A redirect that an interceptor behind gets as a response is followed if that passes it on, also with other
+    /// fields. A response that it gives in its place is one like any other.
+    @Test(arguments: [
+        ("same", ["302 /new", "200 -"], "/new"), ("changed", ["302 /new", "200 -"], "/new"),
+        ("other", ["200 -"], "instead"),
+    ])
+    func redirectsBehindAnInterceptor(answer: String, heads: [String], body: String) async throws {
+        let server = try Self.server()
+        defer { server.stop() }
+        let seen = Mutex<[String]>([])
+        let session = Self.session([
+            Closure { load in
+                let loaded = try await load.next.load(load.request, redirects: .returned)
+                let status = (loaded.response as? HTTPURLResponse)?.statusCode ?? 0
+                seen.withLock { $0.append("\(status) \(loaded.redirection?.url?.path ?? "-")") }
+                try await load.receive(loaded)
+            },
+            Closure { load in
+                let loaded = try await load.next.load(load.request)
+                guard let old = loaded.response as? HTTPURLResponse, old.statusCode == 302, answer != "same" else {
+                    return try await load.receive(loaded)
+                }
+                let fields = answer == "changed" ? ["Location": "/new", "X-Added": "yes"] : [:]
+                let head = HTTPURLResponse(
+                    url: load.url, statusCode: answer == "changed" ? 302 : 200, httpVersion: nil, headerFields: fields)
+                guard let head else { throw URLError(.badServerResponse) }
+                if answer == "changed" { return try await load.receive(loaded, as: head) }
+                try await load.receive(head)
+                try await load.receive(Data("instead".utf8))
+            },
+        ])
+        defer { session.invalidateAndCancel() }
+        let (data, _) = try await session.data(from: try url(server, "/old"))
+        #expect(String(decoding: data, as: UTF8.self) == body)
+        #expect(seen.withLock { $0 } == heads)
+    }
+
     /// Answers redirects when the test says so.
     private final class SlowDecider: NSObject, URLSessionTaskDelegate, Sendable {
         let answers = Recorder<@Sendable () -> Void>()

@@ -78,6 +78,8 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
     private var isSourceWaiting = false
     /// Set before the response is returned to the handler.
     private(set) var redirection: Redirection?
+    /// The response to which ``redirection`` belongs.
+    private var redirectingResponse: URLResponse?
     /// The challenges, and the responses that redirect, about which the receiver has not decided yet.
     private var openQuestions: [AnyObject] = []
     /// The load's failure, where it waits for the decision about the load's redirect.
@@ -234,6 +236,8 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
         switch destination {
         case .head(let continuation):
             destination = .body
+            // An interceptor after this load's handler may have given another response in place of the redirect's.
+            if let redirectingResponse, !redirectingResponse.redirects(like: response) { redirection = nil }
             continuation.resume(
                 returning: LoadedResponse(
                     response: response, redirection: redirection?.request, body: LoadedBody(reader: BodyReader(feed)),
@@ -281,6 +285,7 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
     ) {
         if returnsRedirects {
             redirection = Redirection(request: request, refusal: refusal)
+            redirectingResponse = response
             // Not in this call: the handler continues with the response when the load has ended.
             let decide = LoopTransfer(decide)
             return outer.loop.executeLater { decide.value(false) }
@@ -384,4 +389,14 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
 
     /// This load's own end, or the end of the load that forwarded it.
     var loadEnd: LoadEnd { ownEnd ?? outer.ending ?? .released }
+}
+
+extension URLResponse {
+    /// Whether a response is this one, or was made of it with other fields.
+    fileprivate func redirects(like other: URLResponse) -> Bool {
+        if self === other { return true }
+        guard let own = self as? HTTPURLResponse, let other = other as? HTTPURLResponse else { return false }
+        return own.statusCode == other.statusCode
+            && own.value(forHTTPHeaderField: "Location") == other.value(forHTTPHeaderField: "Location")
+    }
 }
