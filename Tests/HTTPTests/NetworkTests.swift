@@ -161,23 +161,45 @@ import Testing
                 let local = await recorder.metrics.element(at: 0)?.transactionMetrics.last?.localPort.flatMap {
                     Int($0)
                 }
-                #expect(Self.mark(from: local, to: port) == mark << 2, "\(type)")
+                let value = Self.option(Int32(IPPROTO_IP), IP_TOS, ofSocketFrom: local, to: port)
+                #expect(value == mark << 2, "\(type)")
                 session.invalidateAndCancel()
                 _ = await session.allTasks
             }
         }
     }
 
-    /// The mark of this process's socket that connects two ports.
-    private static func mark(from local: Int?, to remote: Int) -> Int32? {
+    /// A server that is gone is found also while its response is quiet.
+    @Test func quietConnectionsAreChecked() async throws {
+        let server = try LoopbackServer { _ in .text("hello") }
+        defer { server.stop() }
+        try await withTimeout {
+            let url = try #require(URL(string: server.url("/")))
+            let port = try #require(url.port)
+            let session = makeSession()
+            let recorder = TransferRecorder()
+            _ = try await session.data(for: URLRequest(url: url), delegate: recorder)
+            let local = await recorder.metrics.element(at: 0)?.transactionMetrics.last?.localPort.flatMap { Int($0) }
+            for (level, name, value) in [
+                (SOL_SOCKET, SO_KEEPALIVE, Int32(1)), (Int32(IPPROTO_TCP), TCP_KEEPIDLE, 60),
+                (Int32(IPPROTO_TCP), TCP_KEEPINTVL, 60),
+            ] {
+                #expect(Self.option(level, name, ofSocketFrom: local, to: port) == value, "\(name)")
+            }
+            session.invalidateAndCancel()
+        }
+    }
+
+    /// An option of this process's socket that connects two ports.
+    private static func option(_ level: Int32, _ name: Int32, ofSocketFrom local: Int?, to remote: Int) -> Int32? {
         let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
         let ours = descriptors.compactMap { Int32($0) }.first {
             port(of: $0, getsockname) == local && port(of: $0, getpeername) == remote
         }
         guard let ours else { return nil }
-        var (mark, size) = (Int32(-1), socklen_t(MemoryLayout<Int32>.size))
-        getsockopt(ours, Int32(IPPROTO_IP), IP_TOS, &mark, &size)
-        return mark
+        var (value, size) = (Int32(-1), socklen_t(MemoryLayout<Int32>.size))
+        getsockopt(ours, level, name, &value, &size)
+        return value
     }
 
     private static func port(

@@ -17,6 +17,9 @@ final class Socket {
     /// Whether the peer has ended its side, or the connection failed. Reading continues until a read reports this.
     private var sawHangUp = false
 
+    /// The time without packets after which the peer is asked whether it is there, and between such questions: curl's.
+    private static let keepAliveSeconds: Int32 = 60
+
     private static let hangUp = EPOLLRDHUP.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue
     private static let readable = EPOLLIN.rawValue | hangUp
     private static let writable = EPOLLOUT.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue
@@ -34,10 +37,19 @@ final class Socket {
         let socket = Socket(descriptor: Int32(descriptor), loop: loop)
         if case .ip = address {
             SystemCalls.enable(socket.descriptor, level: Int32(IPPROTO_TCP), option: TCP_NODELAY)
-            SystemCalls.enable(socket.descriptor, level: SOL_SOCKET, option: SO_KEEPALIVE)
+            socket.enableKeepAlive()
             if use.codePoint != 0 { socket.mark(use.codePoint, address) }
         }
         return .success(socket)
+    }
+
+    /// Has the system find a peer that is gone while nothing is sent, as during a response that is quiet for long. By
+    /// itself it would begin after two hours.
+    private func enableKeepAlive() {
+        SystemCalls.enable(descriptor, level: SOL_SOCKET, option: SO_KEEPALIVE)
+        for option in [TCP_KEEPIDLE, TCP_KEEPINTVL] {
+            SystemCalls.set(descriptor, level: Int32(IPPROTO_TCP), option: option, to: Self.keepAliveSeconds)
+        }
     }
 
     /// The two lowest bits of the field do not belong to the code point (RFC 3168).
