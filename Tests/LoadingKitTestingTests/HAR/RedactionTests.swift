@@ -49,6 +49,14 @@ import Testing
         ("Location", "//u:s3@a.test/x", "//(redacted)@a.test/x"),
         ("Refresh", "0; url=http://u:s3@a.test/", "0; url=http://(redacted)@a.test/"),
         ("Link", "<//a.test>, <http://u:s3@a.test/>; rel=next", "<//a.test>, <http://(redacted)@a.test/>; rel=next"),
+        ("Content-Location", "/x?token=s3", "/x?token=(redacted)"), ("Referer", "/x?token=s3", "/x?token=(redacted)"),
+        ("Refresh", "5; url=/x?page=2&token=s3", "5; url=/x?page=2&token=(redacted)"),
+        ("Refresh", "5", "5"), ("Link", "", ""), ("Link", "</x?a=1>", "</x?a=1>"),
+        (
+            "Link", "</x?token=s3&a=1>; rel=next, <http://u:s3@a.test/?sig=s3>;\u{301}rel=\"a#b\"",
+            "</x?token=(redacted)&a=1>; rel=next, <http://(redacted)@a.test/?sig=(redacted)>;\u{301}rel=\"a#b\""
+        ),
+        ("Link", "</x>; anchor=\"/y?token=s3\", </z?pwd=s3", "</x>; anchor=\"/y?token=(redacted)</z?pwd=(redacted)"),
         ("From", "a@a.test", "a@a.test"),
     ]
 
@@ -160,7 +168,7 @@ import Testing
         let redaction = HARRedaction.standard.adding(names: "pin").adding(headerFields: "X-Me").keeping(names: "TOKEN")
         #expect(redaction.redact(url: "/?pin=1&token=2") == "/?pin=(redacted)&token=2")
         #expect(redaction.redact(field: "x-me", value: "1") == "(redacted)")
-        for name in ["Location", "Content-Location", "Referer"] {
+        for name in ["Location", "Content-Location", "Referer", "Refresh", "Link"] {
             let redaction = HARRedaction.standard.adding(headerFields: name.uppercased())
             #expect(redaction.redact(field: name, value: "/s3") == "(redacted)")
         }

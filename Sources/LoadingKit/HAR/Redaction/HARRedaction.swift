@@ -13,10 +13,10 @@ public struct HARRedaction: Sendable, Hashable {
     public static let marker = "(redacted)"
 
     /// Names of header fields. In `Cookie` and `Set-Cookie` only the cookies' values are redacted, in `Authorization`
-    /// and `Proxy-Authorization` the text after the scheme. `Location`, `Content-Location` and `Referer` are redacted as
-    /// URLs where they are not named here. Where `Location` is, so are the URLs and the `Host` of the requests after a
-    /// redirect, the words of their errors, and the server's address, `Content-Location` and cookies' domains of their
-    /// responses.
+    /// and `Proxy-Authorization` the text after the scheme. `Location`, `Content-Location`, `Referer`, and the URLs of
+    /// `Refresh` and `Link`, are redacted as URLs where the fields are not named here. Where `Location` is, so are the
+    /// URLs and the `Host` of the requests after a redirect, the words of their errors, and the server's address,
+    /// `Content-Location` and cookies' domains of their responses.
     public var headerFields: Set<String>
     /// Names of query items, of fields of forms, and of members of JSON objects.
     public var names: Set<String>

@@ -6,8 +6,8 @@ import LoadingKitCore
 package struct Redactor: Sendable {
     private static let marker = HARRedaction.marker
     private static let authorizations: Set<String> = ["authorization", "proxy-authorization"]
-    /// Fields with a URL as their value.
-    private static let references: Set<String> = ["location", "content-location", "referer"]
+    /// Fields with a URL as their value, or at its end.
+    private static let references: Set<String> = ["location", "content-location", "referer", "refresh"]
 
     private let fields: Set<String>
     private let names: SecretNameSet
@@ -59,6 +59,7 @@ package struct Redactor: Sendable {
     package func field(_ name: String, _ value: String) -> String {
         let name = name.lowercased()
         guard fields.contains(name) else {
+            if name == "link" { return links(value) }
             return Self.references.contains(name) ? url(value) : Self.withoutUsers(value)
         }
         switch name {
@@ -76,6 +77,16 @@ package struct Redactor: Sendable {
             return "\(value[..<space]) \(Self.marker)"
         case _: return Self.marker
         }
+    }
+
+    /// The value of `Link`: each URL is between angle brackets (RFC 8288 §3). Parameters may be URLs, too.
+    private func links(_ value: String) -> String {
+        let pieces = value.unicodeScalars.split(separator: "<", omittingEmptySubsequences: false)
+        return pieces.enumerated().map { index, piece in
+            let target = index == 0 ? piece.prefix(0) : piece.prefix { $0 != ">" }
+            let rest = String(piece.dropFirst(target.count))
+            return url(String(target)) + names.hidingSecrets(inURL: rest, users: Self.marker, values: Self.marker)
+        }.joined(separator: "<")
     }
 
     private func setCookie(_ line: String) -> String {
