@@ -139,10 +139,7 @@ import Testing
     }
 
     @Test func refused() async throws {
-        let server = try LoopbackServer(route: Self.answer)
-        let url = server.url("/hello")
-        server.stop()
-        let run = try await ToolRun([url])
+        let run = try await ToolRun(["http://127.0.0.1:\(try RefusingPort.keepOne())/hello"])
         #expect(run.status == 7 && run.output.isEmpty && run.errors.contains("connection refused"))
     }
 

@@ -2,13 +2,15 @@ import Foundation
 import LoadingKitPrimitives
 
 /// A loopback port that refuses connections for as long as this object lives: it is bound, so that nobody else gets it, and
-/// nobody listens.
+/// nobody listens. A server of the test's own can listen there meanwhile, as both sockets allow that (`SO_REUSEADDR`).
 package final class RefusingPort: Sendable {
     package let number: UInt16
     private let descriptor: Int32
 
     package init() throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var yes: Int32 = 1
+        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian

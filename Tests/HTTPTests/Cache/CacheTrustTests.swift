@@ -12,11 +12,12 @@ import Testing
     /// The program's own refusal is not an error of the server, for which a stale response may be used.
     @Test(arguments: BothVersions.all) func aRefusalIsNoErrorOfTheServer(version: String) async throws {
         let clock = TestWallClock()
-        let isRefused = Box(false)
+        let (isRefused, isBroken) = (Box(false), Box(false))
         let delegate = ChallengeAnswerer(takesTrust: true) { _ in
             isRefused.value ? (.cancelAuthenticationChallenge, nil) : (.performDefaultHandling, nil)
         }
         let route: LoopbackServer.Route = { request in
+            if isBroken.value { try request.exchange.reset() }
             if isRefused.value {
                 return ServerResponse.text("", status: 401).adding("WWW-Authenticate", "Basic realm=r")
             }
@@ -35,7 +36,9 @@ import Testing
             await session.flush()
             #expect(await session.outcome(request) == .failed(.cancelled))
             #expect(server.requests.count == 2)
-            server.stop()
+            // An error of the server: the stored response is still there.
+            isRefused.value = false
+            isBroken.value = true
             #expect(await session.outcome(request) == .ok("stored"))
         }
     }

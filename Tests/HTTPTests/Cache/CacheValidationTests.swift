@@ -93,7 +93,8 @@ import Testing
     }
 
     @Test func aServerThatIsGone() async throws {
-        let test = try CachingSession { _ in
+        // No other server gets the port when this one is gone.
+        let test = try CachingSession(port: try RefusingPort.keepOne()) { _ in
             ServerResponse.text("good").adding("Cache-Control", "max-age=10, stale-if-error=20").closing()
         }
         defer { test.stop() }

@@ -19,11 +19,12 @@ final class CachingSession: Sendable {
     let session: URLSession
     let cache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0, diskPath: nil)
 
+    /// - Parameter port: the server's port; 0 for any.
     init(
-        delegate: (any URLSessionDelegate)? = nil, _ configure: (URLSessionConfiguration) -> Void = { _ in },
-        route: @escaping LoopbackServer.Route
+        delegate: (any URLSessionDelegate)? = nil, port: UInt16 = 0,
+        _ configure: (URLSessionConfiguration) -> Void = { _ in }, route: @escaping LoopbackServer.Route
     ) throws {
-        server = try LoopbackServer(route: route)
+        server = try LoopbackServer(LoopbackServer.Options(.ipv4(port: port)), route: route)
         let (cache, clock) = (cache, clock)
         session = makeSession(delegate: delegate) {
             $0.urlCache = cache

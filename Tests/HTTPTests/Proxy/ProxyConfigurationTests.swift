@@ -50,9 +50,8 @@ import Testing
     }
 
     @Test func aProxyThatCannotBeReachedIsFollowedByTheNext() async throws {
-        let gone = try Self.proxy(named: "gone")
-        let dead = try Self.endpoint(gone)
-        gone.stop()
+        let dead = NWEndpoint.hostPort(
+            host: "127.0.0.1", port: NWEndpoint.Port(rawValue: try RefusingPort.keepOne()))
         let (two, server) = (try Self.proxy(named: "two"), try LoopbackServer { _ in .text("direct") })
         defer {
             two.stop()
