@@ -19,6 +19,29 @@ import Testing
         try TrustStore.loadSystem(TLSEnvironment(), into: store)
     }
 
+    /// Nobody is asked for the password of encrypted PEM, neither at a terminal nor through the standard input.
+    @Test func thePasswordOfEncryptedAuthoritiesIsNotAskedFor() throws {
+        var options = TLSOptions()
+        options.trustRoots = .pem(
+            Array(
+                """
+                -----BEGIN CERTIFICATE-----
+                Proc-Type: 4,ENCRYPTED
+                DEK-Info: AES-128-CBC,00112233445566778899AABBCCDDEEFF
+
+                AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=
+                -----END CERTIFICATE-----
+
+                """.utf8))
+        let error = #expect(throws: TransportError.self) { try TLSContext(options) }
+        guard case .configuration(let text)? = error?.cause else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        // OpenSSL's own function would fail to read a password, or to use the one that it has read.
+        #expect(text.contains("bad password read"))
+    }
+
     @Test func aFileThatCannotBeOpenedNowIsSaidSo() throws {
         var options = TLSOptions()
         options.trustRoots = .file(path: "/etc/hosts")
