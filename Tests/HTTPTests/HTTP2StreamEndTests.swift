@@ -3,6 +3,7 @@ import LoadingKit
 import LoadingKitHTTP2
 import LoadingKitLoopbackServer
 import LoadingKitPrimitives
+import LoadingKitTransport
 import TestSupport
 import Testing
 
@@ -32,11 +33,13 @@ import Testing
         let isEnded = Signal()
         let count = Box(0)
         private let beginning: Beginning?
-        private let ending: Ending
+        private let ending: Ending?
         private let acceptor = Box<ConnectionAcceptor?>(nil)
 
-        /// - Parameter beginning: nil if the stream ends without a response.
-        init(_ beginning: Beginning?, _ ending: Ending) throws {
+        /// - Parameters:
+        ///   - beginning: nil if the stream ends without a response.
+        ///   - ending: nil if the stream does not end.
+        init(_ beginning: Beginning?, _ ending: Ending?) throws {
             self.beginning = beginning
             self.ending = ending
             acceptor.value = try ConnectionAcceptor(.ipv4()) { [weak self] socket, number in
@@ -80,11 +83,12 @@ import Testing
             mayEnd.waitBlocking()
             if let beginning { try send(beginning, on: stream, isEnd: false, by: &machine, to: &output) }
             switch ending {
-            case .reset: machine.sendReset(stream, .internalError, to: &output)
-            case .refusal: machine.sendReset(stream, .refusedStream, to: &output)
+            case .reset?: machine.sendReset(stream, .internalError, to: &output)
+            case .refusal?: machine.sendReset(stream, .refusedStream, to: &output)
             // The client closes the connection then.
-            case .goAway: return HTTP2FrameEncoder.goAway(lastStream: 0, .noError, to: &output)
-            case .malformedFrame: return HTTP2FrameEncoder.windowUpdate(0, increment: 0x7FFF_FFFF, to: &output)
+            case .goAway?: return HTTP2FrameEncoder.goAway(lastStream: 0, .noError, to: &output)
+            case .malformedFrame?: return HTTP2FrameEncoder.windowUpdate(0, increment: 0x7FFF_FFFF, to: &output)
+            case nil: break
             }
             machine.sendPing(1, to: &output)
         }
@@ -137,14 +141,14 @@ import Testing
     }
 
     private static func run(
-        _ beginning: Server.Beginning?, _ ending: Ending,
+        _ beginning: Server.Beginning?, _ ending: Ending?, on loop: EventLoop = .next(),
         _ body: @escaping @Sendable (URLSession, Server) async throws -> Void
     ) async throws {
         let server = try Server(beginning, ending)
         defer { server.stop() }
-        let session = makeSession { $0.assumesCleartextHTTP2 = true }
+        let session = makeSession(on: loop) { $0.assumesCleartextHTTP2 = true }
         defer { session.invalidateAndCancel() }
-        try await withTimeout("\(ending)") { try await body(session, server) }
+        try await withTimeout(ending.map { "\($0)" } ?? "silence") { try await body(session, server) }
     }
 
     /// The delegate decides about a response after its stream has ended: the next request is sent, or the response is
@@ -178,15 +182,38 @@ import Testing
         try await Self.run(Server.Beginning(status: 304, fields: HTTPFields()), ending) { session, server in
             server.mayEnd.fire()
             let request = try server.request()
-            let url = try #require(request.url)
-            let response = try #require(
-                HTTPURLResponse(
-                    url: url, statusCode: 200, httpVersion: nil,
-                    headerFields: ["Cache-Control": "no-cache", "ETag": "\"a\""]))
-            let cache = try #require(session.configuration.urlCache)
-            cache.storeCachedResponse(CachedURLResponse(response: response, data: Data("stored".utf8)), for: request)
+            try Self.store("stored", for: request, in: session)
             #expect(await session.outcome(request) == .ok("stored"))
         }
+    }
+
+    /// The server sends nothing more after the head of its 304, until the request's timeout.
+    @Test func aValidationWithoutAnEnd() async throws {
+        let time = ManualTime()
+        let loop = EventLoop(name: "validation", time: .manual(time))
+        defer { loop.stop() }
+        let beginning = Server.Beginning(status: 304, fields: HTTPFields())
+        try await Self.run(beginning, nil, on: loop) { session, server in
+            server.mayEnd.fire()
+            var limited = try server.request()
+            limited.timeoutInterval = 10
+            let request = limited
+            try Self.store("stored", for: request, in: session)
+            async let outcome = session.outcome(request)
+            await server.isEnded.wait()
+            time.advance(by: .seconds(11))
+            #expect(await outcome == .ok("stored"))
+        }
+    }
+
+    private static func store(_ text: String, for request: URLRequest, in session: URLSession) throws {
+        let url = try #require(request.url)
+        let response = try #require(
+            HTTPURLResponse(
+                url: url, statusCode: 200, httpVersion: nil,
+                headerFields: ["Cache-Control": "no-cache", "ETag": "\"a\""]))
+        let cache = try #require(session.configuration.urlCache)
+        cache.storeCachedResponse(CachedURLResponse(response: response, data: Data(text.utf8)), for: request)
     }
 
     /// The coded bytes wait in the exchange, and none in the stream.
