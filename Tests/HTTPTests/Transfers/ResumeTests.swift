@@ -2,6 +2,7 @@ import Foundation
 import LoadingKit
 import LoadingKitLoopbackServer
 import LoadingKitPrimitives
+import LoadingKitTransport
 import TestSupport
 import Testing
 
@@ -318,6 +319,30 @@ import Testing
             let isSame = try Data(contentsOf: location) == Data(Self.body)
             #expect(isSame)
             #expect(resource.ranges.snapshot == ["", "bytes=900000-"])
+        }
+    }
+
+    /// The earlier file is free when a download that is cancelled while it opens the file gives its resume data.
+    @Test func aDownloadThatIsCancelledWhileItsFileIsOpenedCanBeResumed() async throws {
+        let resource = RangedResource(Self.body)
+        let loop = EventLoop(name: "resumed")
+        defer { loop.stop() }
+        try await BothVersions.withServer("http/1.1", { resource.answer($0) }, on: loop) { session, server in
+            let broken = try await Self.broken(session, server, resource, after: 900_000)
+            let task = session.downloadTask(withResumeData: broken)
+            let given = Recorder<Data?>()
+            // On the loop, which is busy meanwhile: it has the cancellation before it learns that the file is open.
+            loop.execute {
+                task.resume()
+                task.cancel { given.append($0) }
+            }
+            let first: Data? = await given.element(at: 0) ?? nil
+            let data = try #require(first)
+            let (location, _) = try await session.download(resumeFrom: data)
+            defer { try? FileManager.default.removeItem(at: location) }
+            let isSame = try Data(contentsOf: location) == Data(Self.body)
+            #expect(isSame)
+            #expect(resource.ranges.snapshot.last == "bytes=900000-")
         }
     }
 
