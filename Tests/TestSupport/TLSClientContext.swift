@@ -85,7 +85,18 @@ extension StreamSocket {
     /// Requests the client's certificate, after the handshake (RFC 8446 §4.6.2). It precedes the client's subsequent
     /// bytes. Any certificate is accepted.
     package func requestCertificate() throws {
-        guard let connection = openSSLConnection else { return }
+        if let connection = openSSLConnection { try Self.requestCertificate(on: connection) }
+    }
+
+    /// The same, on the TLS connection inside which this one runs.
+    package func requestCertificateOutside() throws {
+        guard let connection = openSSLConnection, let link = SSL_get_rbio(connection) else { return }
+        var carrier: OpaquePointer?
+        withUnsafeMutableBytes(of: &carrier) { _ = BIO_ctrl(link, Int32(BIO_C_GET_SSL), 0, $0.baseAddress) }
+        if let carrier { try Self.requestCertificate(on: carrier) }
+    }
+
+    private static func requestCertificate(on connection: OpaquePointer) throws {
         SSL_set_verify(connection, SSL_VERIFY_PEER) { _, _ in 1 }
         ERR_clear_error()
         try check(SSL_verify_client_post_handshake(connection), "asking for a certificate")

@@ -110,6 +110,16 @@ import Testing
         }
     }
 
+    /// The proxy asks who the client is when the tunnel is open, and gets no certificate.
+    @Test func aCertificateRequestOutside() async throws {
+        try await Self.withPeer {
+            [.startTLS($0), .expectRequest, .askForCertificateOutside, .respond("in"), .readUntilClose]
+        } body: { session, _ in
+            let outcome = await session.outcome(try Self.request())
+            #expect(outcome == .ok("in"))
+        }
+    }
+
     /// The session closes in order: `close_notify` to the server, then to the proxy.
     @Test func closing() async throws {
         try await Self.withPeer({ [.startTLS($0), .expectRequest, .respond("one"), .readUntilClose] }) {

@@ -85,6 +85,7 @@ final class ScriptRun {
         case .startTLS(let options): try startTLS(options)
         case .beginTLS(let options, let count): try beginTLS(options, answerBytes: count)
         case .askForCertificate: try socket.requestCertificate()
+        case .askForCertificateOutside: try socket.requestCertificateOutside()
         case .awaitCertificate: socket.awaitCertificate()
         case .respondWithClient: try perform(.respond(socket.peerCommonName ?? "nobody"))
         case .sendCloseNotify: socket.sendCloseNotify()

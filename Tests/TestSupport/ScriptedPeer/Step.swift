@@ -43,6 +43,8 @@ extension ScriptedPeer {
         case beginTLS(TLSServerOptions, answerBytes: Int)
         /// Asks for the client's certificate, after the handshake (RFC 8446 §4.6.2).
         case askForCertificate
+        /// The same, on the TLS connection inside which the innermost one runs.
+        case askForCertificateOutside
         /// Waits until the client has answered, without a certificate or with one. It sends nothing else first.
         case awaitCertificate
         /// Answers with status 200, and as the body the common name in the certificate that the client has shown, or `nobody`.
