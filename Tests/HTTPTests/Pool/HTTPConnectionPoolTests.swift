@@ -58,6 +58,24 @@ import Testing
         }
     }
 
+    /// A connection that carries WebSockets alone gives way to another pool of the host, and stays open for them.
+    @Test func webSocketsAloneKeepNoPlace() {
+        var pool = model { $0.startsWithHTTP2 = true }.pool
+        let (now, id) = (MonotonicTime(nanoseconds: 1), Pool.ConnectionID(index: 0, generation: 1))
+        _ = pool.connectionDidOpen(
+            id, by: nil, slots: Pool.StreamSlots(available: 2, open: 0), retiresAt: .distantFuture, now: now)
+        _ = pool.submit(Pool.Request(id: Pool.RequestID(index: 1, generation: 1), number: 1), on: id)
+        #expect(pool.use(now) == HostConnections.Use(count: 1, hasIdle: true))
+        _ = pool.submit(Pool.Request(id: Pool.RequestID(index: 2, generation: 1), number: 2), now: now)
+        #expect(pool.use(now) == HostConnections.Use(count: 1), "a request is under way, too")
+        let slots = Pool.StreamSlots(available: 1, open: 1, switched: 1)
+        _ = pool.streamSlotsDidChange(of: id, to: slots, until: .distantFuture, now: now)
+        var actions: [Pool.Action] = []
+        pool.makeRoom(now: now).forEach { actions.append($0) }
+        #expect(actions == [.retire(id)])
+        #expect(pool.use(now) == HostConnections.Use())
+    }
+
     /// The pauses become longer, and there is a last one.
     @Test func aServerThatAlwaysRefusesIsAskedATimeOrTwo() {
         typealias Refusal = (inout Pool) -> (maySendAgain: Bool, actions: Pool.Actions)

@@ -92,8 +92,9 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
     /// The limit is for all of the session's tasks together, also for those that use no connection of others: tasks
     /// whose own delegate may decide about connections, and transfers of a background session over `https`. While such
     /// a task waits, an idle connection is closed for it, or a busy one when its request has ended. A busy HTTP/2
-    /// connection takes no further request once one of its requests has ended. It is closed after the others, and until
-    /// then does not count. The connections of WebSocket tasks do not count either.
+    /// connection takes no further request once one of its requests has ended, or if it carries WebSocket tasks alone.
+    /// It is closed after the others, and until then does not count. The other connections of WebSocket tasks do not
+    /// count either.
     open var httpMaximumConnectionsPerHost: Int {
         get { settings.httpMaximumConnectionsPerHost }
         set { settings.httpMaximumConnectionsPerHost = newValue }

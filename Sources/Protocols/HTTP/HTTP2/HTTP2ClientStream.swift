@@ -15,6 +15,8 @@ final class HTTP2ClientStream: HTTPStream {
     let number: HTTP2StreamID
     private let connection: HTTP2Connection
     private let arrivalsBefore: Int
+    /// Whether the stream is to switch to another protocol.
+    private let switches: Bool
     /// Whether the server has sent anything since the request, for any stream.
     var hasHeardSince: Bool { connection.arrivalCount != arrivalsBefore }
     /// Nil once the exchange has the end or is over.
@@ -33,7 +35,11 @@ final class HTTP2ClientStream: HTTPStream {
     }
     /// Whether the stream is in its connection's table.
     var isListed = false {
-        didSet { if isHolding, isListed != oldValue { connection.holdingCount += isListed ? 1 : -1 } }
+        didSet {
+            guard isListed != oldValue else { return }
+            if isHolding { connection.holdingCount += isListed ? 1 : -1 }
+            if switches { connection.switchedCount += isListed ? 1 : -1 }
+        }
     }
     /// Reported to the exchange when it is not held back, after the held bytes.
     @exclusivity(unchecked) private var ending: Ending?
@@ -42,6 +48,7 @@ final class HTTP2ClientStream: HTTPStream {
         self.number = number
         self.exchange = exchange
         self.connection = connection
+        switches = exchange.upgrade != nil
         arrivalsBefore = connection.arrivalCount
     }
 

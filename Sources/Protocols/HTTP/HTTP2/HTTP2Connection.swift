@@ -26,6 +26,8 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     @exclusivity(unchecked) var codec: HTTP2ConnectionStateMachine
     @exclusivity(unchecked) var streams = StreamTable<HTTP2ClientStream?>(vacant: nil)
     @exclusivity(unchecked) var holdingCount = 0
+    /// The number of streams of other protocols.
+    @exclusivity(unchecked) var switchedCount = 0
     @exclusivity(unchecked) var output = HTTP2Output()
     @exclusivity(unchecked) var bandwidth: BandwidthEstimator
     @exclusivity(unchecked) var windows: ConnectionWindows
@@ -82,7 +84,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         let isUsable = life.isOpen && (!pool.isForUpgrade || takesUpgrades)
         return HTTPConnectionPool.StreamSlots(
             available: isUsable ? codec.availableStreams : 0, open: streams.count,
-            awaitsServer: awaitsSettings || ping.isChecking)
+            awaitsServer: awaitsSettings || ping.isChecking, switched: switchedCount)
     }
 
     /// Whether the requests wait for the server's settings.

@@ -14,7 +14,9 @@ extension HTTPConnectionPool {
 
     func use(_ now: MonotonicTime) -> HostConnections.Use {
         HostConnections.Use(
-            count: connectionCount(now), hasIdle: http1.hasIdle || idleHTTP2(now) != nil, waits: waitsForRoom(now))
+            count: connectionCount(now),
+            hasIdle: http1.hasIdle || idleHTTP2(now) != nil || http2.firstSwitchedAlone(now) != nil,
+            waits: waitsForRoom(now))
     }
 
     /// Whether the connections of other pools leave no room for those that the requests need.
@@ -44,6 +46,11 @@ extension HTTPConnectionPool {
         if !closeOneIdle(&actions), let connection = idleHTTP2(now) {
             _ = updateHTTP2 { $0.remove(connection) }
             actions += .close(connection)
+        } else if actions.isEmpty, let connection = http2.firstSwitchedAlone(now) {
+            _ = updateHTTP2 { $0.remove(connection) }
+            actions += .retire(connection)
+            // As after GOAWAY, the pool is kept until the streams have ended.
+            return actions
         }
         releaseIfUnused(&actions)
         return actions

@@ -226,10 +226,12 @@ struct HTTPConnectionPool: Sendable, CustomStringConvertible {
         actions += .serveQueueLater
     }
 
+    /// A request that is to switch its stream to another protocol.
+    ///
     /// - Parameter connection: one of ``connectionsWithSlot(_:)``.
     mutating func submit(_ request: Request, on connection: ConnectionID) -> Actions {
         var actions = Actions()
-        updateHTTP2 { $0.takeSlot(of: connection) }
+        updateHTTP2 { $0.takeSlot(of: connection, switches: true) }
         actions += .assign(request.id, connection, .stream)
         return actions
     }

@@ -30,7 +30,7 @@ struct HostConnections: Sendable, CustomStringConvertible {
     struct Use: Sendable, Equatable {
         /// The number of connections and attempts that count for the limit.
         var count = 0
-        /// Whether one of the connections is idle.
+        /// Whether one of the connections is idle, or carries nothing but other protocols, such as WebSockets.
         var hasIdle = false
         /// Whether requests wait for a connection that the host's limit has left no room for.
         var waits = false
@@ -39,7 +39,7 @@ struct HostConnections: Sendable, CustomStringConvertible {
     }
 
     enum Step: Sendable, Equatable {
-        /// The pool closes an idle connection.
+        /// The pool closes an idle connection, or retires one that carries other protocols alone.
         case makeRoom(PoolID)
         /// The pool has its turn.
         case useRoom(PoolID)

@@ -160,6 +160,8 @@ extension HTTPConnectionPool {
         /// Whether no stream may begin before the server has announced if streams may switch to another protocol, as the
         /// requests need, or before it has answered a PING.
         var awaitsServer = false
+        /// The open streams that have switched to another protocol, or are to.
+        var switched = 0
 
         var description: String { "open \(open) of \(open + available)" + (awaitsServer ? " awaits the server" : "") }
     }
@@ -182,6 +184,8 @@ extension HTTPConnectionPool {
             }
 
             var isIdle: Bool { slots.open == 0 }
+            /// Whether the connection carries other protocols alone, such as WebSockets, whose end nobody knows.
+            var hasSwitchedAlone: Bool { slots.open > 0 && slots.switched == slots.open }
         }
 
         private(set) var entries: [Entry] = []
@@ -205,16 +209,22 @@ extension HTTPConnectionPool {
             }?.id
         }
 
+        func firstSwitchedAlone(_ now: MonotonicTime) -> ConnectionID? {
+            entries.first { $0.hasSwitchedAlone && $0.takesRequests(now) && !$0.slots.awaitsServer }?.id
+        }
+
         subscript(id: ConnectionID) -> Entry? { index(of: id).map { entries[$0] } }
 
         private func index(of id: ConnectionID) -> Int? { entries.firstIndex { $0.id == id } }
         mutating func insert(_ entry: Entry) { entries.append(entry) }
         mutating func remove(_ id: ConnectionID) -> Entry? { index(of: id).map { entries.remove(at: $0) } }
 
-        mutating func takeSlot(of id: ConnectionID) {
+        /// - Parameter switches: whether the stream is to switch to another protocol.
+        mutating func takeSlot(of id: ConnectionID, switches: Bool = false) {
             guard let index = index(of: id) else { return }
             entries[index].slots.available -= 1
             entries[index].slots.open += 1
+            if switches { entries[index].slots.switched += 1 }
             entries[index].assignedCount += 1
             entries[index].idleUntil = .distantFuture
         }
