@@ -1,4 +1,6 @@
 import Foundation
+import LoadingKit
+import LoadingKitCore
 import LoadingKitLoopbackServer
 import Synchronization
 import TestSupport
@@ -262,6 +264,25 @@ import Testing
         }
     }
 
+    /// The token is a body without a name by which it could be hidden.
+    @Test func credentialsAreInNoRecording() async throws {
+        let server = try Self.metadataService(role: "my-role")
+        defer { server.stop() }
+        let recorder = NotingRecorder()
+        let number = LiveSessions.follow { session in (session as? SessionCore)?.add(recorder) }
+        defer { LiveSessions.unfollow(number) }
+        let environment = ["AWS_EC2_METADATA_SERVICE_ENDPOINT": server.url("/")]
+        let source = S3InstanceMetadataCredentials(environment: environment, timeout: 30)
+        #expect(try await source.credentials() == Self.documented)
+        // Other sessions are recorded; those of other tests may be, too.
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.connectionProxyDictionary = [:]
+        let session = URLSession(configuration: configuration)
+        _ = try await session.data(from: try #require(URL(string: server.url("/other"))))
+        let recorded = recorder.urls.snapshot.compactMap { $0?.absoluteString }
+        #expect(recorded.filter { $0.hasPrefix(server.url("/")) } == [server.url("/other")])
+    }
+
     @Test func theChain() async throws {
         let server = try Self.metadataService(role: "my-role")
         let endpoint = ["AWS_EC2_METADATA_SERVICE_ENDPOINT": server.url("/")]
@@ -401,4 +422,23 @@ extension Result {
     fileprivate var isCancelled: Bool {
         if case .failure(let error) = self { error is CancellationError } else { false }
     }
+}
+
+/// Notes the URLs of the loads.
+private final class NotingRecorder: LoadRecorder {
+    let urls = Recorder<URL?>()
+
+    func load(
+        _ request: URLRequest, _ resources: LoadResources, by make: @escaping (URLRequest) throws -> any LoopHandler
+    ) throws -> any LoopHandler {
+        urls.append(request.url)
+        return try make(request)
+    }
+
+    func record(
+        _ metrics: URLSessionTaskMetrics, _ error: (any Error)?, ofTask task: Int, from firstURL: URL?,
+        in session: SessionIdentity
+    ) {}
+
+    func flush(_ done: @escaping @Sendable () -> Void) { done() }
 }

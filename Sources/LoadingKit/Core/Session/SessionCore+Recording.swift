@@ -23,8 +23,10 @@ package protocol LoadRecorder: AnyObject, Sendable {
 }
 
 extension SessionCore {
-    /// Records the loads that begin from now on. Called from any thread.
-    package func add(_ recorder: any LoadRecorder) { change { self.recorders.append(recorder) } }
+    /// Records the loads that begin from now on, unless the session is in no recording. Called from any thread.
+    package func add(_ recorder: any LoadRecorder) {
+        if settings.recorders != nil { change { self.recorders.append(recorder) } }
+    }
 
     /// Records no further loads. Called from any thread.
     package func remove(_ recorder: any LoadRecorder) {

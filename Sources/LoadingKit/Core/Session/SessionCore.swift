@@ -98,7 +98,7 @@ package final class SessionCore: LiveSession, @unchecked Sendable {  // confined
         logger = settings.logger
         revocationListFiles = RevocationListFile.read(settings.revocationLists.map(\.source))
         ephemeralStores = settings.ephemeralStores
-        recorders = settings.recorders
+        recorders = settings.recorders ?? []
         self.loop = loop
         events = SessionEvents(
             identity, loop, keepsEvents: settings.recordsEvents, logger: settings.ownLogger)

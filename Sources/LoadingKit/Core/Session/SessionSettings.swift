@@ -52,7 +52,8 @@ package struct SessionSettings: @unchecked Sendable {  // metatypes and property
     package var sendsHTTP1_0 = false
     package var connectSubstitution: ConnectSubstitution?
     package var interceptors: [any LoadInterceptor] = []
-    package var recorders: [any LoadRecorder] = []
+    /// Nil where the session is in no recording.
+    package var recorders: [any LoadRecorder]? = []
     package var protocolClasses: [AnyClass]? = []
     package var factories: [SchemeFactory] = []
     package var builtInHandlers: [any BuiltInHandler.Type] = []

@@ -440,6 +440,11 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
         }
     }
 
+    /// Keeps the configuration's sessions out of all recordings, also out of those of all sessions: `LOADKIT_HAR` and
+    /// the inspector. For exchanges whose bodies are secrets, without a name by which a recording could hide them.
+    @_spi(LoadingKitPlugins)
+    public func preventRecording() { settings.recorders = nil }
+
     /// The certificate authorities that a session trusts.
     public enum TrustRoots: Sendable, Hashable {
         /// The system's store; `SSL_CERT_FILE` and `SSL_CERT_DIR` are respected.

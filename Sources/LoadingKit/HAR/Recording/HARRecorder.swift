@@ -52,7 +52,7 @@ public final class HARRecorder: Sendable {
                 .program, options.redaction, bodyLimit: options.recordsBodies ? options.maximumBodySize : nil,
                 schemes: schemes), now: options.now, on: work
         ) { [weak self] in self?.keep($0, $1) }
-        configuration.settings.recorders.append(queue.recording)
+        configuration.settings.recorders?.append(queue.recording)
     }
 
     private func keep(_ number: Int, _ entries: [HAREntry]) {

@@ -1,5 +1,5 @@
 import Foundation
-import LoadingKit
+@_spi(LoadingKitPlugins) import LoadingKit
 @_spi(LoadingKitPlugins) import LoadingKitPrimitives
 
 /// Credentials of a container: from the endpoint in `AWS_CONTAINER_CREDENTIALS_RELATIVE_URI` or
@@ -107,7 +107,7 @@ public struct S3InstanceMetadataCredentials: S3CredentialsProvider {
     }
 }
 
-/// Sends requests for credentials in a separate session: without proxies, redirects and stores.
+/// Sends requests for credentials in a separate session: without proxies, redirects, stores and recordings.
 struct CredentialsSession {
     /// The largest number of bytes in an answer.
     private static let maximumAnswer = 64 << 10
@@ -128,6 +128,8 @@ struct CredentialsSession {
         configuration.urlCache = nil
         configuration.httpCookieStorage = nil
         configuration.urlCredentialStorage = nil
+        // The token of the instance metadata service is a whole body.
+        configuration.preventRecording()
         session = URLSession(configuration: configuration, delegate: NoRedirects(), delegateQueue: nil)
     }
 
