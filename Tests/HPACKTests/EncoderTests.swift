@@ -110,7 +110,8 @@ import Testing
         let cases: [(String, [String])] = [
             ("a=1; b=2", ["a=1", "b=2"]), ("a=1", ["a=1"]), ("a=1;b=2; c=3", ["a=1;b=2; c=3"]),
             ("a=1; b=2;", ["a=1", "b=2;"]), ("a=1; ", ["a=1; "]), ("", [""]), ("; a", ["", "a"]), (";", [";"]),
-            ("a;  b", ["a", " b"]),
+            ("a;  b", ["a;  b"]), ("a; \tb", ["a; \tb"]), ("a ; b", ["a ; b"]), ("a\t; b", ["a\t; b"]),
+            ("a; b ; c", ["a", "b ; c"]), ("a; b;  c; d", ["a", "b;  c; d"]),
         ]
         for (value, crumbs) in cases {
             var encoder = HPACKEncoder()

@@ -49,6 +49,18 @@ import Testing
         }
     }
 
+    /// Over HTTP/2 a field that begins or ends with a space is malformed, also where it has one of several cookies.
+    @Test(arguments: BothVersions.all) func mayHaveSpacesAroundThem(version: String) async throws {
+        try await BothVersions.withServer(version, Self.answer) { session, server in
+            for cookies in ["a=1 ; b=2", "a=1;  b=2", "a=1; b=2 ; c=3"] {
+                let outcome = try await Self.outcome(session, server, "/") {
+                    $0.setValue(cookies, forHTTPHeaderField: "Cookie")
+                }
+                #expect(outcome == .ok(cookies))
+            }
+        }
+    }
+
     @Test func requestsAndConfigurationsHaveTheirSay() async throws {
         let storage = HTTPCookieStorage()
         try await BothVersions.withServer("http/1.1", Self.answer, { $0.httpCookieStorage = storage }) {

@@ -132,13 +132,17 @@ public struct HPACKEncoder: Sendable {
         }
     }
 
-    /// Appends each cookie as a field. The cookies are separated by a semicolon and a space.
+    /// Appends each cookie as a field. The cookies are separated by a semicolon and a space. From the first other
+    /// separator on, the rest is one field.
     private mutating func appendCookies(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
         var rest = value[...]
         while let semicolon = rest.firstIndex(of: UInt8(ascii: ";")) {
             let next = semicolon + 2
-            // Cookies with another separator could not be joined in the same way again.
-            guard next < rest.endIndex, rest[semicolon + 1] == UInt8(ascii: " ") else { break }
+            // Cookies with another separator could not be joined in the same way again. A field's value must not begin
+            // or end with a space or a tab (RFC 9113 §8.2.1).
+            guard next < rest.endIndex, rest[semicolon + 1] == UInt8(ascii: " "), !ASCII.isSpace(rest[next]),
+                semicolon == rest.startIndex || !ASCII.isSpace(rest[semicolon - 1])
+            else { break }
             append(.cookie, name: name, value: UnsafeRawBufferPointer(rebasing: rest[..<semicolon]))
             rest = rest[next...]
         }
