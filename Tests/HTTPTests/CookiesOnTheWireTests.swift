@@ -61,6 +61,19 @@ import Testing
         }
     }
 
+    /// A server's cookies have no spaces at their ends, but those that a program makes.
+    @Test(arguments: BothVersions.all) func ofAProgramMayEndWithSpaces(version: String) async throws {
+        let storage = HTTPCookieStorage()
+        let cookie = HTTPCookie(properties: [.name: "a", .value: "1 \t", .domain: "localhost", .path: "/"])
+        storage.setCookie(try #require(cookie))
+        #expect(storage.cookies?.first?.value == "1 \t")
+        try await BothVersions.withServer(version, Self.answer, { $0.httpCookieStorage = storage }) {
+            session, server in
+            let outcome = try await Self.outcome(session, server, "/")
+            #expect(outcome == .ok("a=1"))
+        }
+    }
+
     @Test func requestsAndConfigurationsHaveTheirSay() async throws {
         let storage = HTTPCookieStorage()
         try await BothVersions.withServer("http/1.1", Self.answer, { $0.httpCookieStorage = storage }) {

@@ -324,8 +324,12 @@ extension HTTPCookieStorage {
         storeCookies(cookies, for: task)
     }
 
-    /// `name=value; name=value` (RFC 6265bis §5.8.3).
+    /// `name=value; name=value` (RFC 6265bis §5.8.3), without spaces and tabs at the ends: a program's own cookies may
+    /// have them, and HTTP/2 does not allow them there (RFC 9113 §8.2.1).
     private static func field(_ records: [CookieRecord]) -> String? {
-        records.isEmpty ? nil : records.map { "\($0.name)=\($0.value)" }.joined(separator: "; ")
+        guard !records.isEmpty else { return nil }
+        let value = records.map { "\($0.name)=\($0.value)" }.joined(separator: "; ")
+        let trimmed = ASCII.trimmingSpaces(value.utf8)
+        return String(value[trimmed.startIndex..<trimmed.endIndex])
     }
 }
