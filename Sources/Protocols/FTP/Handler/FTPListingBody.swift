@@ -4,7 +4,8 @@ import LoadingKitFTP
 /// Converts a listing, as the server sends it, to a response's body, one part at a time.
 final class FTPListingBody {
     private var parser: FTPListingParser
-    private(set) var document: any FTPListingDocument
+    private var document: any FTPListingDocument
+    private var hasBegun = false
 
     init(_ request: FTPRequest, isMachineListing: Bool) {
         parser = FTPListingParser(
@@ -16,11 +17,20 @@ final class FTPListingBody {
     }
 
     func receive(_ bytes: UnsafeRawBufferPointer) throws(FTPError) -> [UInt8] {
-        try parser.receive(bytes).flatMap { document.row(for: $0) }
+        let rows = try parser.receive(bytes).flatMap { document.row(for: $0) }
+        return beginning() + rows
     }
 
     func finish() throws(FTPError) -> [UInt8] {
         let rows = try parser.finish().flatMap { document.row(for: $0) }
-        return rows + document.end(unreadableLineCount: parser.unreadableLineCount)
+        return beginning() + rows + document.end(unreadableLineCount: parser.unreadableLineCount)
+    }
+
+    /// The document's beginning, once. It is part of the first bytes, as there must be none before the program has
+    /// decided about the response.
+    private func beginning() -> [UInt8] {
+        guard !hasBegun else { return [] }
+        hasBegun = true
+        return document.begin()
     }
 }

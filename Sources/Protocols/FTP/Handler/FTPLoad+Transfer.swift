@@ -106,10 +106,8 @@ extension FTPLoad {
             transfer.phase = .receiving(nil)
             give(request.fileResponse(facts, part: transfer.range))
         case .list:
-            let listing = FTPListingBody(request, isMachineListing: beginning.isMachineListing)
-            transfer.phase = .receiving(listing)
+            transfer.phase = .receiving(FTPListingBody(request, isMachineListing: beginning.isMachineListing))
             give(request.listingResponse)
-            listing.document.begin().withUnsafeBytes(give)
         case .store, .append:
             transfer.phase = .sending(.bytes(request.body.data ?? Data()), more: request.body.source)
             receiver?.noteActivity()
