@@ -29,6 +29,28 @@ import Testing
             #expect((value["entries"] as? [Any])?.count == 2)
         }
     }
+
+    /// All bytes are on the data connection, and the server has said so. The control connection's end changes nothing.
+    @Test(arguments: ["226 done\r\n", "226 done\r\n421 bye\r\n", "226 done\r\n226 more\r\n"])
+    func aConnectionMayEndAfterTheLastReply(_ last: String) async throws {
+        let server = try FaultyFTPServer([.init(step: "end", act: .close(last))])
+        defer { server.stop() }
+        let delegate = HoldingDelegate()
+        let session = makeFTPSession(delegate: delegate)
+        defer { session.invalidateAndCancel() }
+        try await withTimeout(last) {
+            session.dataTask(with: try #require(URL(string: server.url()))).resume()
+            await delegate.hasResponse.wait()
+            await server.connectionsEnd(1)
+            await delegate.mayHaveHeardMore(in: session)
+            delegate.answer(.allow)
+            await delegate.ended.wait()
+            #expect(delegate.error.value == nil)
+            #expect(delegate.body.value == Data(FaultyFTPServer.file))
+            // The connection is not kept for other loads.
+            try await waitUntil { await session.statistics.connections.open["ftp"]?.idle ?? 0 == 0 }
+        }
+    }
 }
 
 /// Keeps the response until the test answers.

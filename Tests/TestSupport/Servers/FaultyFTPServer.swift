@@ -78,6 +78,8 @@ package final class FaultyFTPServer: Sendable {
     private let faults: Box<[Fault]>
     private let recorder = Recorder<String>()
     private let lines = Recorder<String>()
+    /// The numbers of the control connections that have ended.
+    private let ended = Recorder<Int>()
     private let isImplicit: Bool
     /// Whether it has TLS, which its users can ask for.
     package let isProtected: Bool
@@ -89,7 +91,8 @@ package final class FaultyFTPServer: Sendable {
         let remaining = Box(faults)
         self.faults = remaining
         (isImplicit, isProtected, hadNoFaults) = (tls?.isImplicit == true, tls != nil, faults.isEmpty)
-        acceptor = try ConnectionAcceptor(.ipv4(), stopping: stopping) { [stopping, recorder, lines] socket, _ in
+        acceptor = try ConnectionAcceptor(.ipv4(), stopping: stopping) {
+            [stopping, recorder, lines, ended] socket, number in
             let session = Session(socket, tls, stopping, note: { lines.append($0) }) { step in
                 let act = remaining.update { faults in
                     faults.firstIndex { $0.step == step }.map { faults.remove(at: $0).act }
@@ -99,6 +102,9 @@ package final class FaultyFTPServer: Sendable {
                 return act
             }
             try? session.run()
+            // The client has the end before the test is told of it.
+            socket.close()
+            ended.append(number)
         }
     }
 
@@ -119,6 +125,9 @@ package final class FaultyFTPServer: Sendable {
     package func step(of names: [String]) async -> String? {
         await recorder.contents { steps in names.contains { steps.contains($0) } }.first { names.contains($0) }
     }
+
+    /// Suspends until this number of control connections have ended.
+    package func connectionsEnd(_ count: Int) async { _ = await ended.count(reaches: count) }
 
     /// Has further faults happen.
     package func add(_ more: [Fault]) { faults.update { $0 += more } }

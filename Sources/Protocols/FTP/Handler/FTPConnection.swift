@@ -123,6 +123,8 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
         membership?.connectionDidBecomeIdle()
         let time = session.loop.now.advanced(bySeconds: Self.idleTimeout)
         idleTimer = session.loop.schedule(at: time) { [weak self] in self?.close(.idle) }
+        // What the server has sent after a transfer's last reply has not been read yet. It closes the connection.
+        session.loop.executeLater { [weak self] in self?.receive() }
     }
 
     func networkDidChange() {
@@ -175,11 +177,12 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
         if case .bytes(let count) = output.withUnsafeBytes({ stream.write($0) }) { output.removeFirst(count) }
     }
 
-    /// Reads the server's replies and performs the resulting actions, until the load holds an event back.
+    /// Reads the server's replies and performs the resulting actions, until the load holds an event back, or only
+    /// bytes of the data connection are missing.
     func receive() {
         var reads = 0
         attempt {
-            while load?.held == nil, let stream = control.stream {
+            while load?.held == nil, !machine.hasLastReply, let stream = control.stream {
                 if let reply = replies.popFirst() {
                     let action = try machine.receive(reply)
                     // TLS did not protect bytes that arrived before it.

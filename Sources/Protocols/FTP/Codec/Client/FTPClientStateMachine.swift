@@ -77,6 +77,12 @@ public struct FTPClientStateMachine: Sendable {
         if case .transfer(.command, _) = state { true } else { false }
     }
 
+    /// Whether the server's last reply about a transfer has arrived, while the data connection still transfers bytes.
+    /// Until these have ended, the control connection has nothing to say about the transfer, and may end.
+    public var hasLastReply: Bool {
+        if case .transfer(.transferring(reply: _?), _) = state { true } else { false }
+    }
+
     private var isWaitingForReply: Bool {
         if case .login(.greeting) = state { true } else { !command.isEmpty }
     }
