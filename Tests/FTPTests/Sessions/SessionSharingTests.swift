@@ -116,6 +116,22 @@ import Testing
         }
     }
 
+    /// The reply that nobody asked for comes in one read with the last one, when the next load has its turn.
+    @Test func aReplyTooManyIsNoAnswerToTheNextLoad() async throws {
+        let server = try FaultyFTPServer([.init(step: "end", act: .reply("226 done\r\n226 more\r\n"))])
+        defer { server.stop() }
+        let session = makeFTPSession { $0.httpMaximumConnectionsPerHost = 1 }
+        defer { session.invalidateAndCancel() }
+        await withTaskGroup(of: FTPOutcome.self) { group in
+            for name in ["a", "b", "c"] {
+                let url = server.url("/" + name)
+                group.addTask { await session.outcome(url) }
+            }
+            for await outcome in group { #expect(outcome == .loaded(FaultyFTPServer.file)) }
+        }
+        #expect(connectionCount(server) == 2)
+    }
+
     @Test func twoSessionsOfTwoUsersAtATime() async throws {
         let run = try await ScenarioRun.start(.pyftpdlib, .none)
         defer { run.server.stop() }

@@ -57,7 +57,7 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
 
     /// Whether an idle connection can be used: the server has not closed it, and has sent nothing without a command.
     var isUsable: Bool {
-        isReady && parser.isBetweenReplies && !isRetired && control.stream?.isDead == false
+        isReady && replies.isEmpty && parser.isBetweenReplies && !isRetired && control.stream?.isDead == false
     }
 
     // MARK: Connecting
