@@ -359,7 +359,10 @@ struct MachineRun {
     @Test func text() throws {
         let start = Self.plain + [("[begin]", "TYPE A")]
         try run(start + [("200 ok", "report -1 -1"), ("[proceed]", "EPSV")], .retrieve, "/a;type=a")
-        try run(start + [("200 ok", "finish")], .inspect, "/a;type=a")
+        let inspected = start + [("200 ok", "MDTM a")]
+        try run(inspected + [("213 19700101000001", "finish")], .inspect, "/a;type=a")
+        try run(inspected + [("502 ?", "finish")], .inspect, "/a;type=a")
+        try run(inspected + [("550 ?", "fail noSuchFile"), ("[begin]", "MDTM a")], .inspect, "/a;type=a")
     }
 
     @Test func nothingFollowsTheEndOfTheConnection() throws {

@@ -84,6 +84,8 @@ extension FTPClientStateMachine {
         if let refusal = work.sizeRefusal, !isDone {
             return fail(refusal.isOfUnknownCommand ? .notImplemented : .noSuchFile, refusal, to: "SIZE")
         }
+        // The size of a text was not asked for. A server without MDTM says nothing about the file.
+        if work.transfer.form == .text, !isDone, !reply.isOfUnknownCommand { return fail(.noSuchFile, reply) }
         return finish(work)
     }
 
@@ -152,8 +154,14 @@ extension FTPClientStateMachine {
         switch work.transfer.operation {
         case .retrieve, .inspect:
             // The size in text form differs, and servers must read the whole file to compute it.
-            guard work.transfer.form == .image, let command = argumentCommand("SIZE", work) else { return report(work) }
-            return send(command, .transfer(.size, work))
+            if work.transfer.form == .image, let command = argumentCommand("SIZE", work) {
+                return send(command, .transfer(.size, work))
+            }
+            // The time also shows whether the file exists.
+            guard work.transfer.operation == .inspect, let command = argumentCommand("MDTM", work) else {
+                return report(work)
+            }
+            return send(command, .transfer(.time, work))
         case .list: return openPassive(work)
         case .store, .append: return report(work)
         case .makeDirectory:
