@@ -327,6 +327,40 @@ import Testing
         world.finish()
     }
 
+    struct RefusedRequest: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let code: URLError.Code
+        let change: @Sendable (inout URLRequest) -> Void
+    }
+
+    /// What a task may not begin with it may not go on with, either. Its transfer ends, too.
+    @Test(arguments: [
+        RefusedRequest(testDescription: "a stream", code: .requestBodyStreamExhausted) {
+            $0.httpBodyStream = InputStream(data: Data(count: 1))
+        },
+        RefusedRequest(testDescription: "ftp", code: .unsupportedURL) { $0.url = URL(string: "ftp://127.0.0.1/other") },
+        RefusedRequest(testDescription: "no URL", code: .badURL) { $0.url = nil },
+        RefusedRequest(testDescription: "a long body", code: .dataLengthExceedsMaximum) {
+            $0.httpBody = Data(count: BackgroundRules.longestBody + 1)
+        },
+    ])
+    func aNewRequestIsUnderTheRulesOfTheFirst(_ row: RefusedRequest) async throws {
+        let world = BackgroundWorld(attached: true)
+        var request = URLRequest(url: TransferRecord.url)
+        row.change(&request)
+        world.delegate.newRequest.withLock { [request] in $0 = request }
+        world.delegate.beginning.withLock { $0 = .useNewRequest }
+        let task = world.session.downloadTask(with: TransferRecord.url)
+        task.resume()
+        world.send(.willBegin(1))
+        #expect(await world.command() == "cancel 1")
+        #expect(await world.next() == "metrics")
+        #expect(await world.next() == "completed \(row.code.rawValue)")
+        #expect(await world.takenParts(2) == [.metrics, .completion])
+        #expect(task.currentRequest?.url == TransferRecord.url && task.currentRequest?.httpBody == nil)
+        world.finish()
+    }
+
     @Test func aChallengeReachesTheDelegate() async throws {
         let world = BackgroundWorld(attached: true)
         world.session.downloadTask(with: TransferRecord.url).resume()

@@ -193,6 +193,8 @@ final class StandInTransfers: BackgroundTransfers {
 final class BackgroundDelegate: NSObject, URLSessionDownloadDelegate, URLSessionDataDelegate, @unchecked Sendable {
     let calls: AsyncStream<String>
     let beginning = Guarded(URLSession.DelayedRequestDisposition.continueLoading)
+    /// The request with which it replaces a task's.
+    let newRequest = Guarded(URL(string: "http://127.0.0.1/other").map { URLRequest(url: $0) })
     /// The trust that it accepts in each challenge, in place of giving a password.
     let trusted = Guarded<ServerTrust?>(nil)
     private let input: AsyncStream<String>.Continuation
@@ -261,8 +263,7 @@ final class BackgroundDelegate: NSObject, URLSessionDownloadDelegate, URLSession
         _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
     ) {
-        let other = URL(string: "http://127.0.0.1/other").map { URLRequest(url: $0) }
-        completionHandler(beginning.withLock { $0 }, other)
+        completionHandler(beginning.withLock { $0 }, newRequest.withLock { $0 })
     }
 
     func urlSession(

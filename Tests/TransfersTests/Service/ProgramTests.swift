@@ -187,6 +187,21 @@ import Testing
             }
         }
 
+        @Test("an answer whose body is too long to be kept ends the transfer")
+        func longAnswer() async throws {
+            try await withProgram(count: 10) { harness, server, _, program in
+                let date = harness.wall.value.addingTimeInterval(-10)
+                try await program.download(1, server.url) { $0.earliestBeginDate = date }
+                await _ = program.events.contents { $0.contains { $0.name == "willBegin" } }
+                var request = URLRequest(url: try #require(URL(string: server.url)))
+                request.httpBody = Data(count: BackgroundRules.longestBody + 1)
+                try await program.perform(.answerBeginning(1, TransferRequest(request)))
+                let end = try await program.end(of: 1)
+                #expect(end.error?.code == URLError.Code.dataLengthExceedsMaximum.rawValue)
+                #expect(server.server.requests.count == 0)
+            }
+        }
+
         @Test(
             "a request without a time limit is kept, and holds up no other session",
             arguments: [.infinity, .nan] as [TimeInterval])

@@ -339,7 +339,7 @@ import Testing
                 let program = TestProgram(service, try harness.description())
                 await #expect(throws: URLError.self) {
                     try await program.download(1, "http://127.0.0.1:1/") {
-                        $0.request.body = Data(count: TransferService.longestBody + 1)
+                        $0.request.body = Data(count: BackgroundRules.longestBody + 1)
                     }
                 }
             }

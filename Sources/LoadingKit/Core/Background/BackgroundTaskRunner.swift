@@ -148,13 +148,25 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
         _ disposition: URLSession.DelayedRequestDisposition, _ other: URLRequest?, of request: URLRequest
     ) {
         if disposition == .cancel { return task.cancel() }
-        var request = request
-        if disposition == .useNewRequest, let other {
-            request = other
+        guard disposition == .useNewRequest, let other else {
+            return background.send(.answerBeginning(identifier, TransferRequest(request)))
+        }
+        do {
+            let next = try TransferRequest(forBackground: other)
+            try next.checkBody()
             task.currentRequest = other
             task.firstURL = other.url
+            background.send(.answerBeginning(identifier, next))
+        } catch {
+            background.loop.execute { [self] in refuse(error) }
         }
-        background.send(.answerBeginning(identifier, TransferRequest(request)))
+    }
+
+    /// The program's new request cannot be performed. The transfer, which is in the journal, ends with the task.
+    private func refuse(_ error: any Error) {
+        guard case .begun = stage else { return }
+        background.send(.cancel(identifier, producingResumeData: false))
+        report(TransferStatus(error: TransferError(error)), takes: true)
     }
 
     private func didReceive(_ challenge: TransferChallenge, _ number: Int) {

@@ -60,20 +60,10 @@ extension TransferRecord {
                 "a background session goes on with uploads of files alone: use the resume data in another session"
             throw URLError(LoadFailure(.resourceUnavailable, text), url: shared.originalRequest?.url)
         }
-        guard let kind = task.transferKind, let original = shared.originalRequest, let url = original.url,
-            let request = TransferRequest(original)
-        else {
+        guard let kind = task.transferKind, let original = shared.originalRequest else {
             throw LoadFailure(.badURL, "the task has no request")
         }
-        guard BackgroundRules.schemes.contains(where: url.hasScheme) else {
-            throw URLError(
-                LoadFailure(.unsupportedURL, "background sessions load http and https URLs alone"), url: url)
-        }
-        guard original.httpBodyStream == nil else {
-            let text =
-                "a background session cannot send a stream, which does not outlive the program: use data or a file"
-            throw URLError(LoadFailure(.requestBodyStreamExhausted, text), url: url)
-        }
+        let request = try TransferRequest(forBackground: original)
         let resumption = (task as? URLSessionDownloadTask)?.resumption
         self.init(identifier: task.taskIdentifier, kind: kind, request: request)
         uploadFile = original.bodyFile?.url.path

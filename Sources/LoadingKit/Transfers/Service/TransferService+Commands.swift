@@ -6,9 +6,6 @@ import LoadingKitTransport
 extension TransferService {
     typealias Completion = @Sendable ((any Error)?) -> Void
 
-    /// The greatest size of a kept request body, in bytes. The body is in the journal, and in memory while it is sent.
-    static let longestBody = 64 << 20
-
     func perform(
         _ command: TransferCommand, _ file: OwnedDescriptor?, _ session: ServiceSession,
         _ completion: @escaping Completion
@@ -41,7 +38,10 @@ extension TransferService {
         case (.change(_, let priority, let text), let transfer?):
             do { try change(transfer, priority, text) } catch { return completion(error) }
         case (.answerBeginning(_, let request), let transfer?) where transfer.state.phase == .asking:
-            do { if let request { try rewrite(transfer) { $0.request = request } } } catch {
+            do {
+                try request?.checkBody()
+                if let request { try rewrite(transfer) { $0.request = request } }
+            } catch {
                 // The transfer must not begin with another request.
                 input(transfer) { $0.cancel(TransferError(error)) }
             }
@@ -63,13 +63,7 @@ extension TransferService {
         let identifier = asked.identifier
         // The command was sent again, as the daemon that had performed it has ended.
         guard session.transfers[identifier] == nil, session.ended[identifier] == nil else { return completion(nil) }
-        let size = asked.request.body?.count ?? 0
-        guard size <= Self.longestBody else {
-            let text =
-                "the request's body of \(size) bytes is longer than a background session keeps (\(Self.longestBody)): "
-            return completion(
-                TransferError(.dataLengthExceedsMaximum, text + "send a file", url: asked.request.url).error)
-        }
+        do { try asked.request.checkBody() } catch { return completion(error) }
         session.record.didUse(identifier)
         let upload = asked.uploadFile.map { UploadFile(path: $0, file) }
         let client = session.client
