@@ -99,6 +99,19 @@ struct PartFileTests {
         #expect(try PartFile(path, record: record, bootIdentifier: "b", position: file.position).count == 5)
     }
 
+    @Test("an attempt that was stopped while it opened the file does not change what the next one writes")
+    func stopping() throws {
+        let permission = PartFile.Permission()
+        let next = try PartFile(path, record: nil, bootIdentifier: "b")
+        try next.write(Data("hello".utf8), expecting: -1)
+        permission.revoke()
+        #expect(throws: LoadFailure.self) {
+            try PartFile(path, record: nil, bootIdentifier: "b", permission: permission)
+        }
+        try next.write(Data(" world".utf8), expecting: -1)
+        #expect(try Data(contentsOf: folder.file("part")) == Data("hello world".utf8))
+    }
+
     @Test("each system call that fails is an error, and a full disk is told apart")
     func failures() throws {
         for (name, code) in [

@@ -14,6 +14,16 @@ final class PartFile: @unchecked Sendable {  // `written`: the lock; the rest: o
         fileprivate var checksums = PieceChecksums()
     }
 
+    /// Whether an attempt may change its part file. It is revoked when the attempt is stopped, perhaps while the file
+    /// is being opened: the next attempt may be writing to the file by then.
+    final class Permission: Sendable {
+        /// The lock is held during a change.
+        fileprivate let isValid = Guarded(true)
+
+        /// Waits for a change that is under way.
+        func revoke() { isValid.withLock { $0 = false } }
+    }
+
     private struct Written {
         var position = Position()
         /// The number of times that the file was started over.
@@ -28,8 +38,7 @@ final class PartFile: @unchecked Sendable {  // `written`: the lock; the rest: o
     private let descriptor: Int32
     private var writer: BodyFileWriter
     private let written = Guarded(Written())
-    /// Whether the file may be written. The lock is held during a write.
-    private let isOpen = Guarded(true)
+    private let permission: Permission
     /// Injected failures of a test that were in effect when the file was opened also apply to its writes.
     private let faults = FaultPlan.current
 
@@ -40,8 +49,13 @@ final class PartFile: @unchecked Sendable {  // `written`: the lock; the rest: o
     ///   - record: The journal's record of the file.
     ///   - bootIdentifier: The identifier of the current boot. Within the same boot, the bytes behind those of the
     ///     record are as they were written, since the system keeps them when a process is killed.
-    init(_ path: String, record: PartRecord?, bootIdentifier: String, position: Position? = nil) throws {
+    ///   - permission: The permission to change the file. Throws where it was revoked in the meantime.
+    init(
+        _ path: String, record: PartRecord?, bootIdentifier: String, position: Position? = nil,
+        permission: Permission = Permission()
+    ) throws {
         self.path = path
+        self.permission = permission
         descriptor = try PartFailure.check(
             SystemCalls.open(path, O_RDWR | O_CREAT | O_NOFOLLOW), .cannotCreateFile,
             "the part file \(path) cannot be opened")
@@ -58,7 +72,10 @@ final class PartFile: @unchecked Sendable {  // `written`: the lock; the rest: o
             written.withLock { $0.position = kept }
         }
         written.withLock { $0.synchronized = $0.position.count }
-        try truncate(to: count)
+        try permission.isValid.withLock { isValid in
+            guard isValid else { throw LoadFailure(.cancelled, "the attempt was stopped") }
+            try truncate(to: count)
+        }
     }
 
     deinit { SystemCalls.close(descriptor) }
@@ -70,7 +87,7 @@ final class PartFile: @unchecked Sendable {  // `written`: the lock; the rest: o
     var unsynchronized: Int64 { written.withLock { $0.position.count - $0.synchronized } }
 
     /// Prevents further writes, also where another object still holds the file. Waits for a write that is under way.
-    func close() { isOpen.withLock { $0 = false } }
+    func close() { permission.revoke() }
 
     /// The position from which the file continues; nil where its bytes differ from those of the record.
     private func keep(_ record: PartRecord, _ size: Int64, _ trustsRest: Bool) -> Position? {
@@ -102,8 +119,8 @@ final class PartFile: @unchecked Sendable {  // `written`: the lock; the rest: o
 
     /// Drops all bytes of the file.
     func startOver() throws {
-        try isOpen.withLock { isOpen in
-            guard isOpen else { return }
+        try permission.isValid.withLock { isValid in
+            guard isValid else { return }
             written.withLock { $0 = Written(round: $0.round + 1) }
             try truncate(to: 0)
         }
@@ -111,8 +128,8 @@ final class PartFile: @unchecked Sendable {  // `written`: the lock; the rest: o
 
     /// - Parameter expected: The number of bytes that the file will have; below 0 where it is not known.
     func write(_ data: Data, expecting expected: Int64) throws {
-        try isOpen.withLock { isOpen in
-            guard isOpen else { return }
+        try permission.isValid.withLock { isValid in
+            guard isValid else { return }
             guard let faults else { return try append(data, expected) }
             try faults.run { try append(data, expected) }
         }

@@ -22,6 +22,8 @@ final class ServiceTransfer: @unchecked Sendable {  // confined, as said above
     var position: PartFile.Position?
     /// The number of the current attempt, among all attempts of the service; nil while none is under way.
     var attemptNumber: UInt64?
+    /// The current attempt's permission to change the part file; nil while none is under way.
+    var permission: PartFile.Permission?
     /// Nil until the part file is open.
     var attempt: TransferAttempt?
     var isPlaced = false
@@ -68,9 +70,11 @@ final class ServiceTransfer: @unchecked Sendable {  // confined, as said above
         record?.status.metrics = all
     }
 
-    /// Ends the current attempt. Its later events are ignored.
+    /// Ends the current attempt. Its later events are ignored. Waits for a change of the part file that is under way.
     func stopAttempt() {
         attemptNumber = nil
+        permission?.revoke()
+        permission = nil
         guard let attempt else { return }
         record?.status.progress = attempt.progress
         attempt.stop()

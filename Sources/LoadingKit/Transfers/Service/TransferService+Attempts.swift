@@ -59,6 +59,8 @@ extension TransferService {
         let (folder, boot, upload) = (transfer.session.folder, environment.bootIdentifier, transfer.upload)
         let (path, position) = (folder.path(of: transfer.identifier), transfer.position)
         transfer.position = nil
+        let permission = PartFile.Permission()
+        transfer.permission = permission
         work(on: .shared, for: transfer) { () -> OpenedFiles in
             try folder.make()
             if let destination = record.destination,
@@ -70,7 +72,8 @@ extension TransferService {
             let source = upload ?? copy ?? record.uploadFile.map { UploadFile(path: $0) }
             let body = try source?.checked(record.status.uploadFile)
             let part = record.status.part
-            let file = try PartFile(path, record: part, bootIdentifier: boot, position: position)
+            let file = try PartFile(
+                path, record: part, bootIdentifier: boot, position: position, permission: permission)
             return .open(file, upload: body)
         } then: { [self] files in
             switch files {
