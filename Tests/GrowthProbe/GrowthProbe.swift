@@ -10,7 +10,8 @@ import Foundation
     typealias Row = (_ count: Int) throws -> Void
 
     private static var rows: [String: Row] {
-        [TaskRows.all, SessionRows.all, QueueRows.all, AnswerRows.all].reduce(into: [:]) { $0.merge($1) { $1 } }
+        [TaskRows.all, SessionRows.all, QueueRows.all, AnswerRows.all, RedactionRows.all]
+            .reduce(into: [:]) { $0.merge($1) { $1 } }
     }
 
     static func main() throws {

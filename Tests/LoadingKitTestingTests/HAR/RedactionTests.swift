@@ -105,6 +105,12 @@ import Testing
                 + "Content-Disposition: form-data; name=\"x\"\r\n\r\n1\r\n--q--\r\n"
         ),
         ("multipart/form-data; boundary=q", "--q", "--q"),
+        // What resembles the boundary is a part of the content.
+        (
+            "multipart/form-data; boundary=-a-b",
+            "---a---a-b\r\nContent-Disposition: form-data; name=\"pwd\"\r\n\r\ns3\r\n---a\r\r\n---a-s3\r\n---a-b--",
+            "---a---a-b\r\nContent-Disposition: form-data; name=\"pwd\"\r\n\r\n(redacted)\r\n---a-b--"
+        ),
         ("multipart/form-data; boundary=q", part("user[password]", "s3"), part("user[password]", "(redacted)")),
         (
             "multipart/form-data; boundary=q", part("x", #"{"token":"s3"}"#, type: "application/json"),

@@ -38,14 +38,16 @@ public struct MultipartBody {
 
     private static func parts(of bytes: [UInt8], delimiter: [UInt8]) -> ([Part], Int?) {
         var parts: [Part] = []
-        guard var start = find(delimiter, in: bytes, from: 0) else { return ([], nil) }
+        let headEnds = ByteSearch(for: [0x0D, 0x0A, 0x0D, 0x0A])
+        let contentEnds = ByteSearch(for: [0x0D, 0x0A] + delimiter)
+        guard var start = ByteSearch(for: delimiter).first(in: bytes, from: 0) else { return ([], nil) }
         while true {
             let headStart = start + delimiter.count
             if bytes[headStart...].starts(with: [0x2D, 0x2D]) { break }
             guard parts.count < maximumParts else { return (parts, headStart) }
-            guard let headEnd = find([0x0D, 0x0A, 0x0D, 0x0A], in: bytes, from: headStart) else { break }
+            guard let headEnd = headEnds.first(in: bytes, from: headStart) else { break }
             let contentStart = headEnd + 4
-            let next = find([0x0D, 0x0A] + delimiter, in: bytes, from: contentStart)
+            let next = contentEnds.first(in: bytes, from: contentStart)
             let head = String(decoding: bytes[headStart..<headEnd], as: UTF8.self)
             parts.append(part(head, content: contentStart..<(next ?? bytes.count)))
             guard let next else { break }
@@ -91,16 +93,6 @@ public struct MultipartBody {
                 rest = rest.drop { $0 != ";" }
             }
             if key.lowercased() == name { return text.trimmingCharacters(in: .whitespaces) }
-        }
-        return nil
-    }
-
-    private static func find(_ needle: [UInt8], in bytes: [UInt8], from start: Int) -> Int? {
-        guard let first = needle.first, start >= 0, bytes.count >= needle.count else { return nil }
-        var index = start
-        while index <= bytes.count - needle.count {
-            if bytes[index] == first, bytes[index...].starts(with: needle) { return index }
-            index += 1
         }
         return nil
     }
