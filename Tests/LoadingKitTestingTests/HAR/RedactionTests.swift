@@ -43,6 +43,7 @@ import Testing
             "Set-Cookie", "a=s3; Path=/; Expires=Wed, 21 Oct 2026 07:28:00 GMT, b=s3; HttpOnly",
             "a=(redacted); Path=/; Expires=Wed, 21 Oct 2026 07:28:00 GMT, b=(redacted); HttpOnly"
         ),
+        ("Set-Cookie", "a=s3; x, y ,z;,, b=s3,", "a=(redacted); x, y ,z;,, b=(redacted)"),
         ("X-API-Key", "s3", "(redacted)"), ("X-aws-ec2-metadata-token", "s3", "(redacted)"),
         ("Location", "/next?token=s3", "/next?token=(redacted)"),
         ("Referer", "https://u:s3@a.test/", "https://(redacted)@a.test/"),

@@ -152,20 +152,25 @@ enum SetCookieField {
 
     /// A comma starts another cookie where a name and an equals sign follow, which is never the case in a date.
     static func split(_ value: String) -> [String] {
-        // An equals sign may form one character with a combining mark behind it.
-        let pieces = value.unicodeScalars.split(separator: ",", omittingEmptySubsequences: false)
+        // A separator may form one character with a combining mark behind it.
+        let scalars = value.unicodeScalars
         var lines: [String] = []
-        for scalars in pieces {
-            let (name, piece) = (scalars.prefix { $0 != "=" && $0 != ";" }, String(scalars))
-            let isCookie =
-                name.endIndex < scalars.endIndex && scalars[name.endIndex] == "="
-                && !String(name).trimmingCharacters(in: .whitespaces).contains(" ")
-            if let last = lines.last, !isCookie {
-                lines[lines.count - 1] = "\(last),\(piece)"
-            } else {
-                lines.append(piece.trimmingCharacters(in: .whitespaces))
-            }
+        var start = scalars.startIndex
+        for piece in scalars.split(separator: ",", omittingEmptySubsequences: false)
+        where piece.startIndex > start && isCookie(piece) {
+            lines.append(line(scalars[start..<scalars.index(before: piece.startIndex)]))
+            start = piece.startIndex
         }
-        return lines
+        return lines + [line(scalars[start...])]
+    }
+
+    private static func line(_ scalars: Substring.UnicodeScalarView) -> String {
+        String(scalars).trimmingCharacters(in: .whitespaces)
+    }
+
+    private static func isCookie(_ piece: Substring.UnicodeScalarView) -> Bool {
+        let name = piece.prefix { $0 != "=" && $0 != ";" }
+        return name.endIndex < piece.endIndex && piece[name.endIndex] == "="
+            && !String(name).trimmingCharacters(in: .whitespaces).contains(" ")
     }
 }
