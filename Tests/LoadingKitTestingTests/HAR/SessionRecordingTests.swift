@@ -1,7 +1,10 @@
 import Foundation
 import LoadingKit
+import LoadingKitCore
+import LoadingKitHAR
 import LoadingKitLoopbackServer
 import LoadingKitTesting
+import LoadingKitTransport
 import Testing
 
 /// `URLSession.recordHAR(to:…)`.
@@ -132,6 +135,39 @@ import Testing
         let times = messages.compactMap { $0["time"]?.double }
         #expect(times == times.sorted() && abs((times.first ?? 0) - Date().timeIntervalSince1970) < 600)
         #expect(entry.others["_resourceType"] == "websocket" && entry.request.url.hasPrefix("ws"))
+    }
+
+    /// Small messages count with the memory that they take, and are released with the bodies.
+    @Test func messagesBeyondTheLimitAreCountedAlone() async throws {
+        let server = try LoopbackServer(route: Self.answer)
+        defer { server.stop() }
+        let session = URLSession(configuration: .ephemeral)
+        let rules = HARRules(.network, .standard, bodyLimit: 2 * 65)
+        let ended = Recorder<LoadNotes>()
+        let recording = LoadRecording(rules, on: OrderedWork()) { moment, notes in
+            if moment == .ended { ended.append(notes) }
+        }
+        session.core.add(recording)
+        let socket = session.webSocketTask(
+            with: url(server.url("/socket").replacingOccurrences(of: "http", with: "ws")))
+        socket.resume()
+        for _ in 0..<2 {
+            try await socket.send(.string("a"))
+            _ = try await socket.receive()
+        }
+        socket.cancel(with: .normalClosure, reason: nil)
+        await session.finishTasks()
+        let loads = await ended.count(reaches: 1)
+        var notes = try #require(loads.first)
+        #expect(notes.size == 2 * 65)
+        let anchor = WallClockAnchor(date: Date(), monotonicTime: TimeSource.system.now)
+        for (recorded, omitted) in [(2, 2), (0, 4)] {
+            let entry = try #require(EntryMaker(notes, rules, anchor).entries().last)
+            #expect(entry.others["_webSocketMessages"]?.array?.count == recorded)
+            #expect(entry.comment == "The last \(omitted) messages were not recorded.")
+            notes.omitBodies()
+        }
+        #expect(notes.size == 0)
     }
 
     /// Neither the request to a secret target nor its response shows the host, nor does the error of a redirect that

@@ -6,6 +6,9 @@ import LoadingKitPrimitives
 package struct LoadNotes: Sendable {
     /// A message of a WebSocket.
     struct Message: Sendable {
+        /// About the bytes of memory that a message takes besides its content.
+        static let ownBytes = 64
+
         let message: URLSessionWebSocketTask.Message
         let isSent: Bool
         let time: MonotonicTime
@@ -33,7 +36,7 @@ package struct LoadNotes: Sendable {
     /// The result; nil while the load goes on.
     package internal(set) var result: Result<Void, any Error>?
     private(set) var messages: [Message] = []
-    /// The number of further messages, which exceed the limit of a body.
+    /// The number of further messages, which exceed the limit of a body, or were released.
     private(set) var omittedMessages = 0
     private var messageBytes = 0
     private let limit: Int
@@ -106,9 +109,9 @@ package struct LoadNotes: Sendable {
             case .data(let data): data.count
             case .string(let text): text.utf8.count
             }
-        // A message of no bytes costs, too.
-        guard messageBytes + size + messages.count < limit else { return omittedMessages += 1 }
-        messageBytes += size
+        let bytes = size + Message.ownBytes
+        guard messageBytes + bytes <= limit else { return omittedMessages += 1 }
+        messageBytes += bytes
         messages.append(Message(message: message, isSent: isSent, time: time))
     }
 
@@ -117,10 +120,12 @@ package struct LoadNotes: Sendable {
         end = time
     }
 
-    /// Releases the bodies, and keeps their sizes.
-    package func omitBodies() {
+    /// Releases the bodies and messages, and keeps the bodies' sizes and the number of messages.
+    package mutating func omitBodies() {
         sentBody.omit()
         receivedBody.omit()
+        omittedMessages += messages.count
+        (messages, messageBytes) = ([], 0)
     }
 
     /// The number of bytes of memory that the bodies and messages take.

@@ -70,7 +70,8 @@ package final class LoadRecording: LoadRecorder {
 
 /// Makes the entries of loads that have ended, off the event loop.
 final class EntryQueue: Sendable {
-    /// The largest number of bytes of bodies that wait for their entry. Beyond it only the sizes of bodies are recorded.
+    /// The largest number of bytes of bodies and messages that wait for their entry. Beyond it only the sizes of bodies,
+    /// and the number of messages, are recorded.
     private static let mostWaitingBytes = 64 << 20
 
     private let rules: HARRules
@@ -97,9 +98,10 @@ final class EntryQueue: Sendable {
 
     private func add(_ notes: LoadNotes) {
         let size = notes.size
+        var notes = notes
         if waitingBytes.wrappingAdd(size, ordering: .relaxed).newValue > Self.mostWaitingBytes { notes.omitBodies() }
         let anchor = notes.anchor ?? WallClockAnchor(date: now(), monotonicTime: notes.end)
-        work.add { [self] in
+        work.add { [self, notes] in
             keep(notes.number, EntryMaker(notes, rules, anchor).entries())
             waitingBytes.wrappingSubtract(size, ordering: .relaxed)
         }

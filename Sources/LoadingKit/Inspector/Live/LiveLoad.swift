@@ -38,6 +38,8 @@ struct LiveLoad {
         if notes.response != nil { isActive = true }
     }
 
+    mutating func omitBodies() { notes.omitBodies() }
+
     mutating func requestBegan(on connection: UInt32) {
         self.connection = connection
         isActive = true

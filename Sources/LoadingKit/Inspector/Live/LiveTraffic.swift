@@ -157,7 +157,7 @@ struct LiveTraffic {
     private mutating func forget() {
         while bodyBytes > Self.mostBodyBytes, let first = withBodies.popFirst() {
             bodyBytes -= first.size
-            loads[first.number]?.notes.omitBodies()
+            loads[first.number]?.omitBodies()
         }
         while order.count > Self.mostLoads, let first = order.popFirst() {
             if let notes = loads.removeValue(forKey: first)?.notes {
