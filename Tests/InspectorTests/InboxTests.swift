@@ -41,6 +41,21 @@ import Testing
         }
     }
 
+    /// Secrets are not found in a coded body: the page does not get it, and cannot change it.
+    @Test(arguments: [("gzip", false, false), ("gzip", true, true), ("identity", false, true)])
+    func codedBodies(_ coding: String, _ isDecoded: Bool, _ isShown: Bool) throws {
+        func shown(_ redaction: HARRedaction) -> ShownMessage {
+            ShownMessage(
+                .response(status: 200), [("content-encoding", coding)], body: Array("body".utf8), bodyNote: "",
+                isDecoded: isDecoded, Redactor(redaction))
+        }
+        let message = shown(.standard)
+        #expect((message.value["body"]?["text"] == "body") == isShown && message.bodyNote.isEmpty == isShown)
+        let unchanged = try message.edited(["status": 201, "headers": [], "body": .null])
+        #expect(unchanged.body == (isShown ? Array("body".utf8) : nil))
+        #expect(shown(.none).value["body"]?["text"] == "body")
+    }
+
     /// A load that is held in the moment in which the last page is closed goes on.
     @Test func withoutAPageNothingIsHeld() {
         let holds = HoldRecorder(Redactor(.standard), inbox)

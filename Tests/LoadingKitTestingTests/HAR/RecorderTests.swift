@@ -196,6 +196,46 @@ import Testing
         }
     }
 
+    /// Secrets are not found in a coded body: it is left out where a name is secret.
+    @Test(arguments: [HARRedaction.standard, HARRedaction.none])
+    func codedBodies(_ redaction: HARRedaction) async throws {
+        let secret = Array(#"{"token":"s3cret"}"#.utf8)
+        let server = try LoopbackServer { request in
+            if request.path == "/unknown" {
+                return .bytes(secret, type: "application/json").adding("Content-Encoding", "unknown")
+            }
+            return try .gzip(secret, type: "application/json")
+        }
+        defer { server.stop() }
+        var options = HARRecorder.Options()
+        options.redaction = redaction
+        let recorder = HARRecorder(options: options)
+        let session = session(recorder)
+        var kept = request(server.url("/kept"), method: "POST", fields: ["Content-Encoding": "GZIP"], body: "coded")
+        kept.keepsContentCodings = true
+        let (coded, _) = try await session.data(for: kept)
+        #expect(coded.starts(with: [0x1f, 0x8b]))
+        _ = try await session.data(
+            for: request(
+                server.url("/unknown"), method: "POST", fields: ["Content-Encoding": "identity"], body: "plain"))
+        _ = try await session.data(from: url(server.url("/decoded")))
+        let entries = recorder.log.entries
+        try #require(entries.count == 3)
+        let contents = entries.map(\.response.content)
+        #expect(entries[1].request.postData?.text == "plain")
+        if redaction.names.isEmpty {
+            #expect(entries[0].request.postData?.text == "coded")
+            #expect(contents.map(\.data) == [coded, Data(secret), Data(secret)])
+        } else {
+            #expect(entries[0].request.postData?.text == "")
+            #expect(
+                entries[0].request.postData?.comment == "The body was not recorded: 5 bytes in a content coding.")
+            #expect(contents.map(\.text) == [nil, nil, #"{"token":"(redacted)"}"#])
+            #expect(contents[1].comment == "The body was not recorded: \(secret.count) bytes in a content coding.")
+        }
+        #expect(contents.map(\.size) == [coded.count, secret.count, secret.count])
+    }
+
     @Test func failuresAreRecorded() async throws {
         let server = try LoopbackServer { request in
             if request.path == "/reset" { try request.exchange.reset() }

@@ -5,6 +5,15 @@ import LoadingKitTransport
 extension URLResponse {
     /// The value of `Content-Encoding`; nil where the content has no coding.
     package var contentCoding: String? { (self as? HTTPURLResponse)?.value(forHTTPHeaderField: "Content-Encoding") }
+
+    /// Whether its task gets the body without the content's codings.
+    ///
+    /// - Parameter keepsCodings: whether the request or its session keeps them.
+    package func isDecoded(keepsCodings: Bool) -> Bool {
+        guard let contentCoding else { return true }
+        // The body of a coding that is not built in stays as it is.
+        return !keepsCodings && ContentDecoder(contentEncoding: contentCoding) != nil
+    }
 }
 
 /// Decodes a download that consists of ranges of the content in its content codings: byte ranges apply to the coded

@@ -110,7 +110,10 @@ package struct EntryMaker {
         }
         made.bodySize = notes.sentBody.size
         if made.bodySize > 0 {
-            made.postData = postData(notes.sentBody, fields.first { $0.name.lowercased() == "content-type" }?.value)
+            let codings = fields.filter { $0.name.lowercased() == "content-encoding" }.map { $0.value }
+            made.postData = postData(
+                notes.sentBody, fields.first { $0.name.lowercased() == "content-type" }?.value,
+                codings: codings.joined(separator: ","))
         }
         return made
     }
@@ -133,10 +136,11 @@ package struct EntryMaker {
         }
     }
 
-    private func postData(_ body: RecordedBody, _ contentType: String?) -> HARPostData {
+    private func postData(_ body: RecordedBody, _ contentType: String?, codings: String) -> HARPostData {
         var made = HARPostData(mimeType: contentType ?? "", text: "")
-        guard rules.bodyLimit != nil, let data = body.data else {
-            made.comment = "The body was not recorded: \(body.size) bytes."
+        let isLeftOut = redactor.leavesOut(bodyInCodings: codings)
+        guard rules.bodyLimit != nil, !isLeftOut, let data = body.data else {
+            made.comment = Self.comment(onBodyOf: body.size, isCoded: isLeftOut)
             made.others["_omitted"] = true
             return made
         }
@@ -152,6 +156,11 @@ package struct EntryMaker {
             made.params = FormPairs.parsed(Array(made.text.utf8)).map { HARParameter(name: $0.name, value: $0.value) }
         }
         return made
+    }
+
+    /// The comment on a body that is not recorded.
+    private static func comment(onBodyOf size: Int, isCoded: Bool) -> String {
+        "The body was not recorded: \(size) bytes\(isCoded ? " in a content coding" : "")."
     }
 
     /// The bytes as text, or as base64 where they are not text.
@@ -172,10 +181,13 @@ package struct EntryMaker {
         if case .failure = notes.result, body != nil {
             content.comment = "The body is not whole."
         } else if let body, body.size > 0 || !isRedirect && status != 101 {
-            if rules.bodyLimit != nil, let data = body.data {
+            let isLeftOut =
+                !response.isDecoded(keepsCodings: notes.keepsCodings)
+                && redactor.leavesOut(bodyInCodings: response.contentCoding ?? "")
+            if rules.bodyLimit != nil, !isLeftOut, let data = body.data {
                 (content.text, content.encoding) = Self.text(of: redactor.body(Array(data), type))
             } else if body.size > 0 {
-                content.comment = "The body was not recorded: \(body.size) bytes."
+                content.comment = Self.comment(onBodyOf: body.size, isCoded: isLeftOut)
             }
         }
         var fields: [HARNameValue] = []

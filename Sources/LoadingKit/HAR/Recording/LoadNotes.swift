@@ -45,6 +45,8 @@ package struct LoadNotes: Sendable {
     private(set) var isWebSocket = false
     /// Whether the session's cache keeps responses in memory alone.
     private(set) var cachesInMemory = false
+    /// Whether the response's body keeps its content codings.
+    private(set) var keepsCodings = false
 
     /// - Parameter limit: the largest number of bytes of each body, and of all messages.
     init(_ request: URLRequest, _ number: Int, limit: Int, _ resources: LoadResources) {
@@ -53,6 +55,7 @@ package struct LoadNotes: Sendable {
             task: resources.task.taskIdentifier, firstURL: resources.task.firstURL)
         isWebSocket = resources.task is URLSessionWebSocketTask
         cachesInMemory = resources.core.settings.urlCache?.diskCapacity == 0
+        keepsCodings = resources.core.keepsContentCodings(of: request)
     }
 
     private init(

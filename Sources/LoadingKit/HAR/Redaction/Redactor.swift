@@ -100,6 +100,16 @@ package struct Redactor: Sendable {
 
     // MARK: Bodies
 
+    /// Whether a body is left out because of its content codings: the secrets in it are not found.
+    ///
+    /// - Parameter codings: the value of `Content-Encoding`; empty where there is none.
+    package func leavesOut(bodyInCodings codings: String) -> Bool {
+        !names.isEmpty
+            && codings.split(separator: ",").contains { coding in
+                !["", "identity"].contains(coding.trimmingCharacters(in: .whitespaces).lowercased())
+            }
+    }
+
     package func body(_ bytes: [UInt8], _ contentType: String?) -> [UInt8] {
         guard !names.isEmpty else { return bytes }
         if let multipart = MultipartBody(bytes, contentType: contentType) { return self.multipart(multipart) }

@@ -106,6 +106,24 @@ struct ShownMessage: Sendable {
     }
 }
 
+extension ShownMessage {
+    /// A message whose body is left out where it may have secrets that are not found.
+    ///
+    /// - Parameter isDecoded: whether the content codings that a field names were removed from the body.
+    init(
+        _ line: Line, _ fields: [(name: String, value: String)], body: [UInt8]?, bodyNote: String, isDecoded: Bool,
+        _ redactor: Redactor
+    ) {
+        let codings = fields.filter { $0.name.lowercased() == "content-encoding" }.map { $0.value }
+        let isLeftOut =
+            body?.isEmpty == false && !isDecoded && redactor.leavesOut(bodyInCodings: codings.joined(separator: ","))
+        self.init(
+            line: line, fields: fields, body: isLeftOut ? nil : body,
+            bodyNote: isLeftOut ? "The body has a content coding, in which secrets are not found." : bodyNote,
+            redactor: redactor)
+    }
+}
+
 /// A request or a response as the page has changed it.
 struct EditedMessage: Sendable {
     let line: ShownMessage.Line

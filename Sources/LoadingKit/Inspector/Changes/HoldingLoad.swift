@@ -112,8 +112,8 @@ final class HoldingLoad: LoopHandler, @unchecked Sendable {  // confined to the 
     private func hold(response: ShownMessage?) -> HeldLoad {
         let (body, note) = Self.body(of: request)
         let shown = ShownMessage(
-            line: .request(method: request.httpMethod ?? "GET", url: request.url?.absoluteString ?? ""),
-            fields: request.headerFields, body: body, bodyNote: note, redactor: holder.redactor)
+            .request(method: request.httpMethod ?? "GET", url: request.url?.absoluteString ?? ""),
+            request.headerFields, body: body, bodyNote: note, isDecoded: false, holder.redactor)
         let number = holder.makeNumber()
         return HeldLoad(
             number: number, session: resources.core.identity, task: resources.task.taskIdentifier, request: shown,
@@ -207,9 +207,10 @@ final class HoldingLoad: LoopHandler, @unchecked Sendable {  // confined to the 
 
     private func hold(_ response: HTTPURLResponse, _ data: Data, isWhole: Bool) {
         let note = isWhole ? "" : "The body is longer than what can be changed, or still arrives."
+        let isDecoded = response.isDecoded(keepsCodings: resources.core.keepsContentCodings(of: request))
         let shown = ShownMessage(
-            line: .response(status: response.statusCode), fields: response.headerFields,
-            body: isWhole ? [UInt8](data) : nil, bodyNote: note, redactor: holder.redactor)
+            .response(status: response.statusCode), response.headerFields, body: isWhole ? [UInt8](data) : nil,
+            bodyNote: note, isDecoded: isDecoded, holder.redactor)
         let held = hold(response: shown)
         state = .responseHeld(held, response, data, isWhole: isWhole)
         receiver?.queueStateDidChange(isQueued: true)
