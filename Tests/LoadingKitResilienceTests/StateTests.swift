@@ -279,6 +279,31 @@ import Testing
         let next = [buffer.next(1), buffer.next(1)]
         #expect(next == [.piece(data(1, 1_000)), .none])
     }
+
+    private func takeAll(_ id: UInt64, _ buffer: inout FlightBuffer) -> [Data] {
+        var pieces: [Data] = []
+        while case .piece(let piece) = buffer.next(id) { pieces.append(piece) }
+        return pieces
+    }
+
+    /// A server may send a byte at a time, while one caller takes nothing, and another one is a piece behind the first.
+    @Test func smallPiecesThatOthersHaveTakenAreJoined() {
+        var buffer = FlightBuffer(limit: 1 << 20)
+        for id in 1...3 as ClosedRange<UInt64> { buffer.join(id) }
+        let body = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0) })
+        var (fast, behind) = (Data(), Data())
+        for byte in body {
+            if case .piece(let piece) = buffer.next(2) { behind += piece }
+            buffer.append(Data([byte]))
+            if case .piece(let piece) = buffer.next(1) { fast += piece }
+        }
+        behind.append(contentsOf: takeAll(2, &buffer).joined())
+        #expect(buffer.count == body.count && buffer.isWhole)
+        let slow = takeAll(3, &buffer)
+        #expect(fast == body && behind == body && Data(slow.joined()) == body)
+        #expect(slow.count <= 14)
+        #expect(buffer.count == 0 && !buffer.isWhole)
+    }
 }
 
 /// The load of a leader that has left may continue for a moment after the next leader's has begun.

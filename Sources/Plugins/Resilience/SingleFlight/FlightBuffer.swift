@@ -21,8 +21,11 @@ struct FlightBuffer: Sendable {
     /// Pieces smaller than this are joined, so that many small pieces cost no more than few large ones.
     private static let smallest = 16 << 10
 
+    /// The pieces, behind removed ones that still have a place.
     private var pieces: [Piece] = []
-    /// The number of the first piece.
+    /// The index of the first piece that was not removed.
+    private var first = 0
+    /// The number of the piece at index 0.
     private var base = 0
     /// The number of the piece that a caller takes next.
     private var positions: [UInt64: Int] = [:]
@@ -34,7 +37,7 @@ struct FlightBuffer: Sendable {
 
     var hasRoom: Bool { count < limit }
     /// Whether a new caller would get the body from its first byte.
-    var isWhole: Bool { base == 0 }
+    var isWhole: Bool { base + first == 0 }
     var callers: Int { positions.count }
 
     mutating func join(_ id: UInt64) {
@@ -52,8 +55,10 @@ struct FlightBuffer: Sendable {
     mutating func append(_ data: Data) {
         guard !data.isEmpty, !positions.isEmpty else { return }
         count += data.count
-        if let last = pieces.last, last.missing == positions.count, last.data.count < Self.smallest {
-            pieces[pieces.count - 1].data.append(data)
+        if let last = pieces.indices.last, pieces[last].missing == positions.count,
+            pieces[last].data.count < Self.smallest
+        {
+            pieces[last].data.append(data)
         } else {
             pieces.append(Piece(data: data, missing: positions.count))
         }
@@ -66,23 +71,39 @@ struct FlightBuffer: Sendable {
         positions[id] = position + 1
         pieces[index].missing -= 1
         let data = pieces[index].data
+        join(at: index)
         trim()
         return .piece(data)
+    }
+
+    /// Joins a small piece with the small one before it, if no caller takes the one and has taken the other.
+    private mutating func join(at index: Int) {
+        guard index > first, pieces[index].missing == pieces[index - 1].missing,
+            max(pieces[index].data.count, pieces[index - 1].data.count) < Self.smallest
+        else { return }
+        let piece = pieces.remove(at: index)
+        pieces[index - 1].data.append(piece.data)
+        for (id, position) in positions where position > base + index { positions[id] = position - 1 }
     }
 
     /// Removes the callers that have taken the least, if others have taken everything.
     mutating func dropSlowest() -> [UInt64] {
         guard positions.values.contains(base + pieces.count) else { return [] }
-        let slowest = positions.filter { $0.value == base && !pieces.isEmpty }.map(\.key).sorted()
+        let slowest = positions.filter { $0.value == base + first && first < pieces.count }.map(\.key).sorted()
         for id in slowest { leave(id) }
         return slowest
     }
 
     private mutating func trim() {
-        let taken = pieces.prefix { $0.missing <= 0 }
-        guard !taken.isEmpty else { return }
-        count -= taken.reduce(0) { $0 + $1.data.count }
-        base += taken.count
-        pieces.removeFirst(taken.count)
+        while first < pieces.count, pieces[first].missing <= 0 {
+            count -= pieces[first].data.count
+            pieces[first].data = Data()
+            first += 1
+        }
+        // Each removal moves the pieces behind.
+        guard 2 * first > pieces.count else { return }
+        base += first
+        pieces.removeFirst(first)
+        first = 0
     }
 }
