@@ -225,6 +225,29 @@ import Testing
         guard case .status(418) = failure.reason else { return #expect(Bool(false)) }
     }
 
+    /// The error waits for the body for a limited time, and is not retried as the timeout of the load would be.
+    @Test func aRefusedResponseThatDoesNotEnd() async throws {
+        let server = try LoopbackServer { _ in
+            var response = ServerResponse.stream(.length(100)) { writer in
+                try writer.write("part")
+                try writer.waitUntilClientCloses()
+            }
+            response.status = 404
+            return response
+        }
+        defer { server.stop() }
+        let clock = ManualClock()
+        let session = URLSession.with(Retries(clock: clock.clock), ResponseValidation(clock: clock.clock))
+        let task = Task { try await error(ResponseValidationError.self) { try await session.status(server.url()) } }
+        #expect(await clock.sleeps.element(at: 0) == 2)
+        clock.advance(by: 2)
+        let failure = try await task.value
+        guard case .status(404) = failure.reason else { return #expect(Bool(false)) }
+        #expect("part".hasPrefix(failure.bodyText))
+        _ = await server.endings.count(reaches: 1)
+        #expect(server.requests.count == 1)
+    }
+
     @Test(arguments: [
         (["text/plain"], true), (["text/*"], true), (["*/*"], true), (["TEXT/Plain; charset=x"], true),
         (["application/json"], false), ([], false),

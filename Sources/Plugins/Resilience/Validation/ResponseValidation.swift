@@ -13,13 +13,19 @@ public struct ResponseValidation: ResilienceInterceptor {
     /// The largest number of the body's bytes in the error. Default 4,096.
     public var maximumBodyBytes = 4_096
 
+    /// The time in seconds in which they must arrive: the error does not wait for the end of a body that may have none.
+    private static let bodyTime: TimeInterval = 2
+    private let clock: ResilienceClock
+
     /// Makes a validation with these settings; see the properties.
     public init(
         statuses: [ClosedRange<Int>] = [200...299, 304...304], mimeTypes: [String]? = nil,
+        clock: ResilienceClock = .system,
         check: (@Sendable (URLResponse, URLRequest) throws -> Void)? = nil
     ) {
         self.statuses = statuses
         self.mimeTypes = mimeTypes
+        self.clock = clock
         self.check = check
     }
 
@@ -28,7 +34,7 @@ public struct ResponseValidation: ResilienceInterceptor {
         let loaded = try await load.next.load(load.request)
         guard let reason = reasonToFail(loaded.response, load.request) else { return try await load.receive(loaded) }
         // The response is invalid whether or not its body arrives.
-        let bytes = (try? await loaded.body.firstBytes(atMost: maximumBodyBytes)) ?? Data()
+        let bytes = await loaded.body.firstBytes(atMost: maximumBodyBytes, within: Self.bodyTime, clock)
         try Task.checkCancellation()
         throw ResponseValidationError(reason: reason, response: loaded.response, body: bytes)
     }
@@ -80,7 +86,7 @@ public struct ResponseValidationError: LocalizedError, Sendable {
     /// The response's head.
     public let response: URLResponse
     /// The first bytes of its body, at most ``ResponseValidation/maximumBodyBytes``; fewer where the body was
-    /// interrupted.
+    /// interrupted, or did not arrive within two seconds.
     public let body: Data
 
     /// The first bytes of the body as text.
