@@ -96,6 +96,23 @@ import Testing
             server.requests.last?.fields[name: "Last-Event-ID"].map { Array($0.utf8) } == sent.map { Array($0.utf8) })
     }
 
+    /// The request's own ID is that of its first connection: later ones have the server's, which may be none.
+    @Test(arguments: [("id:\n", nil), ("id: 8\n", "8"), ("", "7")] as [(String, String?)])
+    func theRequestsOwnIDIsTheFirst(field: String, next: String?) async throws {
+        let server = try LoopbackServer { request in
+            request.number == 0 ? Self.text("\(field)data: a\n\n") : ServerResponse(204)
+        }
+        defer { server.stop() }
+        let session = Self.session()
+        defer { session.invalidateAndCancel() }
+        var request = URLRequest(url: try #require(URL(string: server.url())))
+        request.setValue("7", forHTTPHeaderField: "Last-Event-ID")
+        let events = session.events(for: request, options: Self.options())
+        #expect(try await Self.all(events) == ["\(next ?? ""):message:a"])
+        #expect(server.requests.snapshot.map { $0.fields[name: "Last-Event-ID"] } == ["7", next])
+        #expect(events.lastEventID == next ?? "")
+    }
+
     /// Wherever the connection breaks, the events before that are given, and the next request says where to go on.
     @Test func aBreakInEachPlaceLosesNothing() async throws {
         let seen = Mutex<Set<String>>([])

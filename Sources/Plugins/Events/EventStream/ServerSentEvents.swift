@@ -27,7 +27,7 @@ public struct EventStreamOptions: Sendable {
     /// The limits for memory.
     public var limits = EventStreamLimits()
     /// The ID of the last event that the program has received earlier; the server may continue after it. An ID with
-    /// control characters is not sent. Default empty: none.
+    /// control characters is not sent. Default empty: that in the request's field `Last-Event-ID`, if it has one.
     public var lastEventID = ""
     /// Seconds without a byte, even of a comment, after which the connection counts as lost. Default 300. A request
     /// whose `timeoutInterval` is not 60 keeps its own timeout.
@@ -58,11 +58,15 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         session: URLSession, request: URLRequest, options: EventStreamOptions,
         delegate: (any URLSessionTaskDelegate)?
     ) {
+        // Later requests have the ID of the last event, which a server may set to none.
+        var rest = request
+        rest.setValue(nil, forHTTPHeaderField: "Last-Event-ID")
+        let own = request.value(forHTTPHeaderField: "Last-Event-ID") ?? ""
         self.session = session
-        self.request = request
+        self.request = rest
         self.options = options
         self.delegate = delegate
-        monitor = EventStreamMonitor(lastEventID: options.lastEventID)
+        monitor = EventStreamMonitor(lastEventID: options.lastEventID.isEmpty ? own : options.lastEventID)
     }
 
     /// The current state of the stream.
