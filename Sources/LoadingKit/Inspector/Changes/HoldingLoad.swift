@@ -295,12 +295,11 @@ extension HoldingLoad: ForwardingReceiver {
 
     private func collect(_ append: (inout Data) -> Void) -> Flow {
         guard case .collecting(let response, var data, let timer) = state else { return .wait }
+        state = .loading  // avoids a copy of the data
         append(&data)
+        state = .collecting(response, data, timer)
         receiver?.noteActivity()
-        guard data.count > Self.longestBody else {
-            state = .collecting(response, data, timer)
-            return .more
-        }
+        guard data.count > Self.longestBody else { return .more }
         timer.cancel()
         isInnerWaiting = true
         hold(response, data, isWhole: false)
