@@ -41,4 +41,17 @@ import Testing
         store.note("max-age=0", from: "b.example")
         #expect(secured().isEmpty)
     }
+
+    /// A server may redirect to such a host: the time must not grow with the square of its length.
+    @Test(.timeLimit(.minutes(1))) func aHostOfManyLabels() {
+        let store = HSTSStore()
+        store.note("max-age=10; includeSubDomains", from: "b.example")
+        let labels = String(repeating: "a.", count: 120_000)
+        #expect(store.requiresSecureConnection(to: labels + "b.example"))
+        #expect(!store.requiresSecureConnection(to: labels + "c.example"))
+        // A host's own policy applies whatever its length.
+        store.note("max-age=10", from: labels + "c.example")
+        #expect(store.requiresSecureConnection(to: labels + "c.example"))
+        #expect(!store.requiresSecureConnection(to: "a." + labels + "c.example"))
+    }
 }

@@ -11,6 +11,8 @@ package final class HSTSStore: Sendable {
     private static let maximumHosts = 10_000
     /// In seconds.
     private static let timeBetweenEndings = 3600.0
+    /// No domain that contains a host is longer (RFC 1035 §2.3.4).
+    private static let maximumDomainBytes = 255
 
     private struct State {
         var policies: [String: HSTSPolicy] = [:]
@@ -135,12 +137,14 @@ package final class HSTSStore: Sendable {
             let now = now()
             var suffix = name[...]
             while true {
-                let isHostItself = suffix.count == name.count
+                let isHostItself = suffix.startIndex == name.startIndex
                 if let policy = policies[String(suffix)], policy.end > now, isHostItself || policy.includesSubdomains {
                     return true
                 }
-                guard let dot = suffix.firstIndex(of: ".") else { return false }
-                suffix = suffix[suffix.index(after: dot)...]
+                // A server may redirect to a host of any length.
+                let domain = suffix.utf8.suffix(Self.maximumDomainBytes)
+                guard let dot = domain.firstIndex(of: UInt8(ascii: ".")) else { return false }
+                suffix = suffix[domain.index(after: dot)...]
             }
         }
     }
