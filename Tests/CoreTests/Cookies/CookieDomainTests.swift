@@ -13,7 +13,8 @@ struct CookieDomainTests {
             ("localhost", nil), ("a.localhost", "a.localhost"), ("127.0.0.1", nil), ("::1", nil), ("203.28929", nil),
             ("0313.0.0161.1", nil), ("203.0.113.1.", nil), ("fe80::1%eth9", nil), ("", nil), (".", nil),
             ("www.example.com.", "example.com."), ("com.", nil), ("www.ck", "www.ck"), ("a.b.ck", "a.b.ck"),
-            ("xn--55qx5d.cn", nil), ("a.xn--55qx5d.cn", "a.xn--55qx5d.cn"),
+            ("xn--55qx5d.cn", nil), ("a.xn--55qx5d.cn", "a.xn--55qx5d.cn"), ("www.example.com...", "example.com..."),
+            ("com..", nil), ("203.0.113.1...", nil), ("...", nil),
         ]
         for (host, expected) in cases {
             #expect(PublicSuffixes.registrableDomain(of: host) == expected, "\(host)")
@@ -21,6 +22,9 @@ struct CookieDomainTests {
         #expect(
             PublicSuffixes.isListed("co.uk") && PublicSuffixes.isListed("com") && PublicSuffixes.isListed("github.io"))
         #expect(!PublicSuffixes.isListed("localhost") && !PublicSuffixes.isListed("example.com"))
+        // A server may redirect to such a host.
+        let dots = String(repeating: ".", count: 200_000)
+        #expect(PublicSuffixes.registrableDomain(of: "www.example.com" + dots) == "example.com" + dots)
     }
 
     @Test("domains match their subdomains, addresses none")

@@ -74,7 +74,9 @@ enum PublicSuffixes {
         guard !CookieHost.isAddress(host) else { return nil }
         // The list has no names with the root's trailing dot. Such a name is a host of its own, with the same suffix.
         guard host.utf8.last != UInt8(ascii: ".") else {
-            return host.utf8.count == 1 ? nil : registrableDomain(of: String(host.dropLast())).map { $0 + "." }
+            guard let last = host.utf8.lastIndex(where: { $0 != UInt8(ascii: ".") }) else { return nil }
+            let end = host.utf8.index(after: last)
+            return registrableDomain(of: String(host[..<end])).map { $0 + String(host[end...]) }
         }
         return host.withCString { psl_registrable_domain(list, $0).map { String(cString: $0) } }
     }
