@@ -57,6 +57,13 @@ struct SuggestedFilenameTests {
         #expect(name(nil, "http://h/%2e%2e") == "h")
     }
 
+    /// The time must not grow with the square of the name's length, which a server chooses.
+    @Test("are found in a long name", .timeLimit(.minutes(1)))
+    func longNames() {
+        let dots = String(repeating: ".", count: 2_000_000)
+        #expect(name("attachment; filename=\(dots)x.txt") == "x.txt")
+    }
+
     @Test("fall back on the URL's path, its host, and Unknown, and get the type's extension")
     func fallbacks() {
         let cases: [(String, String?, String)] = [

@@ -34,11 +34,11 @@ struct SuggestedFilename {
     private static func sanitized(_ name: String) -> String? {
         let scalars = name.unicodeScalars
         let last = scalars.lastIndex { $0 == "/" || $0 == "\\" }.map(scalars.index(after:)) ?? scalars.startIndex
-        var kept = String.UnicodeScalarView(scalars[last...].filter { !isUnsafe($0) })
+        let safe = String.UnicodeScalarView(scalars[last...].filter { !isUnsafe($0) })
         // Leading dots would hide the file; the names "." and ".." also begin with one.
-        while let first = kept.first, first == "." || first.properties.isWhitespace { kept.removeFirst() }
+        var kept = safe.drop { $0 == "." || $0.properties.isWhitespace }
         while let end = kept.last, end.properties.isWhitespace { kept.removeLast() }
-        return kept.isEmpty ? nil : String(kept)
+        return kept.isEmpty ? nil : String(Substring(kept))
     }
 
     /// Whether the scalar is a control character, or a mark that changes the direction of text: with such a mark, a
