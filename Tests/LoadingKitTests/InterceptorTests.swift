@@ -198,6 +198,11 @@ import Testing
     /// Returned to the interceptor or not, a redirect is put to the delegate, and is in the metrics.
     @Test(arguments: [NextHandlers.Redirects.followed, .returned], [true, false])
     func redirects(_ redirects: NextHandlers.Redirects, follows: Bool) async throws {
+        for givesHead in [false, true] { try await check(redirects, follows: follows, givesHead: givesHead) }
+    }
+
+    /// - Parameter givesHead: whether the interceptor gives the head by itself before it passes the response.
+    private func check(_ redirects: NextHandlers.Redirects, follows: Bool, givesHead: Bool) async throws {
         let server = try Self.server()
         defer { server.stop() }
         let seen = Mutex<[String]>([])
@@ -208,11 +213,13 @@ import Testing
                     let loaded = try await load.next.load(load.request, redirects: redirects)
                     let status = (loaded.response as? HTTPURLResponse)?.statusCode ?? 0
                     seen.withLock { $0.append("\(status) \(loaded.redirection?.url?.path ?? "-")") }
+                    if givesHead { try await load.receive(loaded.response) }
                     try await load.receive(loaded)
                 }
             ], delegate: delegate)
         defer { session.invalidateAndCancel() }
-        let (_, response) = try await session.data(from: try url(server, "/old"))
+        let url = try url(server, "/old")
+        let (_, response) = try await withTimeout { try await session.data(from: url) }
         #expect((response as? HTTPURLResponse)?.statusCode == (follows ? 200 : 302))
         let expected: [String] =
             switch (redirects, follows) {

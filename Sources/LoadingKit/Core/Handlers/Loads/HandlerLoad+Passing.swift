@@ -26,6 +26,8 @@ extension HandlerLoad: ForwardingLoad {
         receiver.redirect(to: redirection.request, refusal: redirection.refusal, response: response.head) {
             [weak self] follows in
             if follows { return response.load.stop() }
+            // Where the receiver has the head, it is not given again, and nothing else would end the wait.
+            self?.isBlocked = false
             self?.passNow(response)
         }
     }
