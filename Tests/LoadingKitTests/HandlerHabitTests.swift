@@ -82,11 +82,32 @@ import Testing
     /// A challenge's sender, which counts the answers.
     private final class Sender: NSObject, URLAuthenticationChallengeSender {
         let answers = Recorder<String>()
-        func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) { answers.append("use") }
-        func continueWithoutCredential(for challenge: URLAuthenticationChallenge) { answers.append("without") }
-        func cancel(_ challenge: URLAuthenticationChallenge) { answers.append("cancel") }
-        func performDefaultHandling(for challenge: URLAuthenticationChallenge) { answers.append("default") }
-        func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge) { answers.append("reject") }
+        let isAnswered = Signal()
+        /// The handler was stopped.
+        let isStopped = Signal()
+        /// Each answer waits for it.
+        let go: Signal?
+
+        init(waitingFor go: Signal? = nil) { self.go = go }
+
+        private func note(_ answer: String) {
+            answers.append(answer)
+            go?.waitBlocking()
+            isAnswered.fire()
+        }
+
+        func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) { note("use") }
+        func continueWithoutCredential(for challenge: URLAuthenticationChallenge) { note("without") }
+        func cancel(_ challenge: URLAuthenticationChallenge) { note("cancel") }
+        func performDefaultHandling(for challenge: URLAuthenticationChallenge) { note("default") }
+        func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge) { note("reject") }
+    }
+
+    private static func challenge(_ sender: Sender) -> URLAuthenticationChallenge {
+        let space = URLProtectionSpace(host: "a", port: 1, protocol: nil, realm: nil, authenticationMethod: nil)
+        return URLAuthenticationChallenge(
+            protectionSpace: space, proposedCredential: nil, previousFailureCount: 0, failureResponse: nil,
+            error: nil, sender: sender)
     }
 
     /// Challenges, and takes the challenge back when the delegate has it; then it goes on without.
@@ -98,11 +119,7 @@ import Testing
 
         override func startLoading() {
             guard let url = request.url, let client else { return }
-            let space = URLProtectionSpace(
-                host: "a", port: 1, protocol: nil, realm: nil, authenticationMethod: nil)
-            let challenge = URLAuthenticationChallenge(
-                protectionSpace: space, proposedCredential: nil, previousFailureCount: 0, failureResponse: nil,
-                error: nil, sender: Self.sender)
+            let challenge = HandlerHabitTests.challenge(Self.sender)
             client.urlProtocol(self, didReceive: challenge)
             Self.isAsked.waitBlocking()
             client.urlProtocol(self, didCancel: challenge)
@@ -145,6 +162,108 @@ import Testing
         _ = try await session.data(from: try #require(URL(string: "habit://plain")))
         #expect(Withdrawing.sender.answers.snapshot.isEmpty)
         session.invalidateAndCancel()
+    }
+
+    /// Challenges, waits for the answer in `startLoading()`, and goes on whatever it is. The URL's host names the
+    /// sender.
+    private final class Waiting: URLProtocol, @unchecked Sendable {  // as its superclass
+        static let silent = Sender()
+        static let late = Sender()
+        static let blocking = Sender(waitingFor: Signal())
+        /// The load of `late` has begun, and is over: only then it challenges.
+        static let hasBegun = Signal()
+        static let isOver = Signal()
+
+        override class func canInit(with request: URLRequest) -> Bool { request.url?.scheme == "wait" }
+
+        private var sender: Sender {
+            switch request.url?.host {
+            case "late": Self.late
+            case "blocking": Self.blocking
+            default: Self.silent
+            }
+        }
+
+        override func startLoading() {
+            guard let url = request.url, let client else { return }
+            let sender = sender
+            if sender === Self.late {
+                Self.hasBegun.fire()
+                Self.isOver.waitBlocking()
+            }
+            client.urlProtocol(self, didReceive: HandlerHabitTests.challenge(sender))
+            sender.isAnswered.waitBlocking()
+            client.urlProtocol(
+                self,
+                didReceive: URLResponse(url: url, mimeType: nil, expectedContentLength: 0, textEncodingName: nil),
+                cacheStoragePolicy: .notAllowed)
+            client.urlProtocolDidFinishLoading(self)
+        }
+
+        override func stopLoading() { sender.isStopped.fire() }
+    }
+
+    /// Keeps the completion handlers of challenges.
+    private final class SilentDelegate: NSObject, URLSessionDataDelegate {
+        let kept = Recorder<@Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void>()
+        let ends = Recorder<Bool>()
+
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+            completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        ) {
+            kept.append(completionHandler)
+        }
+
+        func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+            ends.append(error == nil)
+        }
+    }
+
+    /// A handler that waits for the answer would block its thread for ever.
+    @Test func aChallengeOfALoadThatIsOverIsCancelled() async throws {
+        let delegate = SilentDelegate()
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = [Waiting.self]
+        let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+        defer { session.invalidateAndCancel() }
+        let (silent, late) = (try #require(URL(string: "wait://silent")), try #require(URL(string: "wait://late")))
+        try await withTimeout {
+            let task = session.dataTask(with: silent)
+            task.resume()
+            let answer = await delegate.kept.element(at: 0)
+            task.cancel()
+            await Waiting.silent.isStopped.wait()
+            // It no longer counts.
+            answer?(.useCredential, nil)
+            let second = session.dataTask(with: late)
+            second.resume()
+            await Waiting.hasBegun.wait()
+            second.cancel()
+            #expect(await delegate.ends.element(at: 1) == false)
+            Waiting.isOver.fire()
+            await Waiting.late.isStopped.wait()
+            #expect(Waiting.silent.answers.snapshot == ["cancel"] && Waiting.late.answers.snapshot == ["cancel"])
+        }
+    }
+
+    /// The session's loop goes on meanwhile.
+    @Test func aSenderMayBlock() async throws {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = [Waiting.self, Habit.self]
+        let session = URLSession(configuration: configuration)
+        defer { session.invalidateAndCancel() }
+        defer { Waiting.blocking.go?.fire() }
+        let (blocking, plain) = (
+            try #require(URL(string: "wait://blocking")), try #require(URL(string: "habit://plain"))
+        )
+        try await withTimeout {
+            async let waiting = session.data(from: blocking)
+            #expect(await Waiting.blocking.answers.element(at: 0) == "default")
+            _ = try await session.data(from: plain)
+            Waiting.blocking.go?.fire()
+            _ = try await waiting
+        }
     }
 
     /// Dates and numbers that no clock gives; and reports that come when the load is over.

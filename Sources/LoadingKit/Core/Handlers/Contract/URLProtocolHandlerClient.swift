@@ -25,7 +25,8 @@ public protocol URLProtocolHandlerClient: NSObjectProtocol, Sendable {
     /// The load failed.
     func urlProtocol(_ protocol: URLProtocolHandler, didFailWithError error: any Error)
 
-    /// The server requires credentials; the answer goes to the challenge's sender.
+    /// The server requires credentials; the answer goes to the challenge's sender, whose methods may block. Where the
+    /// load is cancelled or times out before the answer, it is `cancel(_:)`.
     func urlProtocol(_ protocol: URLProtocolHandler, didReceive challenge: URLAuthenticationChallenge)
 
     /// The challenge needs no answer any longer.

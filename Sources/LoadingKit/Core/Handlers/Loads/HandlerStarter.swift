@@ -27,6 +27,11 @@ final class HandlerStarter: @unchecked Sendable {  // `state` is guarded by its 
         var task: Task<Void, Never>?
         /// The load has ended: `stopLoading()` is about to run, or has run.
         var isStopped = false
+        /// The answers to the handler's challenges that are to be given after the one that is being given.
+        var answers: [@Sendable () -> Void] = []
+        var isAnswering = false
+        /// The handler whose `stopLoading()` is called after the answers.
+        var stopping: URLProtocolHandler?
     }
 
     /// The interval, in nanoseconds, after which `stopLoading()` again requests a thread that the system did not
@@ -105,6 +110,11 @@ final class HandlerStarter: @unchecked Sendable {  // `state` is guarded by its 
     }
 
     private func stopOnThread(_ handler: URLProtocolHandler) {
+        let isAnswering = state.withLock { state -> Bool in
+            if state.isAnswering { state.stopping = handler }
+            return state.isAnswering
+        }
+        if isAnswering { return }
         let work = BlockingPool.Work({ handler.stopLoading() }) { _ in
             // The method must be called: the handler may hold resources until then.
             self.loop.execute {
@@ -116,6 +126,37 @@ final class HandlerStarter: @unchecked Sendable {  // `state` is guarded by its 
     }
 
     // MARK: From any thread
+
+    /// Answers a challenge of the handler's, on a thread: after the answers before it, and before `stopLoading()`.
+    func answer(_ give: @escaping @Sendable () -> Void) {
+        let isFirst = state.withLock { state -> Bool in
+            state.answers.append(give)
+            defer { state.isAnswering = true }
+            return !state.isAnswering
+        }
+        if isFirst { Self.runAnswer { self.giveAnswers() } }
+    }
+
+    private func giveAnswers() {
+        while true {
+            let (give, stopping) = state.withLock { state -> ((@Sendable () -> Void)?, URLProtocolHandler?) in
+                guard state.answers.isEmpty else { return (state.answers.removeFirst(), nil) }
+                state.isAnswering = false
+                defer { state.stopping = nil }
+                return (nil, state.stopping)
+            }
+            if let stopping { stopOnThread(stopping) }
+            guard let give else { return }
+            give()
+        }
+    }
+
+    /// Runs what answers a challenge on a thread for the program's code.
+    static func runAnswer(_ body: @escaping @Sendable () -> Void) {
+        let work = BlockingPool.Work(body, orElse: { _ in body() })
+        // It does not wait for a thread: all of them may be in `startLoading()`, and wait for such answers.
+        if BlockingPool.userCode.run(work) == .waits, BlockingPool.userCode.cancel(work) { body() }
+    }
 
     /// The base class's `startLoading()` was called: the handler uses `load(_:)`.
     func baseStartLoading() {
