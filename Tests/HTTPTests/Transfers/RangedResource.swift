@@ -13,6 +13,8 @@ final class RangedResource: Sendable {
         var breaksAfter: Int?
         /// Whether the server answers ranges.
         var hasRanges = true
+        /// The largest number of bytes in an answer with a range.
+        var mostOfRange: Int?
         /// After so many bytes of a response nothing more comes.
         var stallsAfter: Int?
     }
@@ -40,7 +42,8 @@ final class RangedResource: Sendable {
         guard start < max(state.body.count, 1) else {
             return ServerResponse(416).adding("Content-Range", "bytes */\(state.body.count)")
         }
-        let rest = Array(state.body[start...])
+        let isRanged = range != nil && state.hasRanges && isCurrent
+        let rest = Array(state.body[start...].prefix(isRanged ? state.mostOfRange ?? .max : .max))
         var response = ServerResponse.stream(.length(UInt64(rest.count))) { [self] writer in
             let end = state.breaksAfter ?? state.stallsAfter ?? rest.count
             for piece in stride(from: 0, to: min(end, rest.count), by: 64 * 1024) {
@@ -51,10 +54,10 @@ final class RangedResource: Sendable {
             if let breaks = state.breaksAfter, breaks < rest.count { throw CancellationError() }
             if let stalls = state.stallsAfter, stalls < rest.count { try writer.waitUntilClientCloses() }
         }
-        if range != nil, state.hasRanges, isCurrent {
+        if isRanged {
             response.status = 206
             response = response.adding(
-                "Content-Range", "bytes \(start)-\(state.body.count - 1)/\(state.body.count)")
+                "Content-Range", "bytes \(start)-\(start + rest.count - 1)/\(state.body.count)")
         }
         if let tag = state.entityTag { response = response.adding("ETag", tag) }
         if let date = state.lastModified { response = response.adding("Last-Modified", date) }

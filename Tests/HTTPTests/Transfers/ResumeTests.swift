@@ -164,6 +164,9 @@ import Testing
         Change(
             testDescription: "the resource is shorter", apply: { $0.body = Array(ResumeTests.body.prefix(500)) },
             ranges: ["bytes=900000-", ""]),
+        Change(
+            testDescription: "the server sends a part of the rest", apply: { $0.mostOfRange = 100_000 },
+            ranges: ["bytes=900000-", ""]),
     ]
 
     @Test(arguments: changes) func aDownloadBeginsAnewWhereItCannotGoOn(_ change: Change) async throws {

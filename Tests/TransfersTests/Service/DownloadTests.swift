@@ -68,6 +68,17 @@ import Testing
             }
         }
 
+        @Test("what goes on with a part of the rest is loaded whole")
+        func partOfTheRest() async throws {
+            try await withProgram() { _, server, _, program in
+                server.behaviour.update { ($0.breaks, $0.mostOfRange) = ([300_000], 100_000) }
+                try await program.download(1, server.url)
+                let isSame = try data(try await program.end(of: 1)) == server.content
+                #expect(isSame)
+                #expect(server.ranges == [nil, "bytes=300000-", nil])
+            }
+        }
+
         @Test("what is coded goes on by ranges of that, and is decoded when it is there", arguments: [false, true])
         func coded(isKept: Bool) async throws {
             try await withProgram() { harness, server, _, program in

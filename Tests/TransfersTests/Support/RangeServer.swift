@@ -13,6 +13,8 @@ final class RangeServer: Sendable {
         /// After how many bytes a response waits until the client closes the connection.
         var pausesAfter: Int?
         var hasRanges = true
+        /// The largest number of bytes in an answer with a range.
+        var mostOfRange: Int?
         var status = 200
     }
 
@@ -38,7 +40,7 @@ final class RangeServer: Sendable {
                 return ServerResponse(416).adding("Content-Range", "bytes */\(now.content.count)")
                     .adding("ETag", now.entityTag)
             }
-            let part = Array(now.content[first...])
+            let part = Array(now.content[first...].prefix(first > 0 ? now.mostOfRange ?? .max : .max))
             var response = ServerResponse.stream(.length(UInt64(part.count))) { writer in
                 let piece = Array(part.prefix(limit ?? now.pausesAfter ?? part.count))
                 try writer.write(piece)
@@ -54,7 +56,7 @@ final class RangeServer: Sendable {
             response.fields.append(name: "ETag", value: now.entityTag)
             if let coding = now.coding { response.fields.append(name: "Content-Encoding", value: coding) }
             if first > 0 {
-                let range = "bytes \(first)-\(now.content.count - 1)/\(now.content.count)"
+                let range = "bytes \(first)-\(first + part.count - 1)/\(now.content.count)"
                 response.fields.append(name: "Content-Range", value: range)
             }
             return response

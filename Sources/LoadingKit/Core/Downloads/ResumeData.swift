@@ -189,11 +189,13 @@ package struct ResumeData: Equatable {
         }
     }
 
-    /// The response's range, where it continues the same version behind `offset` bytes.
+    /// The response's range, where it is the rest of the same version behind `offset` bytes.
     private func continuation(_ response: HTTPURLResponse, from offset: Int64) -> ContentRange? {
         guard response.contentCoding == coding,
             let range = response.value(forHTTPHeaderField: "Content-Range").flatMap(ContentRange.init),
-            range.range.lowerBound == offset
+            range.range.lowerBound == offset,
+            // A server may send less than the requested range (RFC 9110 §14.2).
+            range.total.map({ $0 == range.range.upperBound }) ?? true
         else { return nil }
         // A server may leave out fields that the client already has (RFC 9110 §15.3.7).
         let (name, value) =
