@@ -15,6 +15,8 @@ final class RangedResource: Sendable {
         var hasRanges = true
         /// The largest number of bytes in an answer with a range.
         var mostOfRange: Int?
+        /// The number of bytes that an answer with a range has, whatever its fields say.
+        var endsAfter: Int?
         /// After so many bytes of a response nothing more comes.
         var stallsAfter: Int?
     }
@@ -44,8 +46,9 @@ final class RangedResource: Sendable {
         }
         let isRanged = range != nil && state.hasRanges && isCurrent
         let rest = Array(state.body[start...].prefix(isRanged ? state.mostOfRange ?? .max : .max))
-        var response = ServerResponse.stream(.length(UInt64(rest.count))) { [self] writer in
-            let end = state.breaksAfter ?? state.stallsAfter ?? rest.count
+        let endsEarly = isRanged && state.endsAfter != nil
+        var response = ServerResponse.stream(endsEarly ? .chunked : .length(UInt64(rest.count))) { [self] writer in
+            let end = (endsEarly ? state.endsAfter : nil) ?? state.breaksAfter ?? state.stallsAfter ?? rest.count
             for piece in stride(from: 0, to: min(end, rest.count), by: 64 * 1024) {
                 let bytes = Array(rest[piece..<min(piece + 64 * 1024, end, rest.count)])
                 try writer.write(bytes)

@@ -186,6 +186,24 @@ import Testing
         }
     }
 
+    /// A chunked body need not have the length of its range.
+    @Test func aBodyThatEndsEarlyIsAnInterruption() async throws {
+        let resource = RangedResource(Self.body)
+        try await BothVersions.withServer("http/1.1", { resource.answer($0) }) { session, server in
+            let first = try await Self.broken(session, server, resource, after: 900_000)
+            resource.change { $0.endsAfter = 300_000 }
+            let error = await #expect(throws: URLError.self) { _ = try await session.download(resumeFrom: first) }
+            #expect(error?.code == .networkConnectionLost)
+            let second = try #require(error?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data)
+            resource.change { $0.endsAfter = nil }
+            let (location, _) = try await session.download(resumeFrom: second)
+            defer { try? FileManager.default.removeItem(at: location) }
+            let isSame = try Data(contentsOf: location) == Data(Self.body)
+            #expect(isSame)
+            #expect(resource.ranges.snapshot == ["", "bytes=900000-", "bytes=1200000-"])
+        }
+    }
+
     @Test func cancellingGivesResumeDataToTheHandlerAndTheDelegate() async throws {
         let resource = RangedResource(Self.body)
         resource.change { $0.stallsAfter = 700_000 }

@@ -79,6 +79,17 @@ import Testing
             }
         }
 
+        @Test("the body of a range that ends early is an interruption")
+        func bodyOfAnotherLength() async throws {
+            try await withProgram() { _, server, _, program in
+                server.behaviour.update { ($0.breaks, $0.ends) = ([300_000], [200_000]) }
+                try await program.download(1, server.url)
+                let isSame = try data(try await program.end(of: 1)) == server.content
+                #expect(isSame)
+                #expect(server.ranges == [nil, "bytes=300000-", "bytes=500000-"])
+            }
+        }
+
         @Test("what is coded goes on by ranges of that, and is decoded when it is there", arguments: [false, true])
         func coded(isKept: Bool) async throws {
             try await withProgram() { harness, server, _, program in

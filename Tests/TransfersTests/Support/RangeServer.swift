@@ -15,6 +15,8 @@ final class RangeServer: Sendable {
         var hasRanges = true
         /// The largest number of bytes in an answer with a range.
         var mostOfRange: Int?
+        /// The numbers of bytes that the next answers with ranges have, whatever their fields say.
+        var ends: [Int] = []
         var status = 200
     }
 
@@ -41,8 +43,9 @@ final class RangeServer: Sendable {
                     .adding("ETag", now.entityTag)
             }
             let part = Array(now.content[first...].prefix(first > 0 ? now.mostOfRange ?? .max : .max))
-            var response = ServerResponse.stream(.length(UInt64(part.count))) { writer in
-                let piece = Array(part.prefix(limit ?? now.pausesAfter ?? part.count))
+            let end: Int? = behaviour.update { first == 0 || $0.ends.isEmpty ? nil : $0.ends.removeFirst() }
+            var response = ServerResponse.stream(end == nil ? .length(UInt64(part.count)) : .chunked) { writer in
+                let piece = Array(part.prefix(end ?? limit ?? now.pausesAfter ?? part.count))
                 try writer.write(piece)
                 sent.update { $0 += piece.count }
                 if now.pausesAfter != nil {

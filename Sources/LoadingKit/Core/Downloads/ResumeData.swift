@@ -189,6 +189,15 @@ package struct ResumeData: Equatable {
         }
     }
 
+    /// The failure of a continued download whose file has another size at its end than the resource: a body need not
+    /// have the length of the range in its head.
+    ///
+    /// - Parameter size: nil where it is not known.
+    package static func failure(_ count: Int64, of size: Int64?) -> LoadFailure? {
+        guard let size, count != size else { return nil }
+        return LoadFailure(.networkConnectionLost, "the resumed download ended at \(count) of \(size) bytes")
+    }
+
     /// The response's range, where it is the rest of the same version behind `offset` bytes.
     private func continuation(_ response: HTTPURLResponse, from offset: Int64) -> ContentRange? {
         guard response.contentCoding == coding,

@@ -26,6 +26,9 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
     private let failure = Guarded<AttemptFailure?>(nil)
     /// Whether the server has reported that the part file has the whole content. Used on the delegate queue.
     private var isComplete = false
+    /// The size of the content, where the response continues the part file, and the size is known. Used on the delegate
+    /// queue.
+    private var size: Int64?
 
     // Used on the service's loop.
 
@@ -119,10 +122,12 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
         let answer = resuming.map { $0.data.answer(response, from: $0.offset) }
         var expected = response.expectedContentLength
         var goesOn = false
+        size = nil
         do {
             if case .rest(let size) = answer {
                 expected = size
                 goesOn = true
+                self.size = size < 0 ? nil : size
             } else {
                 if let resuming, Self.isComplete(response, resuming.offset) {
                     isComplete = true
@@ -180,6 +185,11 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
         let count = file.count
         update { $0.progress.received = count }
         return written
+    }
+
+    /// The failure of a load that has succeeded with another number of bytes than the response has announced.
+    private var lengthFailure: AttemptFailure? {
+        ResumeData.failure(file.count, of: size).map { AttemptFailure(TransferError(URLError($0, url: url))) }
     }
 
     // MARK: Other delegate methods
@@ -270,7 +280,8 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
         if !isComplete, let error = error as? URLError, error.code != .cancelled, error.uploadTaskResumeData == nil {
             uploadIsAt(nil)
         }
-        let reason = isComplete ? nil : failure.withLock { $0 } ?? error.map { AttemptFailure(TransferError($0)) }
+        let loadFailure = error.map { AttemptFailure(TransferError($0)) } ?? lengthFailure
+        let reason = isComplete ? nil : failure.withLock { $0 } ?? loadFailure
         onLoop { [self] service, transfer in
             var failure = reason
             // The server no longer has the upload's resource, so the upload is sent again from its beginning.

@@ -30,6 +30,8 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
     private var beginsAnew = false
     /// Whether the response is the rest of a resumed download.
     private var continues = false
+    /// The size of the resource, where the response is the rest of a resumed download, and the size is known.
+    private var size: Int64?
     /// Whether the file of a resumed download is being opened.
     private var isOpening = false
     /// Reports the end of a download whose file is still being opened.
@@ -111,6 +113,7 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
                 if !engine.keepsContentCodings(of: resuming.whole) { coding = resuming.data.coding }
                 engine.didResume(at: resuming.offset, of: size, informsDelegate: informsDelegate)
                 continues = true
+                self.size = size < 0 ? nil : size
                 return .proceed
             }
             spool?.body.startOver()
@@ -122,6 +125,7 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
         }
         // A later response replaces the one before and its body.
         continues = false
+        size = nil
         _ = pieces.take()
         if !beginsAnew, let body = spool?.body, body.hasBytes { body.startOver() }
         keepCoded(response, engine)
@@ -179,15 +183,23 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
         dropCoded {
             // The file is gone, if the task has ended meanwhile.
             guard !engine.isOver else { return }
-            spool.finish { [self] result in
+            spool.body.settle { [self] in
                 guard !engine.isOver else { return }
-                switch result {
-                case .success(let location): decode(location, engine)
-                case .failure(let error): engine.end(with: error)
-                }
+                if let failure = ResumeData.failure(spool.body.count, of: size) { return engine.end(with: failure) }
+                close(spool, engine)
             }
         }
         return .hold(.completing)
+    }
+
+    private func close(_ spool: DownloadSpool, _ engine: any SinkEngine) {
+        spool.finish { [self] result in
+            guard !engine.isOver else { return }
+            switch result {
+            case .success(let location): decode(location, engine)
+            case .failure(let error): engine.end(with: error)
+            }
+        }
     }
 
     /// Decodes a resumed download as a whole: it was received as ranges of the coded content.
