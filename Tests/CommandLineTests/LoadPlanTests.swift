@@ -395,6 +395,7 @@ import Testing
             ["-U", "a:b"], ["ftp_proxy": "", "all_proxy": "http://c:d@p", "FTP_PROXY": "p"],
             ["ftp_proxy": "", "all_proxy": "http://c:d@p", "FTP_PROXY": "http://a:b@p"]
         ),
+        (["--noproxy", ""], ["http_proxy": "p:1", "NO_PROXY": "a"], ["http_proxy": "p:1", "no_proxy": ""]),
     ]
 
     @Test(arguments: proxies)

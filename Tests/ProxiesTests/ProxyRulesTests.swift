@@ -45,6 +45,12 @@ import Testing
         environment(["HTTP_PROXY": "a", "REQUEST_METHOD": "GET"], "direct", "direct", "direct"),
         environment(["http_proxy": "a", "HTTP_PROXY": "b"], a, "direct", "direct"),
         environment(["http_proxy": "", "https_proxy": "", "all_proxy": "b"], b, b, b),
+        // An empty variable counts as not set.
+        environment(["https_proxy": "", "HTTPS_PROXY": "a"], "direct", a, "direct"),
+        environment(["http_proxy": "", "HTTP_PROXY": "a"], a, "direct", "direct"),
+        environment(["http_proxy": "", "HTTP_PROXY": "a", "REQUEST_METHOD": ""], "direct", "direct", "direct"),
+        environment(["all_proxy": "", "ALL_PROXY": "b"], b, b, b),
+        environment(["all_proxy": "b", "no_proxy": "", "NO_PROXY": "example"], "direct", "direct", "direct"),
         environment(["ALL_PROXY": "socks5h://s"], "socks5h://s:1080", "socks5h://s:1080", "socks5h://s:1080"),
         environment(["all_proxy": "b", "NO_PROXY": "example"], "direct", "direct", "direct"),
         environment(["all_proxy": "b", "no_proxy": "h.example."], "direct", "direct", "direct"),
@@ -162,7 +168,9 @@ import Testing
             let before = ProxyEnvironment.ofProgram().variables
             setenv("REQUEST_METHOD", "GET", 1)
             let served = ProxyEnvironment.ofProgram().variables
-            guard before == ["http_proxy": "a", "https_proxy": "b"], served == ["https_proxy": "b"] else { exit(1) }
+            guard before == ["http_proxy": "a", "https_proxy": "b", "ftp_proxy": "d"],
+                served == ["https_proxy": "b", "ftp_proxy": "d"]
+            else { exit(1) }
         }
     }
 

@@ -8,7 +8,7 @@ package struct ProxyEnvironment: Hashable, Sendable {
 
     private static let names = ["http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy"]
 
-    /// A variable in lower case takes precedence over one in upper case.
+    /// A variable in lower case takes precedence over one in upper case. An empty one counts as not set.
     ///
     /// - Parameter variable: Returns a variable's value.
     private init(_ variable: (String) -> String?) {
@@ -17,9 +17,8 @@ package struct ProxyEnvironment: Hashable, Sendable {
         let isServed = variable("REQUEST_METHOD") != nil
         var variables: [String: String] = [:]
         for name in Self.names {
-            let uppercase = isServed && name == "http_proxy" ? nil : variable(name.uppercased())
-            guard let value = variable(name) ?? uppercase, !value.isEmpty else { continue }
-            variables[name] = value
+            let spellings = isServed && name == "http_proxy" ? [name] : [name, name.uppercased()]
+            variables[name] = spellings.compactMap(variable).first { !$0.isEmpty }
         }
         self.variables = variables
     }

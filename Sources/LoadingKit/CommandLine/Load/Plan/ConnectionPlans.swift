@@ -32,7 +32,8 @@
                     variables[name] = variables[name].map { $0.isEmpty ? "" : Self.with(user, $0) }
                 }
             }
-            if let hosts = options.noproxy { variables["no_proxy"] = hosts }
+            // An empty list replaces the environment's, too.
+            if let hosts = options.noproxy { (variables["no_proxy"], variables["NO_PROXY"]) = (hosts, nil) }
             self.variables = variables
         }
 
