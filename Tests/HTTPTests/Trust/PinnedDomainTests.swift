@@ -104,13 +104,16 @@ import Testing
             "NSPinnedDomains": [
                 "a.test": ["NSIncludesSubdomains": true, "NSPinnedCAIdentities": [good]] as [String: Any],
                 "b.test": ["NSPinnedLeafIdentities": [good, ["SPKI-SHA256-BASE64": "???"]]],
-                "c.test": ["NSPinnedLeafIdentities": "oops"], "d.test": [:] as [String: Any],
+                "c.test": ["NSPinnedLeafIdentities": "oops"], "d.test": [:] as [String: Any], "e.test": "oops",
+                "f.test": ["NSIncludesSubdomains": "YES", "NSPinnedLeafIdentities": [good]] as [String: Any],
             ] as [String: Any]
         ])
         #expect(policy.pinnedDomains["a.test"] == Pins(includesSubdomains: true, authorities: [hash]))
         #expect(policy.pinnedDomains["b.test"] == Pins(leaves: [hash, Data()]))
         #expect(policy.pinnedDomains["c.test"]?.leaves == [Data()])
         #expect(policy.pins(of: "d.test") == nil && policy.pins(of: "x.a.test") != nil)
+        #expect(policy.pins(of: "e.test")?.leaves == [Data()] && policy.pins(of: "x.e.test")?.leaves == [Data()])
+        #expect(policy.pins(of: "x.f.test")?.leaves == [hash])
     }
 
     @Test("no delegate can have a server accepted that lacks the pins, nor can a session that verifies nothing")

@@ -155,10 +155,15 @@ extension AppTransportSecurity {
                 minimumTLSVersion: (rule["NSExceptionMinimumTLSVersion"] as? String).flatMap(Self.version),
                 requiresForwardSecrecy: rule["NSExceptionRequiresForwardSecrecy"] as? Bool ?? true)
         }
+        // A mistake must not turn pinning off. A domain whose value is no dictionary has a pin that matches no key, and
+        // a value of `NSIncludesSubdomains` that is no Boolean includes the subdomains.
         for (domain, value) in dictionary["NSPinnedDomains"] as? [String: Any] ?? [:] {
-            guard let rule = value as? [String: Any] else { continue }
+            guard let rule = value as? [String: Any] else {
+                pinnedDomains[domain] = PinnedDomain(includesSubdomains: true, leaves: [Data()])
+                continue
+            }
             pinnedDomains[domain] = PinnedDomain(
-                includesSubdomains: rule["NSIncludesSubdomains"] as? Bool ?? false,
+                includesSubdomains: rule["NSIncludesSubdomains"].map { $0 as? Bool ?? true } ?? false,
                 authorities: Self.identities(rule["NSPinnedCAIdentities"]),
                 leaves: Self.identities(rule["NSPinnedLeafIdentities"]))
         }
