@@ -1,4 +1,5 @@
 import Foundation
+import LoadingKit
 import TestSupport
 import Testing
 
@@ -33,5 +34,15 @@ import Testing
         let command = try LoadCommand.parse(["--netrc-file", "f", "h"])
         let netrc = try NetrcFile(command.login) { _ in Data(logins.utf8) }
         #expect(netrc?.login(for: try URLArgument("h").url) == Login(user: "ann", password: "p1"))
+    }
+
+    /// A tab in a cookie would shift the columns after it.
+    @Test func cookiesWithTabsAreNotWritten() throws {
+        let texts = [("one", "1", "/"), ("t\two", "2", "/"), ("three", "3\t", "/"), ("four", "4", "/\t\u{301}x")]
+        let cookies = try texts.map { name, value, path in
+            try #require(HTTPCookie(properties: [.domain: "h", .path: path, .name: name, .value: value]))
+        }
+        #expect(cookies.count == texts.count)
+        #expect(CookieFile.text(cookies) == "# Netscape HTTP Cookie File\nh\tFALSE\t/\tFALSE\t0\tone\t1\n")
     }
 }

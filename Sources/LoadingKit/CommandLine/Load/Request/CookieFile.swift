@@ -31,18 +31,19 @@
         }
 
         static func text(_ cookies: [HTTPCookie]) -> String {
-            "# Netscape HTTP Cookie File\n" + cookies.map(line).sorted().map { "\($0)\n" }.joined()
+            "# Netscape HTTP Cookie File\n" + cookies.compactMap(line).sorted().map { "\($0)\n" }.joined()
         }
 
-        private static func line(_ cookie: HTTPCookie) -> String {
+        /// Nil for a cookie that the form cannot express: a tab in a column would begin another.
+        private static func line(_ cookie: HTTPCookie) -> String? {
             let hasSubdomains = cookie.domain.hasPrefix(".")
             let end = cookie.expiresDate.map { String(Int64(min(max($0.timeIntervalSince1970, 0), 1e15))) } ?? "0"
-            return (cookie.isHTTPOnly ? httpOnlyPrefix : "")
-                + [
-                    cookie.domain, hasSubdomains ? "TRUE" : "FALSE", cookie.path, cookie.isSecure ? "TRUE" : "FALSE",
-                    end,
-                    cookie.name, cookie.value,
-                ].joined(separator: "\t")
+            let columns = [
+                cookie.domain, hasSubdomains ? "TRUE" : "FALSE", cookie.path, cookie.isSecure ? "TRUE" : "FALSE", end,
+                cookie.name, cookie.value,
+            ]
+            guard columns.allSatisfy({ !$0.utf8.contains(UInt8(ascii: "\t")) }) else { return nil }
+            return (cookie.isHTTPOnly ? httpOnlyPrefix : "") + columns.joined(separator: "\t")
         }
     }
 #endif
