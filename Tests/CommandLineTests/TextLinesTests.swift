@@ -27,9 +27,10 @@ import Testing
         let read = try FieldArgument.all("@f") { _ in Data(fields.utf8) }
         #expect(read.map(\.name) == ["X-A", "X-B"] && read.map(\.value) == ["1", "2"])
         let folder = try TemporaryFolder()
-        let hosts = text("# hosts", "one.example \"20991231 00:00:00\"", ".two.example unlimited")
+        let hosts = text(
+            "# hosts", "one.example \"20991231 00:00:00\"", ".two.example unlimited", "Bücher.example. unlimited")
         let policies = HSTSFile(try folder.write(hosts, to: "hosts").path).load()
-        #expect(policies.keys.sorted() == ["one.example", "two.example"])
+        #expect(policies.keys.sorted() == ["one.example", "two.example", "xn--bcher-kva.example"])
         let logins = text("# machine h login no password no", "machine h login ann", "password p1")
         let command = try LoadCommand.parse(["--netrc-file", "f", "h"])
         let netrc = try NetrcFile(command.login) { _ in Data(logins.utf8) }

@@ -31,6 +31,9 @@ import Testing
         #expect(AppTransportSecurity(allowsArbitraryLoads: true).allowsCleartext(to: "example.org"))
         let address = AppTransportSecurity(exceptionDomains: ["203.28929": .init()])
         #expect(address.allowsCleartext(to: "3405803777") && !address.allowsCleartext(to: "203.0.113.2"))
+        let strict = AppTransportSecurity(
+            allowsArbitraryLoads: true, exceptionDomains: ["Bücher.example": .init(allowsInsecureHTTPLoads: false)])
+        #expect(!strict.allowsCleartext(to: "a.xn--bcher-kva.example") && strict.allowsCleartext(to: "a.example"))
     }
 
     @Test func theLongestExceptionCounts() {

@@ -31,8 +31,8 @@ import Testing
         let server = try LoopbackServer { _ in .text("direct") }
         defer { server.stop() }
         var first = ProxyConfiguration(httpCONNECTProxy: try Self.endpoint(one))
-        first.matchDomains = ["one.example"]
-        first.excludedDomains = ["not.one.example"]
+        first.matchDomains = ["one.example", "Bücher.example"]
+        first.excludedDomains = ["not.one.example", ".Keine.bücher.example."]
         first.applyCredential(username: "user", password: "password")
         var second = ProxyConfiguration(httpCONNECTProxy: try Self.endpoint(two))
         second.matchDomains = ["example"]
@@ -44,6 +44,9 @@ import Testing
             #expect(await session.outcome(of: "http://a.one.example/") == .ok("one"))
             #expect(await session.outcome(of: "http://not.one.example/") == .ok("two"))
             #expect(await session.outcome(of: "http://someone.example/") == .ok("two"))
+            #expect(await session.outcome(of: "http://www.xn--bcher-kva.example/") == .ok("one"))
+            #expect(await session.outcome(of: "http://bücher.example/") == .ok("one"))
+            #expect(await session.outcome(of: "http://keine.xn--bcher-kva.example/") == .ok("two"))
             #expect(await session.outcome(of: server.url("/")) == .ok("direct"))
         }
         #expect(await one.receivedRequest(0)?.target == "http://a.one.example/")

@@ -84,11 +84,18 @@ import Testing
         policy.pinnedDomains = [
             "example.com": Pins(includesSubdomains: true, leaves: [Data([1])]),
             "sub.example.com": Pins(leaves: [Data([2])]), "other.org": Pins(leaves: [Data([3])]),
+            "Bücher.example": Pins(includesSubdomains: true, leaves: [Data([4])]),
+            "b.xn--bcher-kva.example": Pins(includesSubdomains: true, leaves: [Data([5])]),
+            "a.b.bücher.example": Pins(leaves: [Data([6])]), "Müller.example.": Pins(leaves: [Data([7])]),
         ]
         let expected: [String: UInt8] = [
             "example.com": 1, "example.com.": 1, "EXAMPLE.com": 1, "a.example.com": 1, "a.b.example.com": 1,
             "sub.example.com": 2, "x.sub.example.com": 1, "other.org": 3, "www.other.org": 0,
             "notexample.com": 0,
+            // In URLs, names of other scripts are in ASCII. Of stream tasks they are as the program has written them.
+            "xn--bcher-kva.example": 4, "www.XN--bcher-kva.example.": 4, "BÜCHER.example": 4,
+            "b.xn--bcher-kva.example": 5, "a.b.xn--bcher-kva.example": 6, "c.b.bücher.example": 5,
+            "xn--mller-kva.example": 7, "www.xn--mller-kva.example": 0, "xn--kcher-kva.example": 0,
         ]
         for (host, pin) in expected {
             let leaves: Set<Data>? = pin == 0 ? nil : [Data([pin])]

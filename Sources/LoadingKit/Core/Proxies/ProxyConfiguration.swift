@@ -89,18 +89,18 @@ public struct ProxyConfiguration: Hashable, Sendable {
     // MARK: For servers
 
     fileprivate func applies(to host: String) -> Bool {
-        func contains(_ domains: [String]) -> Bool { domains.contains { Self.isHost(host, in: $0) } }
+        let host = Self.canonical(host)
+        func contains(_ domains: [String]) -> Bool { domains.contains { Self.isHost(host, in: Self.canonical($0)) } }
         return !contains(excludedDomains) && (matchDomains.isEmpty || contains(matchDomains))
     }
 
     private static func isHost(_ host: String, in domain: String) -> Bool {
-        let (host, domain) = (trimmed(host), trimmed(domain))
-        return !domain.isEmpty && (host == domain || host.hasSuffix("." + domain))
+        !domain.isEmpty && (host == domain || host.hasSuffix("." + domain))
     }
 
-    /// In lower case, without dots at the ends.
-    private static func trimmed(_ name: String) -> String {
-        name.lowercased().trimmingCharacters(in: CharacterSet(charactersIn: "."))
+    /// In the form of a URL's host, without dots at the ends.
+    private static func canonical(_ name: String) -> String {
+        RuleDomain.canonical(name.trimmingCharacters(in: CharacterSet(charactersIn: ".")))
     }
 
     fileprivate func choice() throws(LoadFailure) -> ProxyChoice {
@@ -125,7 +125,7 @@ struct ConfiguredProxies: ProxyResolver {
     let configurations: [ProxyConfiguration]
 
     func proxies(for query: ProxyQuery) async throws -> [ProxyChoice] {
-        let host = query.url.host() ?? ""
+        let host = CookieHost.host(of: query.url) ?? ""
         let chosen = configurations.filter { $0.applies(to: host) }
         let choices = try chosen.map { try $0.choice() }
         return chosen.allSatisfy(\.allowFailover) ? choices + [.direct] : choices

@@ -9,6 +9,8 @@ import Foundation
 ///
 /// `https` requires cipher suites with forward secrecy, and certificates of a minimum strength, for local hosts, too:
 /// see ``ExceptionDomain``.
+///
+/// Domains may be written in Unicode (`bücher.example`) or in ASCII (`xn--bcher-kva.example`).
 public struct AppTransportSecurity: Sendable, Hashable {
     /// The rules for a domain with an entry of its own in Apple's `NSExceptionDomains`.
     public struct ExceptionDomain: Sendable, Hashable {
@@ -122,12 +124,11 @@ public struct AppTransportSecurity: Sendable, Hashable {
         for host: String, _ rules: [String: Rule], _ includesSubdomains: (Rule) -> Bool
     ) -> Rule? {
         if rules.isEmpty { return nil }
-        let host = LocalHost.canonical(host)
-        let matching = rules.filter { domain, rule in
-            let domain = LocalHost.canonical(domain)
-            return host == domain || (includesSubdomains(rule) && host.hasSuffix("." + domain))
+        let host = RuleDomain.canonical(host)
+        let matching = rules.map { (domain: RuleDomain.canonical($0.key), rule: $0.value) }.filter {
+            host == $0.domain || (includesSubdomains($0.rule) && host.hasSuffix("." + $0.domain))
         }
-        return matching.max { $0.key.utf8.count < $1.key.utf8.count }?.value
+        return matching.max { $0.domain.utf8.count < $1.domain.utf8.count }?.rule
     }
 }
 

@@ -28,6 +28,17 @@ enum LocalHost {
     }
 }
 
+/// The domains of rules that a program or its user has written.
+package enum RuleDomain {
+    /// A domain in the form of a URL's host, with which it is compared: as ``LocalHost/canonical(_:)``, and a name in
+    /// another script in ASCII. A rule would otherwise have no effect. A domain that no URL can have stays as it is.
+    package static func canonical(_ domain: String) -> String {
+        guard domain.utf8.contains(where: { $0 >= 0x80 }) else { return LocalHost.canonical(domain) }
+        let name = domain.hasSuffix(".") ? String(domain.dropLast()) : domain
+        return LocalHost.canonical(CookieHost.canonical(name) ?? name)
+    }
+}
+
 extension IPAddress {
     var isLoopback: Bool {
         if let mappedV4 { return mappedV4.isLoopback }

@@ -56,7 +56,8 @@ final class HSTSFile: HSTSPersistence {
         let time = parts[1].trimmingCharacters(in: CharacterSet(charactersIn: "\" "))
         guard let end = time == "unlimited" ? .distantFuture : formatter.date(from: time) else { return nil }
         return (
-            parts[0].drop { $0 == "." }.lowercased(), HSTSPolicy(end: end, includesSubdomains: parts[0].hasPrefix("."))
+            RuleDomain.canonical(String(parts[0].drop { $0 == "." })),
+            HSTSPolicy(end: end, includesSubdomains: parts[0].hasPrefix("."))
         )
     }
 
