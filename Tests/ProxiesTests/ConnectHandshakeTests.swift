@@ -75,6 +75,7 @@ import Testing
     @Test func answers() {
         let both = ["Basic realm=r", "Digest realm=r"]
         let long = 64 * 1024
+        let longChunks = String(repeating: "1;\(String(repeating: "x", count: 1000))\r\n.\r\n", count: 66)
         let cases: [(String, Ending, closes: Bool)] = [
             ("HTTP/1.1 200 OK\r\n\r\n", .established, false),
             ("HTTP/1.1 100 Go\r\n\r\nHTTP/1.0 200 OK\r\nContent-Length: 5\r\n\r\n", .established, false),
@@ -99,6 +100,15 @@ import Testing
             ("\(Self.asks)\r\n", .challenged(both, keepsConnection: false), false),
             (
                 "\(Self.asks)Transfer-Encoding: chunked\r\n\r\nFFFFFF\r\n" + String(repeating: "x", count: long + 1),
+                .challenged(both, keepsConnection: false), false
+            ),
+            // The framing of chunks counts, too.
+            (
+                "\(Self.asks)Transfer-Encoding: chunked\r\n\r\n" + longChunks, .challenged(both, keepsConnection: false),
+                false
+            ),
+            (
+                "\(Self.asks)Transfer-Encoding: chunked\r\n\r\n\(longChunks)0\r\n\r\n",
                 .challenged(both, keepsConnection: false), false
             ),
             ("\(Self.asks)Content-Length: 9\r\n\r\nno", .challenged(both, keepsConnection: false), true),

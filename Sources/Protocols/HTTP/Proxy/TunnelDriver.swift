@@ -18,6 +18,11 @@ final class TunnelDriver: ByteStreamHandler {
         case ended
     }
 
+    /// The number of reads in a row before the loop's other connections have their turn.
+    private static let readsInARow = 16
+    /// The same for reads of one byte.
+    private static let bytesInARow = 512
+
     private let stream: ByteStream
     private let proxy: Proxy
     private let destination: String
@@ -69,7 +74,8 @@ final class TunnelDriver: ByteStreamHandler {
     func streamDidBecomeWritable(_ stream: ByteStream) { write() }
 
     func streamDidBecomeReadable(_ stream: ByteStream) {
-        while case .running(let handshake) = state {
+        for _ in 0..<(readsAhead ? Self.readsInARow : Self.bytesInARow) {
+            guard case .running(let handshake) = state else { return }
             let scratch = stream.loop.scratch
             let memory = readsAhead ? scratch : UnsafeMutableRawBufferPointer(rebasing: scratch.prefix(1))
             switch stream.read(into: memory) {
@@ -79,6 +85,8 @@ final class TunnelDriver: ByteStreamHandler {
             case .failed(let error): finish(.failed(error))
             }
         }
+        guard case .running = state else { return }
+        stream.loop.executeLater { [self] in streamDidBecomeReadable(stream) }
     }
 
     private func take(_ bytes: UnsafeRawBufferPointer, _ handshake: any TunnelHandshake) {

@@ -8,9 +8,11 @@ package struct ConnectHandshake: TunnelHandshake {
     private let authorization: String?
     private var codec = ClientConnection()
     private var answer: ResponseHead?
+    /// The bytes received after the answer's head.
     private var bodyCount = 0
 
-    /// The largest part of a refusal's body that is read, in bytes.
+    /// The largest part of a refusal's body that is read, in bytes. The framing of its chunks counts, as its extensions
+    /// may be longer than the chunks.
     private static let longestBody = 64 * 1024
 
     /// - Parameters:
@@ -39,10 +41,12 @@ package struct ConnectHandshake: TunnelHandshake {
 
     package mutating func receive(_ bytes: UnsafeRawBufferPointer) throws(ProxyError.Cause) -> TunnelStep {
         var position = 0
+        var bodyStart = 0
         while let event = try next(bytes, &position) {
             switch event {
             case .head(let head, let framing):
                 answer = head
+                bodyStart = position
                 if head.status == 407 {
                     guard Self.isShort(framing) else { return challenged(head, keepsConnection: false) }
                 } else if !(200..<300).contains(head.status) {
@@ -54,17 +58,17 @@ package struct ConnectHandshake: TunnelHandshake {
                     // Older proxies announce the end in a field of their own.
                     let isKept = answer.fields[.proxyConnection]?.lowercased() != "close"
                     let isUsable = isKept && codec.canCarryAnotherRequest && position == bytes.count
-                    return challenged(answer, keepsConnection: isUsable)
+                    let isShort = bodyCount + position - bodyStart <= Self.longestBody
+                    return challenged(answer, keepsConnection: isUsable && isShort)
                 }
                 guard position == bytes.count else { throw .malformed("bytes after its answer") }
                 return .established(answer.fields)
-            case .body(let range):
-                bodyCount += range.count
-                if let answer, bodyCount > Self.longestBody { return challenged(answer, keepsConnection: false) }
-            case .interim, .trailers: break
+            case .body, .interim, .trailers: break
             }
         }
-        return .needsMore
+        guard let answer else { return .needsMore }
+        bodyCount += bytes.count - bodyStart
+        return bodyCount > Self.longestBody ? challenged(answer, keepsConnection: false) : .needsMore
     }
 
     package func connectionDidClose() -> TunnelStep? { answer.map { challenged($0, keepsConnection: false) } }
