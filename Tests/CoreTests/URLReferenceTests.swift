@@ -110,5 +110,30 @@ import Testing
         let base = try #require(URL(string: "http://h/x/y"))
         let urls = fields.urls(of: .contentLocation, relativeTo: base)
         #expect(urls.map(\.absoluteString) == ["http://h/a%20b%20c", "http://h/x/c"])
+        #expect(fields.firstURL(of: .contentLocation, relativeTo: base) == urls.first)
+        #expect(fields.firstURL(of: .location, relativeTo: base) == nil)
+    }
+
+    /// Each of the URLs is as long as the base.
+    @Test func thereAreNotTooManyURLs() throws {
+        let folder = "http://h/" + String(repeating: "a", count: 250_000) + "/"
+        let base = try #require(URL(string: folder + "x"))
+        var fields = HTTPFields()
+        fields.append(.location, "http://h:port/")
+        for index in 1..<990 { fields.append(.location, "b\(index)") }
+        #expect(fields.firstURL(of: .location, relativeTo: base)?.absoluteString == folder + "b1")
+        let urls = fields.urls(of: .location, relativeTo: base)
+        #expect(urls.map(\.absoluteString) == (1..<HTTPFields.maximumURLs).map { folder + "b\($0)" })
+    }
+
+    /// Values that are not URLs are not read without end, either.
+    @Test func aURLBehindTooManyOtherValuesIsNotFound() throws {
+        let base = try #require(URL(string: "http://h/"))
+        var fields = HTTPFields()
+        for _ in 1..<HTTPFields.maximumURLs { fields.append(.location, "http://h:port/") }
+        #expect(fields.firstURL(of: .location, relativeTo: base) == nil)
+        for value in ["a", "b"] { fields.append(.location, value) }
+        #expect(fields.urls(of: .location, relativeTo: base).map(\.absoluteString) == ["http://h/a"])
+        #expect(fields.firstURL(of: .location, relativeTo: base)?.absoluteString == "http://h/a")
     }
 }

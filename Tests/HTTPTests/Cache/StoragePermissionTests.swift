@@ -58,6 +58,7 @@ import Testing
             (false, 200, ["Content-Location: /b", "Cache-Control: max-age=60"]),
             (false, 200, ["Content-Location: http://other/a", "Cache-Control: max-age=60"]),
             (false, 200, ["Content-Location: /a", "Content-Location: /b", "Cache-Control: max-age=60"]),
+            (false, 200, ["Content-Location: /a", "Content-Location: http://h:port/", "Cache-Control: max-age=60"]),
             (false, 201, ["Content-Location: /a", "Cache-Control: max-age=60"]),
             (false, 404, ["Content-Location: /a", "Cache-Control: max-age=60"]),
         ] as [(Bool, Int, [String])])

@@ -38,14 +38,16 @@ enum StoragePermission {
         return isAllowed ? nil : .notStoredNoLifetime
     }
 
-    /// Whether a response to POST may answer later GET and HEAD requests. It needs explicit freshness, and a
-    /// `Content-Location` that is the target (RFC 9110 §9.3.3, §8.7).
+    /// Whether a response to POST may answer later GET and HEAD requests. It needs explicit freshness, and one
+    /// `Content-Location`, which is the target (RFC 9110 §9.3.3, §8.7).
     static func mayAnswerGET(
         url: URL, status: Int, fields: HTTPFields, control: CacheControl
     ) -> Bool {
         guard status == 200, control.maxAge != nil || fields.contains(.expires) else { return false }
-        let key = CacheKey(method: "GET", url: url)
-        return fields.urls(of: .contentLocation, relativeTo: url).map { CacheKey(method: "GET", url: $0) } == [key]
+        var count = 0
+        fields.forEachValue(of: .contentLocation) { _ in count += 1 }
+        guard count == 1, let content = fields.firstURL(of: .contentLocation, relativeTo: url) else { return false }
+        return CacheKey(method: "GET", url: content) == CacheKey(method: "GET", url: url)
     }
 
     /// The fields except those of the connection (RFC 9111 §3.1, RFC 9110 §7.6.1).

@@ -23,7 +23,7 @@ struct Redirect {
         guard [301, 302, 303, 307, 308].contains(status), let old = request.url, let text = fields[.location],
             !text.isEmpty
         else { return nil }
-        guard let location = fields.urls(of: .location, relativeTo: old).first else {
+        guard let location = fields.firstURL(of: .location, relativeTo: old) else {
             throw .nowhere("the server redirects to an invalid URL: the Location field has none")
         }
         let url = Self.withFragment(of: old, mayUpgrade ? WebSocketURL.http(location) : location)

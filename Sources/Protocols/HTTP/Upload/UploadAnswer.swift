@@ -35,7 +35,7 @@ struct UploadAnswer: Equatable {
         retryAfter = fields[.retryAfter].flatMap { UInt32($0.trimmingCharacters(in: .whitespaces)) }.map(Double.init)
         // A relative location contains no user. The base URL's user is removed, so that it still has the same origin.
         if let text = fields[.location], !text.isEmpty, let url = request.url?.withoutCredentials {
-            location = Self.location(fields.urls(of: .location, relativeTo: url).first, of: url)
+            location = Self.location(fields.firstURL(of: .location, relativeTo: url), of: url)
         }
     }
 

@@ -11,8 +11,11 @@ extension URL {
     ///
     /// Nil where the result is not a URL.
     package init?(reference: some Sequence<UInt8>, relativeTo base: URL? = nil) {
-        let parts = URLParts(Array(reference)[...])
-        let resolved = base.map { parts.resolved(against: URLParts(Array($0.absoluteString.utf8)[...])) } ?? parts
+        self.init(URLParts(Array(reference)[...]), relativeTo: base.map { URLParts($0) })
+    }
+
+    fileprivate init?(_ reference: URLParts, relativeTo base: URLParts?) {
+        let resolved = base.map { reference.resolved(against: $0) } ?? reference
         // Foundation, which implements IDNA, handles a host name that is not ASCII.
         self.init(string: resolved.removingDotSegments().text)
     }
@@ -41,6 +44,8 @@ private struct URLParts {
         }
         path = rest
     }
+
+    init(_ url: URL) { self.init(Array(url.absoluteString.utf8)[...]) }
 
     private static let slash = UInt8(ascii: "/")
 
@@ -140,11 +145,29 @@ private struct URLParts {
 }
 
 extension HTTPFields {
-    /// The URLs in the values of the field, resolved against the URL of their message.
+    /// The largest number of a field's values that are read as URLs. Each may become as long as the URL of the message.
+    package static let maximumURLs = 16
+
+    /// The URLs in the values of the field, resolved against the URL of their message. Values after the first
+    /// ``maximumURLs`` are ignored.
     package func urls(of field: KnownField, relativeTo base: URL) -> [URL] {
+        urls(of: field, relativeTo: base, atMost: Self.maximumURLs)
+    }
+
+    /// The first of ``urls(of:relativeTo:)``; later values are not read.
+    package func firstURL(of field: KnownField, relativeTo base: URL) -> URL? {
+        urls(of: field, relativeTo: base, atMost: 1).first
+    }
+
+    private func urls(of field: KnownField, relativeTo base: URL, atMost count: Int) -> [URL] {
+        guard contains(field) else { return [] }
+        let base = URLParts(base)
         var urls: [URL] = []
+        var valuesRead = 0
         forEachValue(of: field) { value in
-            if let url = URL(reference: value, relativeTo: base) { urls.append(url) }
+            guard valuesRead < Self.maximumURLs, urls.count < count else { return }
+            valuesRead += 1
+            if let url = URL(URLParts(Array(value)[...]), relativeTo: base) { urls.append(url) }
         }
         return urls
     }
