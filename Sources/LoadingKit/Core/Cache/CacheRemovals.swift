@@ -12,13 +12,15 @@ struct CacheRemovals: Sendable {
     private var count: UInt64 = 0
     /// The last removal of all keys, or of one that is no longer remembered.
     private var lastOfAll: UInt64 = 0
-    private var lastOfKeys: [CacheKey: UInt64] = [:]
+    /// By the keys' hashes: a key has a URL, which may have hundreds of kilobytes. Two keys with the same hash count as
+    /// one, so that a response may not be stored, which does no harm.
+    private var lastOfKeys: [Int: UInt64] = [:]
 
     var mark: CacheMark { CacheMark(number: count) }
 
     mutating func note(_ key: CacheKey) {
         count += 1
-        lastOfKeys[key] = count
+        lastOfKeys[key.hashValue] = count
         if lastOfKeys.count > Self.maximumKeys { forgetOlderHalf() }
     }
 
@@ -37,6 +39,6 @@ struct CacheRemovals: Sendable {
     /// Whether the key's responses were removed since the mark.
     func includes(_ key: CacheKey, since mark: CacheMark) -> Bool {
         guard mark.number < count else { return false }
-        return mark.number < lastOfAll || lastOfKeys[key].map { mark.number < $0 } ?? false
+        return mark.number < lastOfAll || lastOfKeys[key.hashValue].map { mark.number < $0 } ?? false
     }
 }
