@@ -1,4 +1,5 @@
 import Foundation
+import LoadingKitPrimitives
 import TestSupport
 import Testing
 
@@ -30,6 +31,37 @@ struct CookieLimitTests {
             storage.setCookies(
                 HTTPCookie.cookies(withResponseHeaderFields: field, for: url), for: url, mainDocumentURL: nil)
             #expect(storage.cookies?.isEmpty != isStored)
+        }
+    }
+
+    @Test("1,024 bytes of path, also where it is that of the URL")
+    func path() throws {
+        let longest = "/" + String(repeating: "a", count: 1023)
+        for (path, line, isStored) in [
+            (longest, "a=b", true), (longest + "a", "a=b", false), (longest + "a", "a=b; Path=/", true),
+        ] {
+            let url = try #require(URL(string: "http://h.com\(path)/x"))
+            var fields = HTTPFields()
+            fields.append(.setCookie, line)
+            let storage = HTTPCookieStorage()
+            var refusals: [CookieRefusal?] = []
+            storage.storeCookies(in: fields, of: CookieContext(url: url), for: nil, policy: .always) { _, refusal in
+                refusals.append(refusal)
+            }
+            #expect(storage.cookies?.isEmpty != isStored)
+            #expect(refusals == [isStored ? nil : CookieRefusal.invalid])
+            let cookies = HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": line], for: url)
+            #expect(cookies.isEmpty != isStored)
+        }
+        // Cookies of a program, by itself and in the name of a server.
+        let url = try #require(URL(string: "http://h.com/"))
+        for (path, isStored) in [(longest, true), (longest + "a", false)] {
+            let cookie = try #require(
+                HTTPCookie(properties: [.name: "a", .value: "b", .domain: "h.com", .path: path]))
+            let (own, server) = (HTTPCookieStorage(), HTTPCookieStorage())
+            own.setCookie(cookie)
+            server.setCookies([cookie], for: url, mainDocumentURL: nil)
+            #expect(own.cookies?.isEmpty != isStored && server.cookies?.isEmpty != isStored)
         }
     }
 

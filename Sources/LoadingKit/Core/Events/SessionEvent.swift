@@ -92,7 +92,7 @@ package enum ChallengeOutcome: UInt8, BitwiseCopyable, Sendable {
 package enum CookieRefusal: UInt8, Error, BitwiseCopyable, Sendable {
     /// The storage's or the session's policy.
     case policy
-    /// The field cannot be read, or the name or value is too long.
+    /// The field cannot be read, or the name, the value or the path is too long.
     case invalid
     /// `Domain` is neither the host nor a domain above it.
     case otherDomain

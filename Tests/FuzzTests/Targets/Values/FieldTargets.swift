@@ -25,7 +25,8 @@ enum FieldTargets {
         for line in SetCookieList.lines(text) {
             guard let line = SetCookieLine(utf8: line) else { continue }
             try require(!line.name.isEmpty && !line.name.contains("="), "the name is \(line.name)")
-            guard let record = CookieRecord(line, from: url, now: now) else { continue }
+            let path = CookiePath.defaultPath(for: url)
+            guard let record = CookieRecord(line, from: url, defaultPath: path, now: now) else { continue }
             // The field that sends the cookie is read as the same name and value.
             let sent = SetCookieLine("\(record.identity.name)=\(record.value)")
             try require(

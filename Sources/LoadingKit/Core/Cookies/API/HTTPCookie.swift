@@ -81,7 +81,8 @@ open class HTTPCookie: NSObject, @unchecked Sendable {  // only `let`s
     /// The cookies that a response sets, in order (RFC 6265bis §5.6).
     ///
     /// Fields that are not cookies are ignored, and so are cookies that do not meet the requirements of a `__Secure-`
-    /// or `__Host-` name. This method does not check whether the server may set a cookie: ``HTTPCookieStorage`` does.
+    /// or `__Host-` name, and cookies without a path where the URL's has more than 1,024 bytes. This method does not
+    /// check whether the server may set a cookie: ``HTTPCookieStorage`` does.
     ///
     /// - Parameters:
     ///   - headerFields: The response's fields. In a dictionary, several `Set-Cookie` fields are one, joined by commas.
@@ -89,8 +90,8 @@ open class HTTPCookie: NSObject, @unchecked Sendable {  // only `let`s
     open class func cookies(withResponseHeaderFields headerFields: [String: String], for URL: URL) -> [HTTPCookie] {
         let joined = headerFields.filter { $0.key.equalsIgnoringASCIICase("Set-Cookie") }.sorted { $0.key < $1.key }
         let lines = joined.flatMap { SetCookieList.lines($0.value) }.compactMap { SetCookieLine(utf8: $0) }
-        let now = Date()
-        return lines.compactMap { CookieRecord($0, from: URL, now: now) }.map { HTTPCookie($0) }
+        let (path, now) = (CookiePath.defaultPath(for: URL), Date())
+        return lines.compactMap { CookieRecord($0, from: URL, defaultPath: path, now: now) }.map { HTTPCookie($0) }
     }
 
     // MARK: Comparison
@@ -132,10 +133,16 @@ extension HTTPCookie {
     package static func cookies(
         in fields: HTTPFields, for url: URL, now: Date, refuse: (CookieRefusal) -> Void = { _ in }
     ) -> [HTTPCookie] {
+        let path = CookiePath.defaultPath(for: url)
         var records: [CookieRecord] = []
         fields.forEachValue(of: .setCookie) { value in
-            guard let line = SetCookieLine(FieldText.string(value)) else { return refuse(.invalid) }
-            if let record = CookieRecord(line, from: url, now: now) { records.append(record) } else { refuse(.prefix) }
+            guard let line = SetCookieLine(FieldText.string(value)), line.path != nil || path != nil else {
+                return refuse(.invalid)
+            }
+            guard let record = CookieRecord(line, from: url, defaultPath: path, now: now) else {
+                return refuse(.prefix)
+            }
+            records.append(record)
         }
         return records.map { HTTPCookie($0) }
     }

@@ -3,7 +3,8 @@ import LoadingKitPrimitives
 
 /// The parsed value of one `Set-Cookie` field (RFC 6265bis §5.6). Any bytes result in a cookie or nil.
 struct SetCookieLine: Equatable {
-    private static let longestAttribute = 1024
+    /// The limit for an attribute's value in bytes (RFC 6265bis §5.6), which holds for every cookie's path.
+    static let longestAttribute = 1024
 
     var name: String
     var value: String
@@ -74,10 +75,13 @@ extension CookieRecord {
     /// The cookie of a `Set-Cookie` line in a response for `url`. This initializer does not check whether the server
     /// may set it: see ``CookieAcceptance``.
     ///
-    /// Nil when the URL has no host, when the domain is not valid, or when the cookie does not meet the requirements of
-    /// its name's prefix.
-    init?(_ line: SetCookieLine, from url: URL, now: Date) {
-        guard let host = CookieHost.host(of: url) else { return nil }
+    /// Nil when the URL has no host, when there is no path, when the domain is not valid, or when the cookie does not
+    /// meet the requirements of its name's prefix.
+    ///
+    /// - Parameter defaultPath: ``CookiePath/defaultPath(for:)`` for the URL, computed once for all cookies of the
+    ///   response.
+    init?(_ line: SetCookieLine, from url: URL, defaultPath: String?, now: Date) {
+        guard let host = CookieHost.host(of: url), let path = line.path ?? defaultPath else { return nil }
         let domain = line.domain.flatMap { $0.isEmpty ? nil : $0 }
         // Domains are ASCII in the field (§5.7 step 6).
         guard domain.map(CookieHost.isPlain) != false else { return nil }
@@ -86,7 +90,7 @@ extension CookieRecord {
         self.init(
             identity: Identity(
                 name: line.name, domain: domain ?? host, isHostOnly: domain.map(CookieHost.isAddress) ?? true,
-                path: line.path ?? CookiePath.defaultPath(for: url)),
+                path: path),
             value: line.value, creation: now)
         expires = line.maximumAge.map { Self.end(after: $0, from: now) } ?? line.expires
         isSecure = line.isSecure

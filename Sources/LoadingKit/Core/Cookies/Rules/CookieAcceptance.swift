@@ -9,7 +9,7 @@ struct CookieAcceptance {
 
     /// The cookie as it is stored when a program sets it; nil when it must not be stored.
     func accepted(_ cookie: CookieRecord) -> CookieRecord? {
-        guard cookie.size <= limits.cookieBytes, cookie.isValidForNamePrefix else { return nil }
+        guard hasValidSize(cookie), cookie.isValidForNamePrefix else { return nil }
         var cookie = cookie
         let domain = cookie.identity.domain
         if !cookie.identity.isHostOnly, PublicSuffixes.registrableDomain(of: domain) == nil {
@@ -27,7 +27,7 @@ struct CookieAcceptance {
     func accepted(
         _ cookie: CookieRecord, from context: CookieContext, at now: Date, in jar: CookieJar
     ) throws(CookieRefusal) -> CookieRecord {
-        guard let host = CookieHost.host(of: context.url), cookie.size <= limits.cookieBytes else { throw .invalid }
+        guard let host = CookieHost.host(of: context.url), hasValidSize(cookie) else { throw .invalid }
         var cookie = try cookie.shared(by: host)
         guard cookie.isValidForNamePrefix else { throw .prefix }
         if !context.url.isSecureForCookies {
@@ -36,6 +36,10 @@ struct CookieAcceptance {
         guard context.accepts(cookie.sameSite), cookie.sameSite != .none || cookie.isSecure else { throw .sameSite }
         cookie.expires = cookie.expires.map { min($0, now.addingTimeInterval(Self.longestLife)) }
         return cookie
+    }
+
+    private func hasValidSize(_ cookie: CookieRecord) -> Bool {
+        cookie.size <= limits.cookieBytes && cookie.identity.path.utf8.count <= SetCookieLine.longestAttribute
     }
 }
 

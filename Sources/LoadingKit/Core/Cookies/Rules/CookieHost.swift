@@ -98,11 +98,14 @@ enum CookiePath {
         return path.utf8.first == UInt8(ascii: "/") ? path : "/"
     }
 
-    /// The path of a cookie for which the server gave none: the URL's path up to its last slash.
-    static func defaultPath(for url: URL) -> String {
+    /// The path of a cookie for which the server gave none: the URL's path up to its last slash. Nil where it is longer
+    /// than a path that the server gives.
+    static func defaultPath(for url: URL) -> String? {
         let path = path(of: url).utf8
         guard let last = path.lastIndex(of: UInt8(ascii: "/")), last > path.startIndex else { return "/" }
-        return String(Substring(path[..<last]))
+        let folder = path[..<last]
+        guard folder.count <= SetCookieLine.longestAttribute else { return nil }
+        return String(Substring(folder))
     }
 
     /// Whether a cookie with the path `cookie` is sent with a request for `path`.
