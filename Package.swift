@@ -402,7 +402,9 @@ let package = Package(
         // The tests count its instructions.
         .executableTarget(
             name: "GrowthProbe",
-            dependencies: ["LoadingKit", "LoadingKitCore", "LoadingKitTransport", "LoadingKitS3", "LoadingKitHAR"],
+            dependencies: [
+                "LoadingKit", "LoadingKitCore", "LoadingKitTransport", "LoadingKitEvents", "LoadingKitS3", "LoadingKitHAR",
+            ],
             path: "Tests/GrowthProbe", swiftSettings: settings),
         tests("GrowthTests", ["GrowthProbe"]),
         // Makes the code of the next two, which see what is public alone.

@@ -1,10 +1,13 @@
 import Foundation
 import LoadingKit
+import LoadingKitEvents
 import LoadingKitS3
 
 /// What plugins read of servers' answers.
 enum AnswerRows {
-    static var all: [String: GrowthProbe.Row] { ["attributes": { attributes($0) }] }
+    static var all: [String: GrowthProbe.Row] {
+        ["attributes": { attributes($0) }, "event-lines": { try eventLines($0) }]
+    }
 
     /// An S3 server's error, whose root element has attributes.
     private static func attributes(_ count: Int) {
@@ -23,5 +26,11 @@ enum AnswerRows {
         guard let url = URL(string: "s3://bucket/key") else { return }
         probe.task(URLRequest(url: url), in: session).resume()
         probe.waitForEnds()
+    }
+
+    /// Events in one piece, whose lines end with CR alone.
+    private static func eventLines(_ count: Int) throws {
+        var parser = EventStreamParser()
+        _ = try parser.receive(Data(String(repeating: "data:x\r\r", count: count).utf8))
     }
 }

@@ -14,7 +14,7 @@ import Testing
         ("sessions", 10), ("origins", 20), ("origins-refused", 50), ("request-fields", 200),
         ("queued-served", 50), ("queued-cancelled-first-to-last", 50), ("queued-cancelled-last-to-first", 50),
         ("queued-invalidated", 50), ("attributes", 300), ("har-boundary", 1_000),
-        ("har-cookies", 2_000),
+        ("har-cookies", 2_000), ("event-lines", 1000),
     ]
 
     private static let counter = Result { try InstructionCounter() }

@@ -102,6 +102,15 @@ import Testing
         }
     }
 
+    /// In one piece, in which the next LF is far away, or there is none.
+    @Test(arguments: ["", "data:y\n\n"]) func manyLinesWithoutLF(end: String) throws {
+        let count = (1 << 20) / 8
+        var parser = EventStreamParser()
+        let events = try parser.receive(Data((String(repeating: "data:x\r\r", count: count) + end).utf8))
+        #expect(events.count == count + (end.isEmpty ? 0 : 1))
+        #expect(events.prefix(count).allSatisfy { $0.data == "x" } && events.last?.data == (end.isEmpty ? "x" : "y"))
+    }
+
     @Test func theIDOfTheRequestStays() throws {
         var parser = EventStreamParser(lastEventID: "7")
         #expect(try parser.receive(Data("data:x\n\n".utf8)) == [ServerSentEvent(id: "7", data: "x")])

@@ -70,8 +70,12 @@ public struct EventStreamParser: Sendable {
             if bytes[start] == 0x0a { start += 1 }
             position = .line
         }
+        // The first LF from `start` on. Behind a CR it is still the same one: it is not searched again for each line.
+        var lineFeed = Self.firstIndex(of: 0x0a, in: bytes, start..<bytes.count)
         while start < bytes.count {
-            let end = Self.lineEnd(bytes, from: start)
+            if lineFeed < start { lineFeed = Self.firstIndex(of: 0x0a, in: bytes, start..<bytes.count) }
+            // Not searched beyond the LF: most streams have no CR.
+            let end = Self.firstIndex(of: 0x0d, in: bytes, start..<lineFeed)
             let run = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
             guard partialLine.count + run.count <= limits.maximumLineSize else {
                 throw .lineTooLong(limit: limits.maximumLineSize)
@@ -91,13 +95,11 @@ public struct EventStreamParser: Sendable {
         }
     }
 
-    /// The end of the line that contains `start`; the end of the bytes where there is none. memchr processes many bytes
-    /// at once, but would repeatedly search to the end for a CR, which most streams do not have.
-    private static func lineEnd(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
-        guard let base = bytes.baseAddress else { return start }
-        let found = memchr(base + start, 0x0a, bytes.count - start)
-        let limit = found.map { base.distance(to: $0) } ?? bytes.count
-        return memchr(base + start, 0x0d, limit - start).map { base.distance(to: $0) } ?? limit
+    /// The index of the byte in a range; the end of the range where there is none.
+    private static func firstIndex(of byte: Int32, in bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> Int {
+        guard let base = bytes.baseAddress else { return range.upperBound }
+        let found = memchr(base + range.lowerBound, byte, range.count)
+        return found.map { base.distance(to: $0) } ?? range.upperBound
     }
 
     /// Returns the start of the text. Bytes that only resembled the start of the mark are restored.
