@@ -100,6 +100,29 @@ import Testing
         }
     }
 
+    /// The other fields stay as they are: their order, their names, and each value of a name.
+    @Test(arguments: [0, 10]) func aPartHasTheFieldsThatItDoesNotReplace(others: Int) throws {
+        let url = try #require(URL(string: "http://h/"))
+        let whole = HTTPURLResponse(
+            url: url, statusCode: 203, httpVersion: "HTTP/2",
+            headerFields: [
+                (name: "content-type", value: "multipart/x-mixed-replace; boundary=b"),
+                (name: "Set-Cookie", value: "a=1, b"), (name: "x-two", value: "2"),
+                (name: "Content-Length", value: "9"), (name: "x-one", value: "1"), (name: "Set-Cookie", value: "c=2"),
+                (name: "X-Two", value: "3"),
+            ])
+        var fields = ["CONTENT-TYPE": "image/png", "X-TWO": "4", "": "5"]
+        for index in 0..<others { fields["Y-\(index)"] = "6" }
+        let part = try #require(whole.part(fields) as? HTTPURLResponse)
+        let expected =
+            ["Set-Cookie: a=1, b", "x-one: 1", "Set-Cookie: c=2", "CONTENT-TYPE: image/png", "X-TWO: 4"]
+            + (0..<others).map { "Y-\($0): 6" }
+        #expect(part.headerFields.map { "\($0.name): \($0.value)" } == expected)
+        #expect(part.url == url && part.statusCode == 203 && part.httpVersion == "HTTP/2")
+        #expect(part.mimeType == "image/png" && part.expectedContentLength == -1)
+        #expect(whole.part(["content-length": "7"]).expectedContentLength == 7)
+    }
+
     @Test func aHeadOfTooManyFieldsIsAnError() throws {
         for count in [1000, 1001] {
             var reader = try #require(MixedReplaceReader("multipart/x-mixed-replace; boundary=b"))

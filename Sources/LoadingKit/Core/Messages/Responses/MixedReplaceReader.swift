@@ -1,4 +1,5 @@
 import Foundation
+import LoadingKitPrimitives
 
 /// Parses the parts of a body with the type `multipart/x-mixed-replace`. Each part replaces the one before it
 /// (RFC 2046 §5.1).
@@ -35,7 +36,8 @@ struct MixedReplaceReader {
     private var scanned = 0
     /// The fields of the part whose head is being parsed.
     private var fields: [String: String] = [:]
-    private var headBytes = 0
+    /// The number of bytes of the last part's head, up to now.
+    private(set) var headBytes = 0
     private var isComplete = false
     /// The number of bytes scanned up to now.
     private(set) var scannedBytes = 0
@@ -220,14 +222,22 @@ extension URLResponse {
                 url: url ?? URL(fileURLWithPath: "/"), mimeType: fields.value("Content-Type"),
                 expectedContentLength: fields.value("Content-Length").flatMap { Int($0) } ?? -1, textEncodingName: nil)
         }
-        var own: Set = ["content-length", "content-type"]
-        own.formUnion(fields.keys.map { $0.lowercased() })
-        var all: [String: String] = [:]
-        for case let (name as String, value as String) in whole.allHeaderFields where !own.contains(name.lowercased()) {
-            all[name] = value
+        // Not through a dictionary of the complete response's fields: a part may be a few bytes, and these a thousand.
+        var all = whole.fields
+        all.remove(.contentLength)
+        all.remove(.contentType)
+        // One pass for each of the usual few names needs no set.
+        if fields.count > 4 {
+            all.remove(names: Set(fields.keys.map { $0.lowercased() }))
+        } else {
+            for name in fields.keys { all.remove(name: name) }
+        }
+        for (name, value) in fields.sorted(by: { $0.key < $1.key }) where !name.isEmpty {
+            all.append(name: name, value: value)
         }
         return HTTPURLResponse(
-            url: url, statusCode: whole.statusCode, httpVersion: nil, headerFields: all.merging(fields) { $1 }) ?? self
+            url: url, statusCode: whole.statusCode, httpVersion: whole.httpVersion, fields: all,
+            expectedContentLength: HTTPURLResponse.contentLength(in: all) ?? -1)
     }
 }
 

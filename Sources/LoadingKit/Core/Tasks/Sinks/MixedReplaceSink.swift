@@ -12,6 +12,10 @@ extension TaskSink {
 final class MixedReplaceSink: TaskSink {
     /// The largest number of parts in a row. A few bytes can be a part.
     static let partsInARow = 32
+    /// The numbers of bytes of parts' heads, and of fields of their responses, behind which no further part follows in
+    /// a row.
+    private static let headBytesInARow = 16 << 10
+    private static let fieldsInARow = 4096
 
     private var base: any TaskSink
     private var response: URLResponse
@@ -80,10 +84,10 @@ final class MixedReplaceSink: TaskSink {
 
     /// Delivers parts until there are no more, or the consumer has no room, or the loop's other work has its turn.
     private func handOver(to engine: any SinkEngine) -> SinkAction {
-        var parts = 0
+        var (parts, headBytes, fieldCount) = (0, 0, 0)
         do {
             while engine.canDeliver {
-                guard parts < Self.partsInARow else {
+                guard parts < Self.partsInARow, headBytes < Self.headBytesInARow, fieldCount < Self.fieldsInARow else {
                     engine.loop.executeLater { [weak engine] in engine?.release(.parts) }
                     return .hold(.parts)
                 }
@@ -91,8 +95,10 @@ final class MixedReplaceSink: TaskSink {
                 switch event {
                 case .part(let fields):
                     parts += 1
+                    headBytes += reader?.headBytes ?? 0
                     engine.perform(base.partDidEnd(for: engine))
                     let part = response.part(fields)
+                    fieldCount += (part as? HTTPURLResponse)?.fields.count ?? 0
                     engine.note(part)
                     engine.perform(base.receive(part, isPart: true, for: engine))
                 case .data(let data): engine.perform(base.receive(data, for: engine))
