@@ -6,8 +6,12 @@ struct CharacterCutter {
 
     /// The text behind the last boundary that further text cannot move.
     private var open = ""
+    /// The state of the rules (Unicode Standard Annex #29) at the end of ``open``.
+    private var recognizer = Unicode._CharacterRecognizer()
     private var ready: [Character] = []
     private var place = 0
+    /// The number of times that ``open`` was divided up to now.
+    private(set) var divisions = 0
 
     mutating func next() -> Character? {
         guard place < ready.count else { return nil }
@@ -16,11 +20,26 @@ struct CharacterCutter {
     }
 
     mutating func receive(_ text: String) {
+        // A character may come in thousands of pieces: it is not read again for each of them.
+        let isContinued = !open.isEmpty && recognize(text)
         open += text
+        if !isContinued || open.utf8.count > Self.longestCharacter { divide() }
+    }
+
+    /// Advances the rules' state, and returns whether all of the text belongs to the open character.
+    private mutating func recognize(_ text: String) -> Bool {
+        for scalar in text.unicodeScalars where recognizer.hasBreak(before: scalar) { return false }
+        return true
+    }
+
+    private mutating func divide() {
         guard let last = open.indices.last else { return }
+        divisions += 1
         let end = open[last...].utf8.count > Self.longestCharacter ? open.endIndex : last
         (ready, place) = (Array(open[..<end]), 0)
         open = String(open[end...])
+        recognizer = Unicode._CharacterRecognizer()
+        for scalar in open.unicodeScalars { _ = recognizer.hasBreak(before: scalar) }
     }
 
     mutating func finish() -> Character? { open.isEmpty ? nil : open.removeFirst() }
