@@ -222,6 +222,21 @@ import Testing
         }
     }
 
+    /// A folder of 1,024 bytes is kept, and no longer one.
+    @Test func longFolders() throws {
+        let longest = "/" + String(repeating: "a", count: AuthenticationMemory.longestPath - 1)
+        let folders = ["/b" + longest, longest, "/c"]
+        let digest = try #require(Self.scheme(["domain": folders.joined(separator: " ")]))
+        let url = try #require(URL(string: "https://www.example.org/"))
+        let site = AuthenticationSite.server(try RequestTarget(url).origin)
+        let user = URLCredential(user: "Mufasa", password: "Circle of Life", persistence: .forSession)
+        let memory = AuthenticationMemory(URLCredentialStorage())
+        let space = site.space(realm: "r", method: NSURLAuthenticationMethodHTTPDigest, proxyType: "")
+        memory.remember(digest, user, for: "/x/y", in: space, at: site, isOfURL: true)
+        let known = folders.filter { memory.credential(forTarget: $0 + "?q", at: site, named: user) != nil }
+        #expect(known == [longest, "/c"])
+    }
+
     @Test func strengths() throws {
         let strengths = try ["MD5", "SHA-256-sess", "SHA-512-256"].map {
             try #require(Self.scheme(["algorithm": $0])).strength

@@ -10,6 +10,8 @@ import LoadingKitTransport
 final class AuthenticationMemory {
     /// The most folders of a protection space. The oldest are forgotten, and require a challenge again.
     static let maximumPaths = 100
+    /// The limit for a folder's length in bytes. Requests in a longer one require a challenge each.
+    static let longestPath = 1024
     /// The most credentials of a server or a proxy. The oldest are forgotten.
     private static let maximumEntries = 100
 
@@ -87,10 +89,11 @@ final class AuthenticationMemory {
 
     /// The credential that is remembered for a target: the one with the longest path that is a prefix of the target.
     func credential(forTarget target: String, at site: AuthenticationSite, named: URLCredential?) -> Known? {
-        let path = target.prefix { $0 != "?" }
+        // Bytes, not characters: there may be thousands of paths, which are compared for each request.
+        let path = target.utf8.prefix { $0 != UInt8(ascii: "?") }
         var best: (entry: Entry, length: Int)?
         for entry in entries[site] ?? [] where entry.suits(named) {
-            for known in entry.paths where path.hasPrefix(known) && known.utf8.count > best?.length ?? -1 {
+            for known in entry.paths where known.utf8.count > best?.length ?? -1 && path.starts(with: known.utf8) {
                 best = (entry, known.utf8.count)
             }
         }
@@ -139,7 +142,8 @@ final class AuthenticationMemory {
         var known = entries[site] ?? []
         if let index = known.firstIndex(where: entry.isLike) { entry.paths = known.remove(at: index).paths }
         let paths = Self.paths(scheme, around: String(target.prefix { $0 != "?" }), at: site)
-        for path in paths.prefix(Self.maximumPaths) where !entry.paths.contains(where: path.hasPrefix) {
+        for path in paths.prefix(Self.maximumPaths) where path.utf8.count <= Self.longestPath {
+            if entry.paths.contains(where: { path.utf8.starts(with: $0.utf8) }) { continue }
             entry.paths.append(path)
         }
         entry.paths = entry.paths.suffix(Self.maximumPaths)
