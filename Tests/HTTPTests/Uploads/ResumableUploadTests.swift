@@ -187,6 +187,42 @@ struct ResumableUploadTests {
         }
     }
 
+    @Test("give the program the server's refusal of a whole body", arguments: BothVersions.all, ["data", "stream"])
+    func refusedBodies(_ version: String, _ source: String) async throws {
+        try await UploadSite.with(version, Self.faults { $0.results = [ServerResponse(500)] }) { site in
+            let observer = site.observer(stream: Self.body)
+            let task =
+                switch source {
+                case "data": site.session.uploadTask(with: try site.request(), from: Self.body)
+                case _: site.session.uploadTask(withStreamedRequest: try site.request())
+                }
+            task.delegate = observer
+            task.resume()
+            #expect(await observer.errors.count(reaches: 1) == [nil])
+            #expect((task.response as? HTTPURLResponse)?.statusCode == 500)
+            #expect(site.methods == ["POST"])
+        }
+    }
+
+    @Test(
+        "fail where the server has refused the last part and has all of it, unless a gateway has",
+        arguments: BothVersions.all, [500, 503])
+    func refusedLastParts(_ version: String, _ status: Int) async throws {
+        let faults = Self.faults {
+            $0.breaks = [1_000_000]
+            $0.results = [ServerResponse(status)]
+        }
+        try await UploadSite.with(version, faults) { site in
+            let result = try await site.upload(Self.body)
+            #expect(site.methods.suffix(3) == ["HEAD", "PATCH 1000000", "HEAD"])
+            switch result {
+            case .success(let text): #expect(status == 503 && text == "204")
+            case .failure(let error):
+                #expect(status == 500 && error.code == .badServerResponse && error.uploadTaskResumeData == nil)
+            }
+        }
+    }
+
     @Test("give the program what the server answers to a part", arguments: BothVersions.all)
     func answeredParts(_ version: String) async throws {
         let faults = Self.faults {

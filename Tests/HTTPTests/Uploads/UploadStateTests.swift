@@ -107,6 +107,29 @@ struct UploadStateTests {
         #expect(Self.text(state.receive(Self.answer(status, isComplete: isComplete), isSent: true)) == next)
     }
 
+    @Test(
+        "fails where the server has refused the last part and has all of it",
+        arguments: [
+            (500, true, "fail -1011"), (501, true, "fail -1011"), (599, true, "fail -1011"), (500, false, "deliver"),
+            (502, true, "deliver"), (504, true, "deliver"), (409, true, "deliver"),
+        ] as [(Int, Bool, String)])
+    func refused(_ status: Int, _ isSent: Bool, _ next: String) {
+        let complete = Self.answer(204, offset: 100_000, isComplete: true)
+        var state = Self.appending()
+        #expect(Self.text(state.receive(Self.answer(status), isSent: isSent)) == "retrieve")
+        var later = state
+        #expect(Self.text(state.receive(complete, isSent: true)) == next)
+        #expect(state.resource == nil)
+        // The refusal is not that of a part that is sent after it.
+        #expect(Self.text(later.receive(Self.answer(204, offset: 50_000), isSent: true)) == "append 50000+50000.")
+        _ = later.requestDidFail(Broken(), isInterruption: true)
+        #expect(Self.text(later.receive(complete, isSent: true)) == "deliver")
+        // Nor is that of another part than the last.
+        var parts = Self.appending(limits: UploadLimits(maxAppendSize: 40_000))
+        _ = parts.receive(Self.answer(status), isSent: isSent)
+        #expect(Self.text(parts.receive(complete, isSent: true)) == "deliver")
+    }
+
     @Test("sends parts of the size that the server takes")
     func parts() {
         var state = Self.appending(limits: UploadLimits(maxAppendSize: 40_000))

@@ -14,6 +14,8 @@ package final class UploadPeer: Sendable {
         package var retrievals: [ServerResponse] = []
         /// Answers to the next parts, which are not accepted.
         package var appends: [ServerResponse] = []
+        /// The results of complete uploads, in place of the server's own. They do not say that the upload is complete.
+        package var results: [ServerResponse] = []
         /// The whole value of `Upload-Limit`.
         package var limit: String?
         /// The `Location` of 104, in which `PATH` stands for the resource's path.
@@ -156,16 +158,18 @@ package final class UploadPeer: Sendable {
     }
 
     private func complete(_ request: ServerRequest, _ number: Int) throws -> ServerResponse {
-        let (count, isLost) = state.withLock { state in
+        let (count, isLost, result) = state.withLock { state -> (Int, Bool, ServerResponse?) in
             state.uploads[number]?.isComplete = true
             let isLost = state.faults.lostResponses > 0
             if isLost { state.faults.lostResponses -= 1 }
-            return (state.uploads[number]?.bytes.count ?? 0, isLost)
+            let result = state.faults.results.isEmpty ? nil : state.faults.results.removeFirst()
+            return (state.uploads[number]?.bytes.count ?? 0, isLost, result)
         }
         if isLost {
             try request.exchange.wait(for: interimSeen)
             throw Broken()
         }
+        if let result { return result }
         return .text("took \(count)").adding("Upload-Complete", "?1")
     }
 }

@@ -108,6 +108,8 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
 
     var stall: String? { if case .loading(let attempt) = state { attempt.exchange.stall } else { nil } }
 
+    var isRequestSent: Bool { if case .loading(let attempt) = state { attempt.exchange.isRequestSent } else { false } }
+
     /// A server that is silent has failed as one that cannot be reached (RFC 5861 §4).
     func answerAtDeadline() -> Bool {
         switch state {

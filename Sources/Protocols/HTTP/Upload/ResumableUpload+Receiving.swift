@@ -11,7 +11,7 @@ extension ResumableUpload: ForwardingReceiver {
 
     func receive(_ response: URLResponse) -> Flow {
         guard let receiver, let response = response as? HTTPURLResponse else { return .wait }
-        let isSent = expected.map { sent >= $0 } ?? false
+        let isSent = exchange?.isRequestSent == true
         switch state.receive(UploadAnswer(response, to: exchangeRequest), isSent: isSent) {
         case .deliver:
             if isDelivering, exchangeRequest.url != request.url { removeStored(response) }
@@ -98,15 +98,11 @@ extension ResumableUpload: ForwardingReceiver {
     }
 
     func didSendBody(_ count: Int, expected: Int64) {
-        sent += Int64(count)
         let expected = state.total ?? self.expected.map { state.offset + $0 }
         receiver?.didSendBody(count, expected: expected ?? NSURLSessionTransferSizeUnknown)
     }
 
-    func bodyWillBeSentAgain(_ count: Int64) {
-        sent -= count
-        receiver?.bodyWillBeSentAgain(count)
-    }
+    func bodyWillBeSentAgain(_ count: Int64) { receiver?.bodyWillBeSentAgain(count) }
 
     func finish() { if !responseDidEnd() { receiver?.finish() } }
 

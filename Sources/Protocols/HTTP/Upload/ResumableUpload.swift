@@ -13,8 +13,7 @@ final class ResumableUpload: LoopHandler, @unchecked Sendable {  // confined to 
     private(set) var receiver: (any LoadReceiver)?
     private(set) var exchange: (any LoopHandler)?
     private(set) var exchangeRequest: URLRequest
-    /// The body bytes that the exchange has sent, and has to send if that is known.
-    var sent: Int64 = 0
+    /// The body bytes that the exchange has to send, if that is known.
     private(set) var expected: Int64?
     private var timer: LoopTimer?
     /// Follows after a response that the program does not get.
@@ -156,7 +155,7 @@ final class ResumableUpload: LoopHandler, @unchecked Sendable {  // confined to 
     private func send(_ request: URLRequest, _ next: any LoopHandler, of part: UploadState.Part?) {
         exchangeRequest = request
         exchange = next
-        (sent, expected) = (0, part == nil ? state.total : part?.count)
+        expected = part == nil ? state.total : part?.count
         discarded = 0
         next.begin(self)
         if isReceiverBusy { exchange?.receiverDidBlock() }

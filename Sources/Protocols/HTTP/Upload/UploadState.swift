@@ -75,6 +75,9 @@ struct UploadState {
     private var progress: Int64 = 0
     private var lastOffset: Int64?
     private var cause: (any Error)?
+    /// The server's refusal of the rest of the body, all of which was sent. If the server has the whole body then, the
+    /// refusal is its result.
+    private var refusal: LoadFailure?
 
     init(total: Int64?, isDivisible: Bool, resumption: UploadResumption?) {
         self.total = total
@@ -125,7 +128,7 @@ struct UploadState {
         switch step {
         case .creating: receiveCreated(answer, isSent: isSent)
         case .retrieving: receiveRetrieved(answer)
-        case .appending(let part): receiveAppended(answer, part)
+        case .appending(let part): receiveAppended(answer, part, isSent: isSent)
         case .new, .pausing, .delivering, .over: .deliver
         }
     }
@@ -173,10 +176,13 @@ struct UploadState {
         if let length = answer.length, let total, length != total {
             return .discard(giveUp(LoadFailure.wrongLength(length, total)))
         }
-        // The response to the body was lost.
         if answer.isComplete == true {
-            guard let offset = answer.offset, let total, offset != total else { return deliver() }
-            return .discard(giveUp(LoadFailure.wrongLength(offset, total)))
+            if let offset = answer.offset, let total, offset != total {
+                return .discard(giveUp(LoadFailure.wrongLength(offset, total)))
+            }
+            if let refusal { return .discard(giveUp(refusal)) }
+            // The response to the body was lost.
+            return deliver()
         }
         guard let offset = answer.offset else { return .discard(giveUp(LoadFailure.withoutOffset)) }
         // The number of bytes that have left this machine is unknown: bytes may have been sent without a report.
@@ -192,9 +198,14 @@ struct UploadState {
         return .discard(append(from: offset))
     }
 
-    private mutating func receiveAppended(_ answer: UploadAnswer, _ part: Part) -> Verdict {
+    private mutating func receiveAppended(_ answer: UploadAnswer, _ part: Part, isSent: Bool) -> Verdict {
         if answer.isComplete == true { return deliver() }
         switch answer.status {
+        // The server's result for the whole body, or an interruption of the upload: the offset shows which. A gateway's
+        // response is no such result.
+        case 500...501 where part.isLast && isSent, 505...599 where part.isLast && isSent:
+            refusal = LoadFailure.interrupted(answer.status)
+            return .discard(interrupt(answer))
         case 200..<300 where !part.isLast:
             let end = part.offset + (part.count ?? 0)
             noteProgress(end)
@@ -231,6 +242,7 @@ struct UploadState {
 
     private mutating func append(from offset: Int64) -> Action {
         lastOffset = offset
+        refusal = nil
         let rest = total.map { $0 - offset }
         let count = isDivisible ? rest.map { min($0, largestPart ?? .max) } : rest
         let part = Part(offset: offset, count: count, isLast: count == rest)

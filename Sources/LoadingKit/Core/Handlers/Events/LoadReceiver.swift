@@ -91,6 +91,8 @@ package protocol LoopHandler: AnyObject {
     /// The event that the load has not received from its peer, in words for the error of a timeout: "no response came".
     /// Nil: no byte was sent or received.
     var stall: String? { get }
+    /// Whether all of the request that is under way was sent to the peer, with its body. False where this is not known.
+    var isRequestSent: Bool { get }
     /// The peer was silent for the request's timeout. Returns true where the load answers in another way than with its
     /// peer's response, such as with a stored one; otherwise the task fails.
     func answerAtDeadline() -> Bool
@@ -101,6 +103,8 @@ package protocol LoopHandler: AnyObject {
 
 extension LoopHandler {
     package var stall: String? { nil }
+
+    package var isRequestSent: Bool { false }
 
     package func answerAtDeadline() -> Bool { false }
 
