@@ -62,4 +62,83 @@ import Testing
             #expect(error?.code == .cannotFindHost && attempts.count == 1)
         }
     }
+
+    /// An answer of the former network's name server does not count, though no connection was open there.
+    @Test(arguments: ["http", "ftp"]) func aNameIsLookedUpAnew(_ scheme: String) async throws {
+        let time = ManualTime()
+        let loop = EventLoop(name: "moved", time: .manual(time))
+        defer { loop.stop() }
+        let (lookups, waiting) = (Recorder<Int>(), Waiting())
+        let resolver = Resolver(
+            time: .manual(time),
+            lookup: { _, family in
+                guard family == .v4 else { return .failure(.notFound("no address")) }
+                lookups.append(1)
+                guard lookups.count == 1 else { return .success([.loopback4]) }
+                loop.execute { NetworkMonitor.of(loop).report() }
+                return .failure(.failed("no name server"))
+            })
+        let session = makeSession(on: loop) {
+            $0.waitsForConnectivity = true
+            $0.appTransportSecurity.allowsArbitraryLoads = true
+            $0.settings.connectSubstitution = ConnectSubstitution(resolver: resolver, endpoint: { $0 })
+        }
+        defer { session.invalidateAndCancel() }
+        let port = try RefusingPort.keepOne()
+        try await withTimeout {
+            let url = try #require(URL(string: "\(scheme)://a.test:\(port)/"))
+            async let outcome = session.outcome(URLRequest(url: url), delegate: waiting)
+            await waiting.begun.wait()
+            time.advance(by: .seconds(1))
+            #expect(await outcome == .failed(.cannotConnectToHost))
+            #expect(lookups.count == 2)
+        }
+    }
+
+    /// So is the name of a stream task, which connects without a request.
+    @Test func aNameOfAStreamTaskIsLookedUpAnew() async throws {
+        let peer = try ScriptedPeer([.send("a"), .hold])
+        defer { peer.stop() }
+        let time = ManualTime()
+        let loop = EventLoop(name: "moved", time: .manual(time))
+        defer { loop.stop() }
+        let lookups = Recorder<Int>()
+        let resolver = Resolver(
+            time: .manual(time),
+            lookup: { _, family in
+                guard family == .v4 else { return .failure(.notFound("no address")) }
+                lookups.append(1)
+                return .success([.loopback4])
+            })
+        let session = makeSession(on: loop) {
+            $0.settings.connectSubstitution = ConnectSubstitution(resolver: resolver, endpoint: { $0 })
+        }
+        defer { session.invalidateAndCancel() }
+        let port = try #require(URL(string: peer.url("/"))?.port)
+        try await withTimeout {
+            for expected in [1, 1, 2] {
+                if expected == 2 {
+                    await withCheckedContinuation { continuation in
+                        loop.execute {
+                            NetworkMonitor.of(loop).report()
+                            continuation.resume()
+                        }
+                    }
+                    time.advance(by: .seconds(1))
+                }
+                let task = session.streamTask(withHostName: "a.test", port: port)
+                task.resume()
+                let (data, _) = try await task.readData(ofMinLength: 1, maxLength: 1, timeout: 0)
+                #expect(data == Data("a".utf8) && lookups.count == expected)
+                task.cancel()
+            }
+        }
+    }
+}
+
+/// Tells when a task waits for a network.
+private final class Waiting: NSObject, URLSessionTaskDelegate {
+    let begun = Signal()
+
+    func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) { begun.fire() }
 }

@@ -63,6 +63,7 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
     // MARK: Connecting
 
     func connect(in time: ConnectTime) {
+        session.watchNetworks()
         attempt {
             let server = key.server
             if server.security != .none {
@@ -112,7 +113,6 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
     /// The user is logged in.
     func didOpen() {
         isOpen = true
-        session.watchNetworks()
         session.events.note(
             .connectionOpened(.ftp), connection: number, control.stream?.info.remote.description ?? "")
     }

@@ -135,7 +135,7 @@ final class FTPSession: SessionResource {
 
     // MARK: Networks
 
-    /// There is a connection that a change of the networks may concern.
+    /// A connection is about to be opened: a change of the networks may concern it, and the addresses of its server.
     func watchNetworks() {
         guard networkWatch == nil, !isClosed else { return }
         networkWatch = NetworkWatch(networks, loop) { [weak self] in self?.networkDidChange() }

@@ -284,6 +284,7 @@ final class ConnectionPoolDriver: RoutePool {
     // MARK: Attempts
 
     private func start(_ id: HTTPConnectionPool.AttemptID, offersHTTP2: Bool) {
+        session.watchNetworks()
         let attempt = ConnectionAttempt(self, id)
         attempts[id] = attempt
         if route.hasTLS, attempt.mayChallenge { pool.attemptMayChallenge() }
@@ -375,7 +376,6 @@ final class ConnectionPoolDriver: RoutePool {
         session.events.note(
             .connectionOpened(isHTTP2(stream) ? .http2 : .http1), connection: stream.info.number,
             "\(stream.info.remote)")
-        session.watchNetworks()
         let retiresAt = loop.now.advanced(bySeconds: HTTPConnectionPool.Configuration.maximumAge)
         if isHTTP2(stream) {
             let connection = HTTP2Connection(stream, self)

@@ -10,6 +10,7 @@ final class StreamConnections: SessionResource {
     fileprivate let proxies: ProxyFinder
     fileprivate let connector: Connector
     private var lastNumber: UInt64 = 0
+    private var networkWatch: NetworkWatch?
 
     private init(_ core: SessionCore) {
         self.core = core
@@ -24,8 +25,18 @@ final class StreamConnections: SessionResource {
         return lastNumber
     }
 
+    /// A connection is about to be opened. After a change of the networks its name is looked up anew.
+    fileprivate func watchNetworks() {
+        guard networkWatch == nil else { return }
+        networkWatch = NetworkWatch(core.networks, core.loop) { [connector] in connector.networkDidChange() }
+    }
+
     func reset() { proxies.forget() }
-    func close() { proxies.end() }
+
+    func close() {
+        networkWatch = nil
+        proxies.end()
+    }
 }
 
 extension HTTPProtocolHandler: StreamConnectingHandler {
@@ -43,6 +54,7 @@ private struct TaskConnections: StreamConnecting {
         to host: String, port: UInt16, challenging receiver: any ChallengeReceiver & TLSAsker,
         completion: @escaping (Result<ConnectedStream, any Error>) -> Void
     ) -> any PendingConnection {
+        connections.watchNetworks()
         let attempt = StreamAttempt(connections, connections.nextNumber(), host, port, task, receiver, completion)
         attempt.start()
         return attempt
