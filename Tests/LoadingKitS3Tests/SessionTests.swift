@@ -270,9 +270,9 @@ import Testing
         fails: @escaping @Sendable (_ part: Int, _ request: ServerRequest) -> ServerResponse? = { _, _ in nil },
         completion: String = "<CompleteMultipartUploadResult><ETag>\"whole\"</ETag></CompleteMultipartUploadResult>",
         completes: @escaping @Sendable (ServerRequest) throws -> ServerResponse? = { _ in nil },
-        object: ServerResponse = ServerResponse(404)
+        object: ServerResponse = ServerResponse(404), tls: TLSServerOptions? = nil
     ) throws -> LoopbackServer {
-        try LoopbackServer { request in
+        try LoopbackServer(LoopbackServer.Options(tls: tls)) { request in
             let items = CanonicalRequest.QueryItem.items(of: request.query ?? "")
             let number = items.first { $0.encodedName == "partNumber" }.flatMap {
                 Int(String(decoding: $0.value, as: UTF8.self))
@@ -383,6 +383,45 @@ import Testing
         let failed = try session(2)
         #expect(await s3Error { try await failed.load(try Self.put(content(250_000))) }?.kind == .serverFailure)
         try await withTimeout { try await waitUntil { server.requests.snapshot.contains(where: Self.isAbort) } }
+    }
+
+    /// The place where a program trusts a server.
+    enum TrustPlace: CaseIterable {
+        case session, sessionForTasks, task
+
+        fileprivate var delegates: (session: (any URLSessionDelegate)?, task: (any URLSessionTaskDelegate)?) {
+            switch self {
+            case .session: (SessionTrust(), nil)
+            case .sessionForTasks: (TaskTrust(), nil)
+            case .task: (nil, TaskTrust())
+            }
+        }
+    }
+
+    /// An upload is aborted with what the session was given after the client was installed, and as its delegates answer.
+    @Test(arguments: TrustPlace.allCases) func anAbortIsSentAsInTheSession(_ place: TrustPlace) async throws {
+        let server = try Self.multipartServer(
+            fails: { number, _ in number == 2 ? Self.error("AccessDenied", 403) : nil },
+            tls: TLSServerOptions(try CertificateAuthority().issue()))
+        defer { server.stop() }
+        var options = try S3Options.forServer(server.url())
+        options.partSize = 100_000
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.connectionProxyDictionary = [:]
+        S3Client(credentials: S3Credentials.ofTests, options: options).install(in: configuration)
+        configuration.httpAdditionalHeaders = ["X-Later": "yes"]
+        let delegates = place.delegates
+        let session = URLSession(configuration: configuration, delegate: delegates.session, delegateQueue: nil)
+        defer { session.invalidateAndCancel() }
+        let error = await s3Error {
+            try await session.data(for: try Self.put(content(250_000)), delegate: delegates.task)
+        }
+        #expect(error?.kind == .accessDenied)
+        try await withTimeout {
+            try await waitUntil {
+                server.requests.snapshot.contains { Self.isAbort($0) && $0.fields[name: "X-Later"] == "yes" }
+            }
+        }
     }
 
     private static func isAbort(_ request: ServerRequest) -> Bool {
@@ -650,4 +689,22 @@ extension Box<Int> {
 
 extension Result {
     fileprivate var failure: Failure? { if case .failure(let error) = self { error } else { nil } }
+}
+
+private final class SessionTrust: NSObject, URLSessionDelegate {
+    func urlSession(
+        _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        completionHandler(.useCredential, challenge.protectionSpace.serverTrust.map { URLCredential(trust: $0) })
+    }
+}
+
+private final class TaskTrust: NSObject, URLSessionTaskDelegate {
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        completionHandler(.useCredential, challenge.protectionSpace.serverTrust.map { URLCredential(trust: $0) })
+    }
 }

@@ -45,9 +45,8 @@ public final class S3Client: Sendable {
     /// before this one do not get the requests that it forwards. If a configuration's `protocolClasses` are
     /// set later, the existing ones must be kept.
     public func install(in configuration: URLSessionConfiguration) {
-        let installation = S3Installation(self, configuration)
         configuration.register(scheme: "s3") { load in
-            try await S3Load(load, installation).run()
+            try await S3Load(load, self).run()
         }
     }
 
@@ -121,26 +120,6 @@ public final class S3Client: Sendable {
         case .region(let region): state.withLock { $0.learn(region: region, of: bucket) }
         case .credentials: if let used = signed.credentials { credentials?.reject(used) }
         }
-    }
-}
-
-/// A client in a configuration.
-final class S3Installation: Sendable {
-    let client: S3Client
-    /// The original configuration, for requests that are sent after the end of their load.
-    private let configuration: Mutex<URLSessionConfiguration>
-
-    init(_ client: S3Client, _ configuration: URLSessionConfiguration) {
-        self.client = client
-        let copy = (configuration.copy() as? URLSessionConfiguration) ?? .ephemeral
-        self.configuration = Mutex(copy)
-    }
-
-    /// Sends a request in a separate session, and ignores the answer.
-    func sendAfterwards(_ request: URLRequest) async {
-        let session = configuration.withLock { URLSession(configuration: $0) }
-        _ = try? await session.data(for: request)
-        session.finishTasksAndInvalidate()
     }
 }
 

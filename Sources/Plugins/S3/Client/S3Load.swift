@@ -8,13 +8,13 @@ struct S3Load: Sendable {
     private static let maximumCollectedBody = 64 << 20
 
     private let load: LoadContext
-    private let installation: S3Installation
+    private let client: S3Client
     private let exchange: S3Exchange
 
-    init(_ load: LoadContext, _ installation: S3Installation) {
+    init(_ load: LoadContext, _ client: S3Client) {
         self.load = load
-        self.installation = installation
-        exchange = S3Exchange(load: load, client: installation.client)
+        self.client = client
+        exchange = S3Exchange(load: load, client: client)
     }
 
     func run() async throws {
@@ -41,7 +41,7 @@ struct S3Load: Sendable {
             try await exchange.perform(operation)
         case .parts(let size):
             let upload = StreamedUpload(
-                load: load, exchange: exchange, installation: installation, operation: operation, partSize: size)
+                load: load, exchange: exchange, client: client, operation: operation, partSize: size)
             try await upload.run()
         }
     }
@@ -60,7 +60,7 @@ struct S3Load: Sendable {
     }
 
     private func plan(_ method: String, _ query: [CanonicalRequest.QueryItem]) throws -> BodyPlan {
-        let options = installation.client.options
+        let options = client.options
         let request = load.request
         let isStream = request.httpBodyStream != nil
         return BodyPlan(
@@ -71,7 +71,7 @@ struct S3Load: Sendable {
             isObject: method == "PUT" && query.isEmpty,
             digest: request.value(forHTTPHeaderField: "X-Amz-Content-Sha256"),
             hasChecksum: request.headerFields.contains { MultipartMessages.isChecksum($0.name) },
-            isSecure: try installation.client.settings().endpoint.isSecure, options: options)
+            isSecure: try client.settings().endpoint.isSecure, options: options)
     }
 
     private func digest(_ payload: BodyPlan.Payload) async throws -> String {

@@ -5,7 +5,7 @@ import Foundation
 struct StreamedUpload: Sendable {
     let load: LoadContext
     let exchange: S3Exchange
-    let installation: S3Installation
+    let client: S3Client
     let operation: S3Operation
     let partSize: Int
 
@@ -15,12 +15,13 @@ struct StreamedUpload: Sendable {
         var body = PartReader(load.body.makeAsyncIterator(), PartCutter(size: partSize), length)
         guard try await body.readFirst() else { return try await sendWhole(body.takeFirst()) }
         try MultipartMessages.checkNoChecksum(operation.carrier.headerFields.map { $0.name })
+        let late = LateRequest(of: load)
         let identifier = try MultipartMessages.uploadID(of: try await answer("POST", MultipartMessages.create))
         do {
             let parts = try await sendParts(&body, identifier)
             try await complete(parts, identifier)
         } catch {
-            abort(identifier)
+            abort(identifier, late)
             throw error
         }
     }
@@ -62,7 +63,7 @@ struct StreamedUpload: Sendable {
             "POST", MultipartMessages.upload(identifier), body: MultipartMessages.completion(parts),
             isKept: MultipartMessages.isOfCompletion)
         let head = operation.further("HEAD", [], isKept: MultipartMessages.isOfPart)
-        let options = installation.client.options
+        let options = client.options
         let (answer, object) = try await UploadCompletion(size: size, parts: parts, hadAllParts: false).run(
             attempts: options.partAttempts, clock: options.clock
         ) {
@@ -88,20 +89,19 @@ struct StreamedUpload: Sendable {
         isKept: (String) -> Bool = MultipartMessages.isOfCreation
     ) async throws -> S3Answer {
         let request = operation.further(method, query, body: body, isKept: isKept)
-        let options = installation.client.options
+        let options = client.options
         return try await PartRetry.repeating(options.partAttempts, options.clock) {
             try await exchange.answer(request)
         }
     }
 
-    /// Aborts the upload, so that its parts are not stored and billed. The load has ended, or is about to: a separate
-    /// session sends the request.
-    private func abort(_ identifier: String) {
+    /// Aborts the upload, so that its parts are not stored and billed. The load has ended, or is about to.
+    private func abort(_ identifier: String, _ late: LateRequest) {
         let request = operation.further(
             "DELETE", MultipartMessages.upload(identifier), isKept: MultipartMessages.isOfPart)
-        Task { [installation] in
-            guard let signed = try? await installation.client.sign(request) else { return }
-            await installation.sendAfterwards(signed.request)
+        Task { [client] in
+            guard let signed = try? await client.sign(request) else { return }
+            await late.send(signed.request)
         }
     }
 }

@@ -23,6 +23,10 @@ public final class LoadContext: Sendable {
     /// the load's end.
     public let sessionIdentity: SessionIdentity
 
+    /// The session that the load belongs to; nil after the task's end.
+    @_spi(LoadingKitPlugins)
+    public var session: URLSession? { task.session }
+
     /// The session's logger.
     public let logger: Logger
 
