@@ -29,11 +29,13 @@ import Testing
         page = PageClient(inspector.address)
     }
 
-    private func session(_ change: (URLSessionConfiguration) -> Void = { _ in }) -> URLSession {
+    private func session(
+        delegate: (any URLSessionDelegate)? = nil, _ change: (URLSessionConfiguration) -> Void = { _ in }
+    ) -> URLSession {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpAdditionalHeaders = ["X-Test": mark]
         change(configuration)
-        return URLSession(configuration: configuration)
+        return URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
     }
 
     private func url(_ path: String) throws -> URL { try #require(URL(string: server.url(path))) }
@@ -191,6 +193,29 @@ import Testing
         session.invalidateAndCancel()
     }
 
+    /// What follows the response is the stream task's, not a body that the page could show.
+    @Test(arguments: ["GET", "CONNECT"]) func aResponseThatGivesAConnectionIsNotHeld(_ method: String) async throws {
+        let switching = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\nConnection: Upgrade\r\n\r\n"
+        let grant = method == "CONNECT" ? "HTTP/1.1 200 OK\r\n\r\n" : switching
+        let peer = try ScriptedPeer([.expectRequest, .send(grant), .expectBytes(4), .send("pong"), .hold])
+        defer {
+            peer.stop()
+            end()
+        }
+        try await hold("response", "127.0.0.1")
+        let streams = Recorder<URLSessionStreamTask>()
+        let session = session(delegate: StreamTaker(streams))
+        defer { session.invalidateAndCancel() }
+        var request = URLRequest(url: try #require(URL(string: peer.url("/"))))
+        request.httpMethod = method
+        if method == "GET" { request.setValue("echo", forHTTPHeaderField: "Upgrade") }
+        session.dataTask(with: request).resume()
+        let stream = try #require(await streams.element(at: 0))
+        try await stream.write(Data("ping".utf8), timeout: 0)
+        let (data, _) = try await stream.readData(ofMinLength: 4, maxLength: 4, timeout: 0)
+        #expect(data == Data("pong".utf8))
+    }
+
     @Test func aRequestIsAnsweredOrFailsWithoutBeingSent() async throws {
         defer { end() }
         try await hold("both", "/unsent")
@@ -262,4 +287,20 @@ import Testing
         #expect(try await page.answer(to: page.request("GET", "/")).hasPrefix("HTTP/1.1 200 "))
         #expect(silent.count == 200)
     }
+}
+
+/// Lets data tasks become stream tasks.
+private final class StreamTaker: NSObject, URLSessionDataDelegate {
+    private let streams: Recorder<URLSessionStreamTask>
+
+    init(_ streams: Recorder<URLSessionStreamTask>) { self.streams = streams }
+
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) { completionHandler(.becomeStream) }
+
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didBecome streamTask: URLSessionStreamTask
+    ) { streams.append(streamTask) }
 }

@@ -270,8 +270,9 @@ final class HoldingLoad: LoopHandler, @unchecked Sendable {  // confined to the 
 extension HoldingLoad: ForwardingReceiver {
     func receive(_ response: URLResponse) -> Flow {
         guard case .loading = state else { return .wait }
+        // What follows the response to a request for a connection is not a body.
         guard let response = response as? HTTPURLResponse, !(resources.task is URLSessionWebSocketTask),
-            holder.holds(.response, request)
+            !request.requestsConnection, holder.holds(.response, request)
         else { return receiver?.receive(response) ?? .wait }
         let timer = resources.loop.schedule(at: resources.loop.now.advanced(bySeconds: Self.longestCollecting)) {
             [weak self] in self?.collectingTookLong()

@@ -22,15 +22,6 @@ protocol HTTPUpgrade: AnyObject {
 }
 
 extension URLRequest {
-    /// Whether the request is for another protocol, or for a tunnel.
-    var requestsConnection: Bool { httpMethod == "CONNECT" || upgradeProtocols != nil }
-
-    /// The protocols of `Upgrade`, to which the connection may switch (RFC 9110 §7.8); nil if there is none.
-    var upgradeProtocols: String? {
-        let value = fields[.upgrade]?.trimmingCharacters(in: .whitespaces)
-        return value?.isEmpty == false ? value : nil
-    }
-
     /// The value of `Connection`: the caller's options if they include the required `upgrade`.
     var upgradeConnection: String {
         let value = fields[.connection] ?? ""
