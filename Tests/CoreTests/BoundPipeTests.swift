@@ -135,6 +135,43 @@ import Testing
         #expect(told.list == ["hel", "end", "failure"])
     }
 
+    /// A stream such as one that records another's bytes.
+    private final class Passing: InputStream, ForwardingBodyStream {
+        let source: InputStream
+        let text = Guarded("")
+
+        init(_ source: InputStream) {
+            self.source = source
+            super.init(data: Data())
+        }
+
+        func didRead(_ bytes: Data) { text.withLock { $0 += String(decoding: bytes, as: UTF8.self) } }
+    }
+
+    /// Those around it get its bytes, without a thread that waits for them, and its writer learns that nobody reads.
+    @Test func aBodyReaderReadsABoundPairInsideOthers() {
+        var (input, output): (InputStream?, OutputStream?)
+        Stream.getBoundStreams(withBufferSize: 9, inputStream: &input, outputStream: &output)
+        guard let input, let output else {
+            Issue.record("no pair")
+            return
+        }
+        let inner = Passing(input)
+        let outer = Passing(inner)
+        let (reader, told) = (BodyStreamReader(outer), Told())
+        output.open()
+        reader.read { told.note($0) }
+        #expect(output.write(Array("hello".utf8), maxLength: 5) == 5)
+        #expect(told.list == ["hello"])
+        for passing in [inner, outer] { #expect(passing.text.withLock { $0 } == "hello") }
+        var request = URLRequest(url: URL(fileURLWithPath: "/"))
+        request.httpBodyStream = outer
+        #expect(request.withStreamOfProgram.httpBodyStream === input)
+        reader.abandon()
+        #expect(input.streamStatus == .closed)
+        #expect(output.write(Array("hello".utf8), maxLength: 5) == -1)
+    }
+
     /// Also where it is closed behind that, and where bytes were not read yet.
     @Test func aWriterThatFailsIsNotAtTheEnd() {
         var (input, output): (InputStream?, OutputStream?)

@@ -359,4 +359,24 @@ import Testing
         try await recording.flush()
         #expect(try log().entries.map(\.request.postData?.text) == ["first", "again"])
     }
+    /// A body that is written while it is sent is in each of several recordings.
+    @Test func aWrittenBodyIsInEachRecording() async throws {
+        let server = try LoopbackServer { .text($0.bodyText) }
+        defer { server.stop() }
+        let session = URLSession(configuration: .ephemeral)
+        let files = [file, folder.file("others.har")]
+        let recordings = try files.map { try session.recordHAR(to: $0) }
+        let body = AsyncStream<Data> { continuation in
+            for piece in ["one ", "two"] { continuation.yield(Data(piece.utf8)) }
+            continuation.finish()
+        }
+        var streamed = request(server.url("/a"), method: "POST")
+        streamed.httpBodyStream = URLRequest.bodyStream(of: body)
+        let (data, _) = try await session.data(for: streamed)
+        #expect(data == Data("one two".utf8))
+        for recording in recordings { try await recording.flush() }
+        for file in files {
+            #expect(try HARLog(contentsOf: file).entries.map(\.request.postData?.text) == ["one two"])
+        }
+    }
 }

@@ -75,16 +75,34 @@ package struct UploadResumption {
 
 /// A body stream that passes on another one's bytes, such as one that records them.
 package protocol ForwardingBodyStream: InputStream {
-    /// The stream of the program.
+    /// The stream of the program, or another one that passes its bytes on.
     var source: InputStream { get }
+    /// Bytes were read from the program's stream itself, and not through this one.
+    func didRead(_ bytes: Data)
+}
+
+extension InputStream {
+    /// The stream that the program has given, where others pass its bytes on.
+    var streamOfProgram: InputStream {
+        var stream: InputStream = self
+        // Most streams are of these two classes. A cast to a protocol is slow at first.
+        while !(stream is BoundInputStream), type(of: stream) != InputStream.self,
+            let forwarding = stream as? any ForwardingBodyStream
+        {
+            stream = forwarding.source
+        }
+        return stream
+    }
 }
 
 extension URLRequest {
-    /// The request with the stream that the program has given, where another one passes its bytes on.
+    /// The request with the stream that the program has given, where others pass its bytes on.
     package var withStreamOfProgram: URLRequest {
-        guard let stream = httpBodyStream as? any ForwardingBodyStream else { return self }
+        guard let stream = httpBodyStream else { return self }
+        let source = stream.streamOfProgram
+        guard source !== stream else { return self }
         var request = self
-        request.httpBodyStream = stream.source
+        request.httpBodyStream = source
         return request
     }
 }

@@ -30,6 +30,8 @@ final class RecordingInputStream: InputStream, ForwardingBodyStream {
         return count
     }
 
+    func didRead(_ bytes: Data) { copy.append(bytes) }
+
     override func getBuffer(
         _ buffer: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>, length: UnsafeMutablePointer<Int>
     ) -> Bool { false }

@@ -11,10 +11,15 @@ package final class BodyStreamReader: BodySource, @unchecked Sendable {  // one 
     private static let blockingPieceSize = 256 * 1024
 
     private let stream: InputStream
+    /// The stream of a bound pair whose bytes are the body; `stream` is this one, or passes its bytes on.
+    private let bound: BoundInputStream?
     private let isClaimed = Atomic<Bool>(false)
     private let hasRead = Atomic<Bool>(false)
 
-    package init(_ stream: InputStream) { self.stream = stream }
+    package init(_ stream: InputStream) {
+        self.stream = stream
+        bound = stream.streamOfProgram as? BoundInputStream
+    }
 
     /// Throws when the stream was claimed before: its bytes can be read only once.
     package func claim() throws {
@@ -31,18 +36,31 @@ package final class BodyStreamReader: BodySource, @unchecked Sendable {  // one 
     package func abandon() { if !isUnread { Self.close(stream) } }
 
     /// Closes a bound pair's stream; the program may be writing to the other end.
-    static func close(_ stream: InputStream?) { if stream is BoundInputStream { stream?.close() } }
+    static func close(_ stream: InputStream?) { (stream?.streamOfProgram as? BoundInputStream)?.close() }
 
     /// Passes the next piece to `done`, on any thread; nil at the end.
     package func read(_ done: @escaping @Sendable (Result<Data?, any Error>) -> Void) {
         hasRead.store(true, ordering: .relaxed)
-        if let stream = stream as? BoundInputStream {
-            return stream.read(atMost: Self.pieceSize) { done(self.closingAtEnd($0)) }
+        if let bound {
+            return bound.read(atMost: Self.pieceSize) {
+                self.passOn($0)
+                done(self.closingAtEnd($0))
+            }
         }
         let work = BlockingPool.Work({ done(Result { try self.readBlocking() }) }) { refusal in
             done(.failure(LoadFailure(.resourceUnavailable, "the request's body stream cannot be read: \(refusal)")))
         }
         BlockingPool.userCode.run(work)
+    }
+
+    /// Passes what was read to the streams around that of the bound pair.
+    private func passOn(_ result: Result<Data?, any Error>) {
+        guard stream !== bound, case .success(let piece?) = result else { return }
+        var next: InputStream = stream
+        while next !== bound, let forwarding = next as? any ForwardingBodyStream {
+            forwarding.didRead(piece)
+            next = forwarding.source
+        }
     }
 
     private func closingAtEnd(_ result: Result<Data?, any Error>) -> Result<Data?, any Error> {
