@@ -148,7 +148,15 @@ import Testing
             words: " was made through socks5h://127.0.0.1:", proxy: true),
     ]
 
-    @Test(arguments: cases) func theErrorSaysWhatWasWaitedFor(_ test: Case) async throws {
+    private struct Forwarding: LoadInterceptor {
+        /// What has arrived is passed on before the loop's next connection is read.
+        let runsOnSessionExecutor = true
+
+        func load(_ load: LoadContext) async throws { try await load.receive(load.next.load(load.request)) }
+    }
+
+    @Test(arguments: cases, [false, true])
+    func theErrorSaysWhatWasWaitedFor(_ test: Case, _ isForwarded: Bool) async throws {
         let sent = Signal()
         let peer = try ScriptedPeer(test.steps + [.fire(sent), .hold])
         let other = try LoopbackServer { _ in ServerResponse(200, body: .bytes(Array("other".utf8))) }
@@ -159,6 +167,7 @@ import Testing
         let time = ManualTime()
         let (session, loop) = Self.session(time) {
             $0.assumesCleartextHTTP2 = test.isHTTP2
+            if isForwarded { $0.interceptors = [Forwarding()] }
             if test.proxy {
                 $0.connectionProxyDictionary = [
                     kCFNetworkProxiesSOCKSEnable: 1, kCFNetworkProxiesSOCKSProxy: "127.0.0.1",

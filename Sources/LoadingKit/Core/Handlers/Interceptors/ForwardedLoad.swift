@@ -216,6 +216,8 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
         if case .loading(let handler) = source { try handler.takeConnection() } else { nil }
     }
 
+    var stall: String? { if case .loading(let handler) = source { handler.stall } else { nil } }
+
     /// False where the head has arrived: the load has its answer.
     func answerAtDeadline() -> Bool {
         guard case .head = destination, case .loading(let handler) = source else { return false }

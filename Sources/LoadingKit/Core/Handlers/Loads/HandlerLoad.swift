@@ -132,6 +132,8 @@ final class HandlerLoad: LoopHandler, @unchecked Sendable {  // confined to `loo
         drain()
     }
 
+    var stall: String? { (passed?.load ?? forwarded.last)?.stall }
+
     func answerAtDeadline() -> Bool {
         // The task waits for the load that was passed on, and for no other.
         guard passed == nil else { return false }
