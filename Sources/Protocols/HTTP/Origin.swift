@@ -82,9 +82,17 @@ struct RequestTarget {
 
     /// Nil if the text begins with another authority.
     private static func pathAndQuery(_ text: UnsafeBufferPointer<UInt8>, behind beginning: [UInt8]) -> String? {
-        guard text.starts(with: beginning) else { return nil }
-        let rest = text[beginning.count...]
-        return rest.first.map(endsAuthority) ?? true ? pathAndQuery(rest) : nil
+        isBeginning(beginning, of: text) ? pathAndQuery(text[beginning.count...]) : nil
+    }
+
+    private static func isBeginning(_ beginning: [UInt8], of text: UnsafeBufferPointer<UInt8>) -> Bool {
+        text.starts(with: beginning) && (text.count == beginning.count || endsAuthority(text[beginning.count]))
+    }
+
+    /// Whether the URL has the same beginning as the target's, and therefore the same origin.
+    func isLike(_ url: URL) -> Bool {
+        var text = url.absoluteString
+        return text.withUTF8 { Self.isBeginning(site.beginning, of: $0) }
     }
 
     private static func pathAndQuery(_ rest: some Collection<UInt8>) -> String {

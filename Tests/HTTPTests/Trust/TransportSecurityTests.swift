@@ -58,6 +58,35 @@ import Testing
         #expect(proxy.requests.count == 0)
     }
 
+    /// What a session may not load it does not get from the cache either, where another session has stored it.
+    @Test(arguments: [
+        URLRequest.CachePolicy.useProtocolCachePolicy, .returnCacheDataElseLoad, .returnCacheDataDontLoad,
+    ])
+    func aStoredResponseIsNotAllowedEither(_ policy: URLRequest.CachePolicy) async throws {
+        let proxy = try LoopbackServer { _ in .text("stored").adding("Cache-Control", "max-age=600") }
+        defer { proxy.stop() }
+        let cache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0)
+        let sessions = [true, false].map { allowsAll in
+            makeSession {
+                $0.urlCache = cache
+                $0.appTransportSecurity = AppTransportSecurity(allowsArbitraryLoads: allowsAll)
+                $0.connectionProxyDictionary = [
+                    kCFNetworkProxiesHTTPEnable: true, kCFNetworkProxiesHTTPProxy: "127.0.0.1",
+                    kCFNetworkProxiesHTTPPort: Int(proxy.address.port ?? 0),
+                ]
+            }
+        }
+        defer { for session in sessions { session.invalidateAndCancel() } }
+        let url = try #require(URL(string: "http://a.example/"))
+        #expect(await sessions[0].outcome(URLRequest(url: url)) == .ok("stored"))
+        let request = URLRequest(url: url, cachePolicy: policy)
+        for _ in 0..<2 {
+            #expect(await sessions[0].outcome(request) == .ok("stored"))
+            #expect(await sessions[1].outcome(request) == .failed(.appTransportSecurityRequiresSecureConnection))
+        }
+        #expect(proxy.requests.count == 1)
+    }
+
     @Test func allWaysToWriteAnAddressAreOneOrigin() async throws {
         let server = try LoopbackServer { request in .text(request.fields[.host] ?? "") }
         defer { server.stop() }

@@ -155,6 +155,8 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
     private func choose(from stored: [StoredResponse], _ query: CacheQuery) {
         guard let first = stored.first else { return decide(query, nil, .nothingStored) }
         let httpSession = session.httpSession(of: resources.core)
+        // Another session may have stored it. The network exchange reports the error.
+        guard httpSession.isAllowed(query.url) else { return load(nil) }
         if stored.count == 1, first.isForEverybody, !CacheUser.mayHaveCredentials(request, httpSession) {
             return decide(query, first)
         }

@@ -64,6 +64,9 @@ final class HTTPSession: SessionResource {
         try origins.find(url, settings)
     }
 
+    /// Whether App Transport Security permits the URL, of which a response is stored.
+    func isAllowed(_ url: URL) -> Bool { !url.hasScheme("http") || origins.permitsCleartext(from: url, settings) }
+
     var mayAddCredentials: Bool { requestFields.addsCredentials || !authentication.isEmpty }
 
     func makeExchangeNumber() -> UInt64 {
