@@ -110,6 +110,20 @@ import Testing
         try await withTimeout("processes") { while try Processes.children("/usr/bin/proxy") > 0 {} }
     }
 
+    /// In another network another server offers it, unlike a script whose URL the user or the program has set.
+    @Test func theNetworksScriptIsNotKept() async throws {
+        let server = try LoopbackServer { _ in .text("script") }
+        defer { server.stop() }
+        var options = SystemProxies.Options()
+        options.timeLimit = 300
+        let loader = ScriptLoader(options, isOfSystem: true)
+        let url = try #require(URL(string: server.url("/wpad.dat")))
+        for (keeps, requests) in [(false, 1), (false, 2), (true, 3), (true, 3), (false, 4)] {
+            #expect(try await loader.load(url, keeps: keeps) == "script")
+            #expect(server.requests.count == requests)
+        }
+    }
+
     @Test func withoutWhatRunsScriptsThereIsAnError() async throws {
         let folder = try TemporaryFolder()
         let options = try Libproxy.options(["PX_MODULE_PATH": folder.path])

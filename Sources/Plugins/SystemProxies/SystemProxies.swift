@@ -18,8 +18,8 @@ public final class SystemProxies: ProxyResolver {
         public var timeLimit: TimeInterval = 10
         /// The largest size of a script in bytes; a longer one is not used. Default 2 MiB.
         public var maximumScriptSize = 2 * 1024 * 1024
-        /// The time for which a script that was loaded by its URL is used before it is loaded again, in seconds.
-        /// Default 300.
+        /// The time for which a script that was loaded by its URL is used before it is loaded again, in seconds. The
+        /// script that the local network offers is loaded for each query. Default 300.
         public var scriptLifetime: TimeInterval = 300
         /// Whether a script that the local network offers (WPAD) may be used, where the desktop's settings require it.
         /// Default false: a server is then reached directly. Everyone in a network can offer such a script. They could
@@ -92,7 +92,7 @@ public final class SystemProxies: ProxyResolver {
         guard options.allowsAutoDiscovery, let script = URL(string: "http://wpad/wpad.dat") else { return [.direct] }
         let text: String
         do {
-            text = try await scriptsOfSystem.load(script)
+            text = try await scriptsOfSystem.load(script, keeps: false)
         } catch let error as URLError where error.code == .cannotFindHost {
             return [.direct]
         }

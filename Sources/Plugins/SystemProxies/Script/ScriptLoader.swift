@@ -34,7 +34,10 @@ actor ScriptLoader {
         self.isOfSystem = isOfSystem
     }
 
-    func load(_ url: URL) async throws -> String {
+    /// - Parameter keeps: whether the script is cached, and loaded once for all callers. If not, it is that of the
+    ///   present network: another network may have another one under the same URL.
+    func load(_ url: URL, keeps: Bool = true) async throws -> String {
+        guard keeps else { return try await Self.load(url, session, options) }
         switch entries[url] {
         case .loaded(let script, let until) where .now < until: return script
         case .loading(let task): return try await task.value
