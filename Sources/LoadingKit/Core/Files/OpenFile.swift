@@ -4,7 +4,7 @@ import LoadingKitTransport
 /// A regular file, open for reading. Its functions may block; their asynchronous forms run on the thread pool for
 /// blocking work.
 package final class OpenFile: Sendable {
-    package static let pieceSize: Int64 = 256 * 1024
+    package static let pieceSize = Int64(ChunkPool.chunkBytes)
 
     let path: String
     package let size: Int64
@@ -123,13 +123,10 @@ package final class OpenFile: Sendable {
     private func piece(
         _ most: Int64, _ read: (UnsafeMutableRawBufferPointer) -> Int
     ) -> (bytes: Data, result: Int)? {
-        let size = Int(clamping: min(most, Self.pieceSize))
-        // `Data(count:)` would fill the memory with zeros first.
-        guard let memory = malloc(size) else { return nil }
-        let result = read(UnsafeMutableRawBufferPointer(start: memory, count: size))
-        guard result <= 0 else { return (Data(bytesNoCopy: memory, count: result, deallocator: .free), result) }
-        free(memory)
-        return (Data(), result)
+        guard let chunk = BodyChunk(.ofProcess) else { return nil }
+        let result = read(UnsafeMutableRawBufferPointer(rebasing: chunk.room.prefix(Int(clamping: max(0, most)))))
+        chunk.filled(result)
+        return (chunk.data, result)
     }
 }
 

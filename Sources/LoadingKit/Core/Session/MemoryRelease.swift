@@ -11,7 +11,13 @@ final class MemoryRelease: Sendable {
     static let delay = 5.0
 
     static let shared = MemoryRelease(
-        { EventLoop.next() }, { BlockingPool.shared.run { SystemCalls.releaseFreeMemory() } })
+        { EventLoop.next() },
+        {
+            BlockingPool.shared.run {
+                ChunkPool.ofProcess.releaseKept()
+                SystemCalls.releaseFreeMemory()
+            }
+        })
 
     private let sessionCount = Atomic<Int>(0)
     private let isPending = Atomic<Bool>(false)

@@ -7,8 +7,6 @@ import Synchronization
 package final class BodyStreamReader: BodySource, @unchecked Sendable {  // one read at a time, each on one thread
     /// The number of bytes requested from a stream of a bound pair at a time.
     package static let pieceSize = 64 * 1024
-    /// The number of bytes requested from any other stream at a time. Each piece takes two changes of threads.
-    private static let blockingPieceSize = 256 * 1024
 
     private let stream: InputStream
     /// The stream of a bound pair whose bytes are the body; `stream` is this one, or passes its bytes on.
@@ -77,13 +75,13 @@ package final class BodyStreamReader: BodySource, @unchecked Sendable {  // one 
 
     private func readBlocking() throws -> Data? {
         if stream.streamStatus == .notOpen { stream.open() }
-        // `Data(count:)` would fill the memory with zeros first.
-        guard let memory = malloc(Self.blockingPieceSize) else { throw LoadFailure.outOfMemory }
-        let bytes = memory.bindMemory(to: UInt8.self, capacity: Self.blockingPieceSize)
+        // A whole chunk at a time, as each piece takes two changes of threads.
+        guard let chunk = BodyChunk(.ofProcess), let room = chunk.room.baseAddress else { throw LoadFailure.outOfMemory }
+        let length = chunk.room.count
         // A stream of the program's own may return more than it was asked for.
-        let count = min(stream.read(bytes, maxLength: Self.blockingPieceSize), Self.blockingPieceSize)
-        if count > 0 { return Data(bytesNoCopy: memory, count: count, deallocator: .free) }
-        free(memory)
+        let count = min(stream.read(room.bindMemory(to: UInt8.self, capacity: length), maxLength: length), length)
+        chunk.filled(count)
+        if count > 0 { return chunk.data }
         // Reading `streamError` where there is no error ends the process.
         let error = stream.streamStatus == .error ? stream.streamError : nil
         stream.close()

@@ -4,6 +4,9 @@ import LoadingKitPrimitives
 /// Memory for pieces of bodies, which is reused: the system has to clear new memory page by page, which costs more than
 /// receiving the bytes.
 final class ChunkPool: Sendable {
+    /// The chunks for bytes of files and of bodies' streams, whichever session reads them.
+    static let ofProcess = ChunkPool()
+
     /// The bytes of one chunk.
     static let chunkBytes = 256 * 1024
 
