@@ -108,7 +108,7 @@ import Testing
         case bytes, twoParts, file, records
     }
 
-    /// A peer that takes bytes as fast as they are written does not keep the loop from other work.
+    /// A peer that takes bytes as fast as they are written does not keep the loop from its sockets and timers.
     @Test(arguments: WayOfWriting.allCases) func writesInARowAreLimited(way: WayOfWriting) async throws {
         let total = 5 * ByteStream.bytesInARow + 1000
         let plain = try Peer { _ = try $0.readToEnd() }
@@ -128,8 +128,9 @@ import Testing
             #expect(await client.connect(way == .records ? secure.endpoint : plain.endpoint, tls: tls) == nil)
             loop.attach(plan)
             let rows = await client.writeInRows(total, way)
-            #expect(rows.reduce(0, +) == total && rows.count == 6, "\(rows)")
-            #expect(rows.allSatisfy { $0 <= ByteStream.bytesInARow }, "\(rows)")
+            #expect(rows.map(\.bytes).reduce(0, +) == total && rows.count == 6, "\(rows)")
+            #expect(rows.allSatisfy { $0.bytes <= ByteStream.bytesInARow }, "\(rows)")
+            #expect(Set(rows.map(\.turn)).count == rows.count, "each in a turn of its own: \(rows)")
             await client.close()
         }
         #expect(plan.injectedCount > 0)
@@ -287,11 +288,31 @@ import Testing
     }
 }
 
+/// Counts a loop's turns. Confined to it.
+private final class TurnCount {
+    private let loop: EventLoop
+    private(set) var count = 0
+    var isOver = false
+
+    init(_ loop: EventLoop) { self.loop = loop }
+
+    func turnDidEnd() {
+        count += 1
+        if !isOver { loop.executeAtEndOfTurn { self.turnDidEnd() } }
+    }
+}
+
 extension Client {
-    /// Writes until all is taken. Returns the number of bytes of each row, which ends when no more are taken.
-    fileprivate func writeInRows(_ total: Int, _ way: StreamTests.WayOfWriting) async -> [Int] {
+    /// Writes until all is taken. Returns the number of bytes of each row, which ends when no more are taken, and the
+    /// turn of the loop in which it began.
+    fileprivate func writeInRows(
+        _ total: Int, _ way: StreamTests.WayOfWriting
+    ) async -> [(bytes: Int, turn: Int)] {
         let content = [UInt8](repeating: 7, count: total)
-        var (rows, left) = ([0], total)
+        let turns = TurnCount(loop)
+        turns.turnDidEnd()
+        defer { turns.isOver = true }
+        var (rows, left) = ([(bytes: 0, turn: turns.count)], total)
         while left > 0, let stream {
             let result: ByteStream.WriteResult = content.withUnsafeBytes { content in
                 let rest = UnsafeRawBufferPointer(rebasing: content.suffix(left))
@@ -306,11 +327,11 @@ extension Client {
             }
             switch result {
             case .bytes(let count):
-                rows[rows.count - 1] += count
+                rows[rows.count - 1].bytes += count
                 left -= count
             case .wouldBlock:
                 await waitUntilWritable()
-                rows.append(0)
+                rows.append((bytes: 0, turn: turns.count))
             case .failed(let error):
                 Issue.record(error)
                 return rows

@@ -79,6 +79,27 @@ import Testing
         }
     }
 
+    /// Sockets, timers and other threads' work have their turn before, with each kind of time, and wherever the turn is.
+    @Test(arguments: [false, true], [false, true])
+    func workForTheNextTurnComesBehindItsTimers(isManual: Bool, isElsewhere: Bool) async {
+        await withLoop(isManual ? .manual(ManualTime()) : .system) { loop in
+            let log = OnLoop<[String]>([])
+            await withCheckedContinuation { continuation in
+                let work: @Sendable () -> Void = {
+                    _ = loop.schedule(at: loop.now) { log.value.append("timer") }
+                    loop.executeInNextTurn {
+                        log.value.append("next turn")
+                        continuation.resume()
+                    }
+                    loop.executeLater { log.value.append("later") }
+                    loop.executeAtEndOfTurn { log.value.append("end of turn") }
+                }
+                if isElsewhere { Self.performHere(loop, work) } else { loop.execute(work) }
+            }
+            #expect(await loop.run { log.value } == ["later", "end of turn", "timer", "next turn"])
+        }
+    }
+
     /// A task may be anybody's: it never runs in a thread that only came by.
     @Test func tasksRunOnTheLoopsThread() async {
         await withLoop { loop in

@@ -119,17 +119,17 @@ protocol StreamChannel: AnyObject {
 
 protocol StreamChannelHandler: AnyObject {
     var loop: EventLoop { get }
-    /// Whether `continueLater()` was called in this turn of the loop.
+    /// Whether `continueLater()` was called, and the handler has not gone on since.
     var willContinue: Bool { get set }
     func channelDidBecomeReady()
 }
 
 extension StreamChannelHandler {
-    /// Goes on in a later turn, once, behind the loop's other work.
+    /// Goes on in the next turn, once, behind the loop's other work.
     func continueLater() {
         guard !willContinue else { return }
         willContinue = true
-        loop.executeLater { [self] in
+        loop.executeInNextTurn { [self] in
             willContinue = false
             channelDidBecomeReady()
         }

@@ -43,14 +43,14 @@ extension EventLoop {
     private func runTurn(_ count: Int) {
         // Manual time advances only when its timers run, so that each timer sees its own time.
         wakeUpTime = currentTime
-        takeInbox()
+        takeWork()
         hasHandledEvents = false
         for index in 0..<max(count, 0) { dispatch(events[index]) }
         hasHandledEvents = count >= 0 && count < Self.maximumEvents && epollDescriptor >= 0
         noteEvents(count)
         if fullTurns == 0 { runTimers(upTo: now) }
         runReady()
-        outbox.endTurn(now: now, canPause: isRealTime && ready.isEmpty)
+        outbox.endTurn(now: now, canPause: isRealTime && !hasReadyWork)
     }
 
     /// Notes whether the system may have more events from before this turn. Timers wait for them: after a pause of the
@@ -81,7 +81,10 @@ extension EventLoop {
         }
     }
 
-    var hasWork: Bool { !ready.isEmpty || !outbox.isEmpty }
+    var hasWork: Bool { hasReadyWork || !outbox.isEmpty }
+
+    /// Whether there is work that the next turn does without waiting.
+    private var hasReadyWork: Bool { !ready.isEmpty || !nextTurn.isEmpty }
 
     /// The time at which the loop wakes up by itself.
     private var nextWakeUp: MonotonicTime {
@@ -113,7 +116,11 @@ extension EventLoop {
         return SystemCalls.epollWait(epollDescriptor, events, Int32(Self.maximumEvents), milliseconds: milliseconds)
     }
 
-    private func takeInbox() {
+    private func takeWork() {
+        if !nextTurn.isEmpty {
+            ready.append(contentsOf: nextTurn)
+            nextTurn.removeAll(keepingCapacity: true)
+        }
         inbox.withLock { inbox in
             if ready.isEmpty {
                 swap(&ready, &inbox.work)

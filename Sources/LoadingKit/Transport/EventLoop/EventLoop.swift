@@ -78,6 +78,8 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     /// The time until which the loop's thread waits unless it is woken.
     @exclusivity(unchecked) var waitsUntil = MonotonicTime.distantFuture
     @exclusivity(unchecked) var ready: Deque<Work> = []
+    /// The work of the next turn, behind its events and timers.
+    @exclusivity(unchecked) var nextTurn: Deque<Work> = []
     /// Whether bulk work has used its share of this turn. Sockets and timers are next.
     @exclusivity(unchecked) var isShareUsed = false
     let outbox = Outbox()
@@ -148,6 +150,13 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     package func executeLater(_ work: @escaping () -> Void) {
         preconditionCurrent()
         ready.append(.closure(work))
+    }
+
+    /// Runs `work` in the next turn, so that sockets, timers and the work of other threads have their turn before. On
+    /// the loop only.
+    package func executeInNextTurn(_ work: @escaping () -> Void) {
+        preconditionCurrent()
+        nextTurn.append(.closure(work))
     }
 
     /// Does bulk work one piece at a time, for a short time in each turn, so that the loop's other work does not wait

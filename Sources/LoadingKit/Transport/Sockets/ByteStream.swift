@@ -41,13 +41,14 @@ package final class ByteStream {
     package enum WriteResult {
         /// This number of bytes was taken. If not all were, the handler is notified when there is room.
         case bytes(Int)
-        /// No bytes were taken. The handler is notified when there is room, and the loop's other work has had its turn.
+        /// No bytes were taken. The handler is notified when there is room, and the loop's other sockets have had their
+        /// turn.
         case wouldBlock
         case failed(TransportError)
     }
 
-    /// The largest number of bytes that are written before the loop's other work has its turn. A peer may take bytes as
-    /// fast as they are written.
+    /// The largest number of bytes that are written before the loop's other sockets and its timers have their turn. A
+    /// peer may take bytes as fast as they are written.
     package static let bytesInARow = 1 << 20
 
     /// The handler is notified of readiness, and is retained until `close()`: a connection without another owner may
@@ -65,7 +66,7 @@ package final class ByteStream {
     /// The number of bytes written in the turn of the loop that began at `rowStart`.
     private var writtenInARow = 0
     private var rowStart = MonotonicTime(nanoseconds: 0)
-    /// Whether the loop's other work has its turn before more bytes are written.
+    /// Whether the loop's other sockets have their turn before more bytes are written.
     private var isPausing = false
     /// Whether the handler was asked for the client's identity and has not answered yet.
     private var isAskingForIdentity = false
@@ -206,11 +207,15 @@ package final class ByteStream {
         let isRowOver = extendRow(by: taken)
         // No event follows when the row is over. Nor does one when a system call failed after an earlier one had taken
         // some bytes: only the next call reports that.
-        if socket.isWritable, taken > 0, isRowOver || taken < count || hasUnsentBytes {
-            isPausing = isRowOver
-            loop.executeLater { [weak self] in
-                self?.isPausing = false
-                self?.writeMore()
+        if socket.isWritable, taken > 0 {
+            if isRowOver {
+                isPausing = true
+                loop.executeInNextTurn { [weak self] in
+                    self?.isPausing = false
+                    self?.writeMore()
+                }
+            } else if taken < count || hasUnsentBytes {
+                loop.executeLater { [weak self] in self?.writeMore() }
             }
         }
         return .bytes(taken)
