@@ -109,6 +109,19 @@ import Testing
         #expect(error?.reason == .malformed && error?.description.contains("rounds") == true, "\(what)")
     }
 
+    /// The algorithm of a key in PKCS#8 that PEM encrypts once more would be seen only by OpenSSL.
+    @Test(arguments: ["ENCRYPTED PRIVATE KEY", "ANY PRIVATE KEY", "PRIVATE KEY"])
+    func encryptionOfPEM(name: String) throws {
+        let identity = try CertificateAuthority().issue(.client("Ada"))
+        let begin = "-----BEGIN \(name)-----\n"
+        let fields = "Proc-Type: 4,ENCRYPTED\nDEK-Info: AES-256-CBC,000102030405060708090A0B0C0D0E0F\n\n"
+        let key = Self.pem([UInt8](repeating: 9, count: 64), name).replacingOccurrences(of: begin, with: begin + fields)
+        let error = #expect(throws: ClientIdentityError.self) {
+            try ClientIdentity(certificatesPEM: identity.certificatePEM, privateKeyPEM: key, password: "p")
+        }
+        #expect(error?.reason == .malformed && error?.description.contains("PEM's own encryption") == true)
+    }
+
     @Test func tooManyRounds() throws {
         let identity = try CertificateAuthority().issue(.client("Ada"))
         let certificatesPEM = identity.certificatePEM

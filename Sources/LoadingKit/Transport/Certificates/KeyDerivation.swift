@@ -14,7 +14,10 @@ enum KeyDerivation {
     /// Checks all parts of a PEM text, as OpenSSL looks for a key in each of them.
     static func check(keyPEM: [UInt8]) throws(IdentityFailure) {
         defer { ERR_clear_error() }
-        try check(rounds(inPEM: keyPEM))
+        guard let sum = rounds(inPEM: keyPEM) else {
+            throw .malformed("its key is in PKCS#8, and has PEM's own encryption, too")
+        }
+        try check(sum)
     }
 
     /// Checks a PKCS#12 file, whose encrypted parts may contain keys that are encrypted once more.
@@ -62,10 +65,13 @@ enum KeyDerivation {
         return sum
     }
 
-    private static func rounds(inPEM text: [UInt8]) -> Double {
-        BytesBIO.reading(text) { bio in
-            guard let bio else { return 0.0 }
+    /// Nil where a key in PKCS#8 has fields of PEM's own encryption (RFC 1421 §4.6), which RFC 7468 does not allow:
+    /// OpenSSL would decrypt it, and only then find the key's own algorithm.
+    private static func rounds(inPEM text: [UInt8]) -> Double? {
+        BytesBIO.reading(text) { (bio) -> Double? in
+            guard let bio else { return 0 }
             var (sum, left) = (0.0, Int.max)
+            var isEncryptedTwice = false
             // Behind a malformed part others may follow.
             while case let pending = BIO_ctrl_pending(bio), pending > 0, pending < left {
                 left = pending
@@ -75,13 +81,19 @@ enum KeyDerivation {
                 var count = 0
                 guard PEM_read_bio(bio, &name, &header, &der, &count) == 1 else { continue }
                 sum += rounds(inPKCS8: der, count)
+                if let header, let name, header.pointee != 0, namesOfPKCS8.contains(String(cString: name)) {
+                    isEncryptedTwice = true
+                }
                 lk_OPENSSL_free(name)
                 lk_OPENSSL_free(header)
                 CRYPTO_clear_free(der, count, nil, 0)
             }
-            return sum
+            return isEncryptedTwice ? nil : sum
         }
     }
+
+    /// The names with which OpenSSL looks for a key in PKCS#8.
+    private static let namesOfPKCS8 = ["ENCRYPTED PRIVATE KEY", "ANY PRIVATE KEY", "PRIVATE KEY"]
 
     private static func rounds(inPKCS8 der: UnsafePointer<UInt8>?, _ count: Int) -> Double {
         var pointer = der
