@@ -272,6 +272,31 @@ import Testing
         #expect(seen.withLock { $0 } == heads)
     }
 
+    /// A head that an interceptor gives in place of a redirect's is one like any other, unless it gives the target.
+    @Test(arguments: [(200, false, ["302"]), (200, true, ["302", "200"]), (302, false, ["302", "200"])])
+    func headsInPlaceOfRedirects(status: Int, givesTarget: Bool, heads: [String]) async throws {
+        let server = try Self.server()
+        defer { server.stop() }
+        let seen = Mutex<[String]>([])
+        let session = Self.session([
+            Closure { load in
+                let loaded = try await load.next.load(load.request, redirects: .returned)
+                let old = (loaded.response as? HTTPURLResponse)?.statusCode ?? 0
+                seen.withLock { $0.append("\(old)") }
+                guard old == 302 else { return try await load.receive(loaded) }
+                let fields = status == 302 ? ["Location": "/new"] : [:]
+                let head = HTTPURLResponse(url: load.url, statusCode: status, httpVersion: nil, headerFields: fields)
+                guard let head else { throw URLError(.badServerResponse) }
+                try await load.receive(loaded, as: head, redirectingTo: givesTarget ? loaded.redirection : nil)
+            }
+        ])
+        defer { session.invalidateAndCancel() }
+        let (data, response) = try await session.data(from: try url(server, "/old"))
+        #expect((response as? HTTPURLResponse)?.statusCode == 200)
+        #expect(String(decoding: data, as: UTF8.self) == (heads.count == 1 ? "" : "/new"))
+        #expect(seen.withLock { $0 } == heads)
+    }
+
     /// Answers redirects when the test says so.
     private final class SlowDecider: NSObject, URLSessionTaskDelegate, Sendable {
         let answers = Recorder<@Sendable () -> Void>()

@@ -395,7 +395,7 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
 
 extension URLResponse {
     /// Whether a response is this one, or was made of it with other fields.
-    fileprivate func redirects(like other: URLResponse) -> Bool {
+    func redirects(like other: URLResponse) -> Bool {
         if self === other { return true }
         guard let own = self as? HTTPURLResponse, let other = other as? HTTPURLResponse else { return false }
         return own.statusCode == other.statusCode

@@ -26,10 +26,12 @@ final class PassedResponse {
 
     var load: ForwardedLoad { loaded.load }
 
-    /// The target of the response's redirect. A refusal of the redirect also applies to the target that the handler has
-    /// chosen: it is usually the same resource with another URL.
+    /// The target of the response's redirect. Nil also where the handler has given a head that does not redirect, or to
+    /// another URL, and no target. A refusal of the redirect also applies to the target that the handler has chosen: it
+    /// is usually the same resource with another URL.
     var redirection: ForwardedLoad.Redirection? {
-        guard let redirection = load.redirection, let target else { return load.redirection }
+        guard let redirection = load.redirection else { return nil }
+        guard let target else { return loaded.response.redirects(like: head) ? redirection : nil }
         return ForwardedLoad.Redirection(request: target, refusal: redirection.refusal)
     }
 
