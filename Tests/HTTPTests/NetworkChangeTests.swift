@@ -107,6 +107,41 @@ import Testing
         }
     }
 
+    /// Resets the session as soon as no connection has a stream, before the pools know. Gives whether a pool is kept.
+    private static func reset(_ session: URLSession, _ url: URL, _ done: @escaping @Sendable (Bool?) -> Void) {
+        let http = HTTPSession.of(session.core)
+        var snapshot = SessionSnapshot(listsStreams: false)
+        http.addState(to: &snapshot)
+        guard snapshot.connections.allSatisfy({ ($0.http2?.openStreams ?? 0) == 0 }) else {
+            return session.core.loop.executeLater { reset(session, url, done) }
+        }
+        http.reset()
+        done(try? http.find(url).record.isInUse)
+    }
+
+    /// A connection takes no further request, and the end of its last stream has not been reported yet.
+    @Test func aConnectionThatIsLeftAtTheEndOfItsLastStreamIsReleased() async throws {
+        let peer = try ScriptedPeer([.expectAnything, .send(Self.settings), .hold])
+        defer { peer.stop() }
+        let loop = EventLoop.still()
+        defer { loop.stop() }
+        let session = Self.session(on: loop)
+        try await withTimeout {
+            let request = peer.request()
+            let url = try #require(request.url)
+            let task = session.dataTask(with: request)
+            task.resume()
+            try await waitUntil { await session.statistics.connections.openStreams == 1 }
+            let isKept: Bool? = await withCheckedContinuation { continuation in
+                loop.execute {
+                    task.cancel()
+                    Self.reset(session, url) { continuation.resume(returning: $0) }
+                }
+            }
+            #expect(isKept == false)
+        }
+    }
+
     /// Nothing is wrong with connections whose route is the same.
     @Test(arguments: BothVersions.all) func connectionsOnTheSameRouteStay(version: String) async throws {
         try await BothVersions.withServer(version, { .text("\($0.connection)") }) { session, server in

@@ -208,7 +208,9 @@ final class ConnectionPoolDriver: RoutePool {
     private func retire(_ id: HTTPConnectionPool.ConnectionID) {
         guard case .http2(let connection)? = remove(id, .retired) else { return }
         connection.retire()
-        if !connection.life.isClosed { leaving.append(connection) }
+        guard connection.life.isClosed else { return leaving.append(connection) }
+        // The end of its last stream was not reported to the pool, which may be kept until then.
+        run(pool.connectionDidClose(id, now: loop.now))
     }
 
     private func giveBack(_ id: HTTPConnectionPool.ConnectionID, _ use: HTTPConnectionPool.ConnectionUse) {
