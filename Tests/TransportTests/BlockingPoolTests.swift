@@ -130,6 +130,26 @@ import Testing
         held.release(1)
     }
 
+    /// It has a thread of its own where all are busy, and the caller does it where the system has none.
+    @Test(arguments: [true, false]) func whatDoesNotWait(hasThread: Bool) {
+        let (pool, held) = (pool(.init(threads: 1, endsByItself: false)), Held())
+        pool.run { held.run() }
+        #expect(held.begun.wait(seconds: 120))
+        let (caller, done) = (pthread_self(), Semaphore())
+        let isHere = Guarded<Bool?>(nil)
+        let start = {
+            pool.runWithoutWaiting {
+                isHere.withLock { $0 = pthread_equal(caller, pthread_self()) != 0 }
+                done.signal()
+            }
+        }
+        if hasThread { start() } else { FaultPlan(.createThread, .from(1), .fail(EAGAIN)).run { start() } }
+        #expect(done.wait(seconds: 120))
+        #expect(isHere.withLock { $0 } == !hasThread)
+        #expect(pool.threadCount == 1 && pool.waitingCount == 0)
+        held.release(1)
+    }
+
     @Test func withoutAnyThread() {
         let plan = FaultPlan(.createThread, .nth(1), .fail(EAGAIN))
         let pool = pool(.init(threads: 4))

@@ -147,6 +147,17 @@ package final class BlockingPool: @unchecked Sendable {  // all state is guarded
         if EventLoop.hasCallingThread { run(Work(body, orElse: { _ in body() })) } else { body() }
     }
 
+    /// Runs `body` without waiting for one of the threads: on another thread where all of them are busy, and in the
+    /// calling thread where the system has none. For work for which the pool's threads may be waiting.
+    package func runWithoutWaiting(_ body: @escaping @Sendable () -> Void) {
+        let work = Work(body, orElse: { _ in body() })
+        guard run(work) == .waits, cancel(work) else { return }
+        switch NativeThread.start(name: name, body) {
+        case .success(let thread): thread.detach()
+        case .failure: body()
+        }
+    }
+
     /// The result of `body`, which runs on one of the threads.
     package func result<Value: Sendable>(of body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await withUnsafeThrowingContinuation { (continuation: UnsafeContinuation<Value, any Error>) in

@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKitPrimitives
+import LoadingKitTransport
 
 /// The client of a program's handler: passes its events from any thread, in order, to the load that it runs.
 final class HandlerClient: NSObject, URLProtocolHandlerClient {
@@ -133,6 +134,6 @@ final class HandlerClient: NSObject, URLProtocolHandlerClient {
             case .cancelAuthenticationChallenge: sender.cancel(challenge)
             }
         }
-        if let starter { starter.answer(give) } else { HandlerStarter.runAnswer(give) }
+        if let starter { starter.answer(give) } else { BlockingPool.userCode.runWithoutWaiting(give) }
     }
 }

@@ -127,14 +127,15 @@ final class HandlerStarter: @unchecked Sendable {  // `state` is guarded by its 
 
     // MARK: From any thread
 
-    /// Answers a challenge of the handler's, on a thread: after the answers before it, and before `stopLoading()`.
+    /// Answers a challenge of the handler's, on a thread: after the answers before it, and before `stopLoading()`. All
+    /// threads for the program's code may be in `startLoading()`, and wait for such answers.
     func answer(_ give: @escaping @Sendable () -> Void) {
         let isFirst = state.withLock { state -> Bool in
             state.answers.append(give)
             defer { state.isAnswering = true }
             return !state.isAnswering
         }
-        if isFirst { Self.runAnswer { self.giveAnswers() } }
+        if isFirst { BlockingPool.userCode.runWithoutWaiting { self.giveAnswers() } }
     }
 
     private func giveAnswers() {
@@ -149,13 +150,6 @@ final class HandlerStarter: @unchecked Sendable {  // `state` is guarded by its 
             guard let give else { return }
             give()
         }
-    }
-
-    /// Runs what answers a challenge on a thread for the program's code.
-    static func runAnswer(_ body: @escaping @Sendable () -> Void) {
-        let work = BlockingPool.Work(body, orElse: { _ in body() })
-        // It does not wait for a thread: all of them may be in `startLoading()`, and wait for such answers.
-        if BlockingPool.userCode.run(work) == .waits, BlockingPool.userCode.cancel(work) { body() }
     }
 
     /// The base class's `startLoading()` was called: the handler uses `load(_:)`.
