@@ -68,14 +68,14 @@ import Testing
             }
         }
 
-        @Test("what goes on with a part of the rest is loaded whole")
+        @Test("a part of the rest is an interruption")
         func partOfTheRest() async throws {
             try await withProgram() { _, server, _, program in
-                server.behaviour.update { ($0.breaks, $0.mostOfRange) = ([300_000], 100_000) }
+                server.behaviour.update { ($0.breaks, $0.mostOfRange) = ([300_000], 400_000) }
                 try await program.download(1, server.url)
                 let isSame = try data(try await program.end(of: 1)) == server.content
                 #expect(isSame)
-                #expect(server.ranges == [nil, "bytes=300000-", nil])
+                #expect(server.ranges == [nil, "bytes=300000-", "bytes=700000-"])
             }
         }
 

@@ -189,8 +189,8 @@ package struct ResumeData: Equatable {
         }
     }
 
-    /// The failure of a continued download whose file has another size at its end than the resource: a body need not
-    /// have the length of the range in its head.
+    /// The failure of a continued download whose file has another size at its end than the resource: a server may send
+    /// less than the requested range (RFC 9110 §14.2), and a body need not have the length of the range in its head.
     ///
     /// - Parameter size: nil where it is not known.
     package static func failure(_ count: Int64, of size: Int64?) -> LoadFailure? {
@@ -198,13 +198,11 @@ package struct ResumeData: Equatable {
         return LoadFailure(.networkConnectionLost, "the resumed download ended at \(count) of \(size) bytes")
     }
 
-    /// The response's range, where it is the rest of the same version behind `offset` bytes.
+    /// The response's range, where it continues the same version behind `offset` bytes.
     private func continuation(_ response: HTTPURLResponse, from offset: Int64) -> ContentRange? {
         guard response.contentCoding == coding,
             let range = response.value(forHTTPHeaderField: "Content-Range").flatMap(ContentRange.init),
-            range.range.lowerBound == offset,
-            // A server may send less than the requested range (RFC 9110 §14.2).
-            range.total.map({ $0 == range.range.upperBound }) ?? true
+            range.range.lowerBound == offset
         else { return nil }
         // A server may leave out fields that the client already has (RFC 9110 §15.3.7).
         let (name, value) =
