@@ -2,6 +2,7 @@ import Foundation
 import LoadingKit
 import LoadingKitLoopbackServer
 import Logging
+import Synchronization
 import TestSupport
 import Testing
 
@@ -83,12 +84,16 @@ import Testing
     private final class Sender: NSObject, URLAuthenticationChallengeSender {
         let answers = Recorder<String>()
         let isAnswered = Signal()
+        /// The load has begun.
+        let hasBegun = Signal()
         /// The handler was stopped.
         let isStopped = Signal()
+        /// The challenge waits for it.
+        let start: Signal?
         /// Each answer waits for it.
         let go: Signal?
 
-        init(waitingFor go: Signal? = nil) { self.go = go }
+        init(startingAfter start: Signal? = nil, waitingFor go: Signal? = nil) { (self.start, self.go) = (start, go) }
 
         private func note(_ answer: String) {
             answers.append(answer)
@@ -167,30 +172,26 @@ import Testing
     /// Challenges, waits for the answer in `startLoading()`, and goes on whatever it is. The URL's host names the
     /// sender.
     private final class Waiting: URLProtocol, @unchecked Sendable {  // as its superclass
-        static let silent = Sender()
-        static let late = Sender()
-        static let blocking = Sender(waitingFor: Signal())
-        /// The load of `late` has begun, and is over: only then it challenges.
-        static let hasBegun = Signal()
-        static let isOver = Signal()
+        private static let senders = Mutex<[String: Sender]>([:])
+
+        /// A URL for one load with a sender.
+        static func url(_ sender: Sender) throws -> URL {
+            let host = UUID().uuidString.lowercased()
+            senders.withLock { $0[host] = sender }
+            return try #require(URL(string: "wait://\(host)"))
+        }
 
         override class func canInit(with request: URLRequest) -> Bool { request.url?.scheme == "wait" }
 
-        private var sender: Sender {
-            switch request.url?.host {
-            case "late": Self.late
-            case "blocking": Self.blocking
-            default: Self.silent
-            }
+        private var sender: Sender? {
+            guard let host = request.url?.host else { return nil }
+            return Self.senders.withLock { $0[host] }
         }
 
         override func startLoading() {
-            guard let url = request.url, let client else { return }
-            let sender = sender
-            if sender === Self.late {
-                Self.hasBegun.fire()
-                Self.isOver.waitBlocking()
-            }
+            guard let url = request.url, let client, let sender else { return }
+            sender.hasBegun.fire()
+            sender.start?.waitBlocking()
             client.urlProtocol(self, didReceive: HandlerHabitTests.challenge(sender))
             sender.isAnswered.waitBlocking()
             client.urlProtocol(
@@ -200,7 +201,7 @@ import Testing
             client.urlProtocolDidFinishLoading(self)
         }
 
-        override func stopLoading() { sender.isStopped.fire() }
+        override func stopLoading() { sender?.isStopped.fire() }
     }
 
     /// Keeps the completion handlers of challenges.
@@ -227,23 +228,26 @@ import Testing
         configuration.protocolClasses = [Waiting.self]
         let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
         defer { session.invalidateAndCancel() }
-        let (silent, late) = (try #require(URL(string: "wait://silent")), try #require(URL(string: "wait://late")))
+        let isOver = Signal()
+        let (silent, late) = (Sender(), Sender(startingAfter: isOver))
+        defer { isOver.fire() }
+        let urls = (silent: try Waiting.url(silent), late: try Waiting.url(late))
         try await withTimeout {
-            let task = session.dataTask(with: silent)
+            let task = session.dataTask(with: urls.silent)
             task.resume()
             let answer = await delegate.kept.element(at: 0)
             task.cancel()
-            await Waiting.silent.isStopped.wait()
+            await silent.isStopped.wait()
             // It no longer counts.
             answer?(.useCredential, nil)
-            let second = session.dataTask(with: late)
+            let second = session.dataTask(with: urls.late)
             second.resume()
-            await Waiting.hasBegun.wait()
+            await late.hasBegun.wait()
             second.cancel()
             #expect(await delegate.ends.element(at: 1) == false)
-            Waiting.isOver.fire()
-            await Waiting.late.isStopped.wait()
-            #expect(Waiting.silent.answers.snapshot == ["cancel"] && Waiting.late.answers.snapshot == ["cancel"])
+            isOver.fire()
+            await late.isStopped.wait()
+            #expect(silent.answers.snapshot == ["cancel"] && late.answers.snapshot == ["cancel"])
         }
     }
 
@@ -253,15 +257,15 @@ import Testing
         configuration.protocolClasses = [Waiting.self, Habit.self]
         let session = URLSession(configuration: configuration)
         defer { session.invalidateAndCancel() }
-        defer { Waiting.blocking.go?.fire() }
-        let (blocking, plain) = (
-            try #require(URL(string: "wait://blocking")), try #require(URL(string: "habit://plain"))
-        )
+        let go = Signal()
+        defer { go.fire() }
+        let sender = Sender(waitingFor: go)
+        let (blocking, plain) = (try Waiting.url(sender), try #require(URL(string: "habit://plain")))
         try await withTimeout {
             async let waiting = session.data(from: blocking)
-            #expect(await Waiting.blocking.answers.element(at: 0) == "default")
+            #expect(await sender.answers.element(at: 0) == "default")
             _ = try await session.data(from: plain)
-            Waiting.blocking.go?.fire()
+            go.fire()
             _ = try await waiting
         }
     }
