@@ -1,4 +1,5 @@
 import Foundation
+import LoadingKitPrimitives
 import LoadingKitTransport
 import Synchronization
 
@@ -13,6 +14,16 @@ package final class BodyStreamReader: BodySource, @unchecked Sendable {  // one 
     private let bound: BoundInputStream?
     private let isClaimed = Atomic<Bool>(false)
     private let hasRead = Atomic<Bool>(false)
+
+    private typealias Done = @Sendable (Result<Data?, any Error>) -> Void
+
+    /// A thread gives a piece that it has read, and reads the next one itself where that is asked for meanwhile.
+    private struct Giving {
+        var isUnderWay = false
+        var next: Done?
+    }
+
+    private let giving = Guarded(Giving())
 
     package init(_ stream: InputStream) {
         self.stream = stream
@@ -45,7 +56,12 @@ package final class BodyStreamReader: BodySource, @unchecked Sendable {  // one 
                 done(self.closingAtEnd($0))
             }
         }
-        let work = BlockingPool.Work({ done(Result { try self.readBlocking() }) }) { refusal in
+        let isAwaited = giving.withLock { giving in
+            if giving.isUnderWay { giving.next = done }
+            return giving.isUnderWay
+        }
+        if isAwaited { return }
+        let work = BlockingPool.Work({ self.readPieces(done) }) { refusal in
             done(.failure(LoadFailure(.resourceUnavailable, "the request's body stream cannot be read: \(refusal)")))
         }
         BlockingPool.userCode.run(work)
@@ -73,9 +89,22 @@ package final class BodyStreamReader: BodySource, @unchecked Sendable {  // one 
         }
     }
 
+    private func readPieces(_ first: @escaping Done) {
+        var next: Done? = first
+        while let done = next {
+            let result = Result { try readBlocking() }
+            giving.withLock { $0.isUnderWay = true }
+            done(result)
+            next = giving.withLock { giving in
+                defer { giving = Giving() }
+                return giving.next
+            }
+        }
+    }
+
     private func readBlocking() throws -> Data? {
         if stream.streamStatus == .notOpen { stream.open() }
-        // A whole chunk at a time, as each piece takes two changes of threads.
+        // A whole chunk at a time, as a piece may take two changes of threads.
         guard let chunk = BodyChunk(.ofProcess), let room = chunk.room.baseAddress else { throw LoadFailure.outOfMemory }
         let length = chunk.room.count
         // A stream of the program's own may return more than it was asked for.
