@@ -116,7 +116,7 @@ import Testing
             return session.core.loop.executeLater { reset(session, url, done) }
         }
         http.reset()
-        done(try? http.find(url).record.isInUse)
+        session.core.loop.executeLater { done(try? http.find(url).record.isInUse) }
     }
 
     /// A connection takes no further request, and the end of its last stream has not been reported yet.

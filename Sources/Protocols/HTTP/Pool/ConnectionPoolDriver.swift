@@ -209,8 +209,9 @@ final class ConnectionPoolDriver: RoutePool {
         guard case .http2(let connection)? = remove(id, .retired) else { return }
         connection.retire()
         guard connection.life.isClosed else { return leaving.append(connection) }
-        // The end of its last stream was not reported to the pool, which may be kept until then.
-        run(pool.connectionDidClose(id, now: loop.now))
+        // The end of its last stream was not reported to the pool, which may be kept until then. Now the pool may be about
+        // to get the request that needs another connection.
+        later { $0.connectionDidClose(id, now: $1) }
     }
 
     private func giveBack(_ id: HTTPConnectionPool.ConnectionID, _ use: HTTPConnectionPool.ConnectionUse) {
