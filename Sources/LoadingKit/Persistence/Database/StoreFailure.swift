@@ -58,9 +58,12 @@
             if case StoreFailure.unreadable = error { true } else { isBusy(error) }
         }
 
-        /// Whether another process has locked the file, so that another attempt may succeed.
+        /// Whether another connection has locked the file, or opens the new file at the same time, so that another attempt
+        /// may succeed.
         static func isBusy(_ error: any Error) -> Bool {
             guard let error = error as? SQLiteError else { return false }
+            // SQLITE_IOERR_DELETE_NOENT, a macro that Swift cannot read: the other has deleted the log of the empty file.
+            if error.code == SQLITE_IOERR | 23 << 8 { return true }
             return [SQLITE_BUSY, SQLITE_LOCKED].contains(error.primaryCode)
         }
     }
