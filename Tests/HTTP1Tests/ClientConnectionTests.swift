@@ -158,12 +158,12 @@ import Testing
         var limits = HTTP1Limits()
         (limits.interimResponses, limits.bytesForInterimResponse) = (2, bytes)
         let interim = "HTTP/1.1 104 Upload Resumption Supported\r\n\r\n"
-        for isSent in [true, false] {
+        for pieces in [0, 1, 100] {
             var connection = ClientConnection(limits: limits)
             _ = try sent(&connection, "POST", framing)
             var (before, after): ([UInt8], [UInt8]) = ([], [])
-            if isSent { try connection.sendBody(100_000, before: &before, after: &after) }
-            let most = 2 + (isSent ? more : 0)
+            for _ in 0..<pieces { try connection.sendBody(100_000 / pieces, before: &before, after: &after) }
+            let most = 2 + (pieces > 0 ? more : 0)
             let text = String(repeating: interim, count: most)
             #expect(verified(connection, text).error == nil)
             #expect(verified(connection, text + interim).error?.kind == .tooManyInterimResponses)

@@ -271,14 +271,17 @@ import Testing
     }
 
     /// A server that takes an upload tells of its progress in them.
-    @Test func interimResponsesForWhatIsSent() throws {
+    @Test(arguments: [([12_288 + 4095, 4096], 4), (Array(repeating: 1000, count: 60), 14)])
+    func interimResponsesForWhatIsSent(_ pieces: [Int], _ more: Int) throws {
         var client = Peer.connected(.client)
         let stream = try client.request("POST", endStream: false)
-        try client.machine.sendDataHeader(12_288 + 4095, on: stream, endStream: false, to: &client.output)
-        try client.machine.sendDataHeader(4096, on: stream, endStream: true, to: &client.output)
+        for piece in pieces {
+            try client.machine.sendDataHeader(piece, on: stream, endStream: false, to: &client.output)
+        }
+        try client.machine.sendDataHeader(0, on: stream, endStream: true, to: &client.output)
         let interim = headersFrame(stream.rawValue, block((":status", "104")))
-        for _ in 0..<36 { client.feed(interim) }
-        #expect(client.events.count == 36)
+        for _ in 0..<32 + more { client.feed(interim) }
+        #expect(client.events.count == 32 + more)
         client.feed(interim)
         #expect(client.events.last == .streamFailed(stream: stream, HTTP2Error(.tooManyInterimResponses, .stream(1))))
     }

@@ -28,8 +28,8 @@ public struct ResponseParser: Sendable {
     private let limits: HTTP1Limits
     private var method = MethodKind.other
     private var interimCount = 0
-    /// The number of interim responses allowed beyond the limit, for the sent bytes of the request's body.
-    private var earnedInterims = 0
+    /// The number of sent bytes of the request's body, for which more interim responses are allowed than the limit.
+    private var sentBodyBytes = 0
 
     /// Whether the connection can carry another response after the one whose head was last read: the version and
     /// `Connection` allow it, and the framing defines the end of the response unambiguously.
@@ -50,9 +50,7 @@ public struct ResponseParser: Sendable {
     mutating func expect(_ method: MethodKind) { self.method = method }
 
     /// A part of the request's body was sent.
-    mutating func didSendBody(_ count: Int) {
-        if limits.bytesForInterimResponse > 0 { earnedInterims += count / limits.bytesForInterimResponse }
-    }
+    mutating func didSendBody(_ count: Int) { sentBodyBytes += min(count, Int.max - sentBodyBytes) }
 
     /// Reads `input` from `position`, which is advanced behind the bytes read.
     ///
@@ -156,7 +154,7 @@ public struct ResponseParser: Sendable {
     @inline(__always)
     private mutating func take(_ framing: ResponseFraming) {
         interimCount = 0
-        earnedInterims = 0
+        sentBodyBytes = 0
         allowsReuse = framing.allowsReuse
         reader.beginBody(framing.body, then: framing.sequel)
     }
@@ -164,7 +162,8 @@ public struct ResponseParser: Sendable {
     private mutating func takeInterim() throws(HTTP1Error) -> Event {
         let head = makeHead()
         interimCount += 1
-        guard interimCount - earnedInterims <= limits.interimResponses else { throw fail(.tooManyInterimResponses) }
+        let earned = limits.bytesForInterimResponse > 0 ? sentBodyBytes / limits.bytesForInterimResponse : 0
+        guard interimCount - earned <= limits.interimResponses else { throw fail(.tooManyInterimResponses) }
         reader.beginNextHead()
         return .interim(head)
     }

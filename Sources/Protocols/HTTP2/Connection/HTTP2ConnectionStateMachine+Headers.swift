@@ -37,7 +37,7 @@ extension HTTP2ConnectionStateMachine {
             if let problem = headers.list.problem { throw problem }
             switch phase {
             // A server's streams begin with the request's head, so only a client waits for a head here.
-            case .head(let interims): head = try receiveResponse(interims, at: place, endStream: endStream)
+            case .head: head = try receiveResponse(at: place, endStream: endStream)
             case .body: head = try receiveTrailers(at: place, endStream: endStream)
             }
         } catch {
@@ -47,17 +47,17 @@ extension HTTP2ConnectionStateMachine {
         return .headers(stream: stream, head, endStream: endStream)
     }
 
-    private mutating func receiveResponse(
-        _ interims: Int32, at place: Int, endStream: Bool
-    ) throws(HTTP2Error.Kind) -> HTTP2Head {
+    private mutating func receiveResponse(at place: Int, endStream: Bool) throws(HTTP2Error.Kind) -> HTTP2Head {
         let status = try headers.list.responseStatus()
         // A 101 response is not allowed (§8.6).
         guard status != 101 else { throw .switchingProtocols }
         let fields = headers.list.fields
         if status < 200 {
             guard !endStream else { throw .interimEndsStream }
-            guard interims < min(limits.interimResponses, Int(Int32.max)) else { throw .tooManyInterimResponses }
-            setReceiving(.head(interims: interims + 1), at: place)
+            guard streams[place].interims < min(limits.interimResponses, Int(Int32.max)) else {
+                throw .tooManyInterimResponses
+            }
+            streams[place].interims += 1
             return .interim(status: status, fields)
         }
         // A client ignores the length in a success of CONNECT, whose body is the tunnel (RFC 9110 §9.3.6).

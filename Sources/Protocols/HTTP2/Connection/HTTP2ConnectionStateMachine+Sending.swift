@@ -34,10 +34,7 @@ extension HTTP2ConnectionStateMachine {
         var new = newStream()
         new.expectsNoBody = head.method == "HEAD"
         new.isTunnel = head.method == "CONNECT"
-        new.state =
-            endStream
-            ? .halfClosedLocal(receiving: .head(interims: 0))
-            : .open(sending: .body, receiving: .head(interims: 0))
+        new.state = endStream ? .halfClosedLocal(receiving: .head) : .open(sending: .body, receiving: .head)
         streams.insert(new, for: stream)
         flood.refill(limits.resetCost)
         drainControlBytes(into: &output)
@@ -100,8 +97,7 @@ extension HTTP2ConnectionStateMachine {
         HTTP2FrameEncoder.dataHeader(length: count, stream: stream, endStream: endStream, to: &output)
         sendWindow.take(count)
         streams[place].sendWindow.take(count)
-        let earned = limits.bytesForInterimResponse > 0 ? count / limits.bytesForInterimResponse : 0
-        if earned > 0 { streams[place].state.earnInterims(Int32(clamping: earned)) }
+        streams[place].earnInterims(count, bytes: min(limits.bytesForInterimResponse, Int(Int32.max)))
         // Body data counts as useful work, except frames that are small because the peer opens its window by a few
         // bytes at a time.
         flood.refill(count < window ? 2 + count >> 8 : count >> 8)

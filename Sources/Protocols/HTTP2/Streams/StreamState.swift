@@ -50,15 +50,6 @@ extension StreamState {
         }
     }
 
-    /// Allows `count` more interim responses, for bytes that are being sent.
-    mutating func earnInterims(_ count: Int32) {
-        switch self {
-        case .open(let sending, .head(let interims)):
-            self = .open(sending: sending, receiving: .head(interims: max(interims, .min / 2) - count))
-        case .open(_, .body), .halfClosedLocal, .halfClosedRemote: break
-        }
-    }
-
     /// The state with the next phase of receiving; nil if the stream is closed by it.
     func received(_ next: ReceivePhase?) -> StreamState? {
         switch (self, next) {
@@ -81,9 +72,8 @@ enum SendPhase {
 
 /// The next part of a message to receive on a stream.
 enum ReceivePhase {
-    /// Header fields. `interims` is the number of interim responses received, minus the number earned by sent bytes of
-    /// the body.
-    case head(interims: Int32)
+    /// Header fields. Interim responses may precede them.
+    case head
     /// DATA, or trailers.
     case body
 }
@@ -97,11 +87,28 @@ struct Stream {
     var expectsNoBody = false
     /// Whether the request is CONNECT: a success opens a tunnel.
     var isTunnel = false
-    var state = StreamState.open(sending: .head, receiving: .head(interims: 0))
+    var state = StreamState.open(sending: .head, receiving: .head)
+    /// The number of interim responses received, minus the number earned by sent bytes of the body.
+    var interims: Int32 = 0
+    /// The number of sent bytes of the body that have not earned an interim response yet.
+    private var unearnedBytes: Int32 = 0
     var sendWindow = SendWindow(0)
     var receiveWindow = ReceiveWindow(available: 0, target: 0)
     /// The number of bytes that content-length announces and that have not arrived; -1 without this field.
     var missingBytes: Int64 = -1
+
+    /// Allows more interim responses for `count` bytes of the body that are being sent: one for each `bytes`.
+    @inline(__always)
+    mutating func earnInterims(_ count: Int, bytes: Int) {
+        let sent = Int(unearnedBytes) + count
+        guard bytes > 0, sent >= bytes else {
+            unearnedBytes = Int32(clamping: sent)
+            return
+        }
+        let (earned, rest) = sent.quotientAndRemainder(dividingBy: bytes)
+        interims = max(interims, .min / 2) - Int32(clamping: earned)
+        unearnedBytes = Int32(clamping: rest)
+    }
 }
 
 /// A stream's number: 31 bits (RFC 9113 §5.1.1). 0 stands for the connection itself.
