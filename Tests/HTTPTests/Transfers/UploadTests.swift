@@ -273,6 +273,62 @@ import Testing
         #expect(peer.requestsWithBody.snapshot.map(\.bodyText) == ["again"])
     }
 
+    /// Answers its second question when the signal fires.
+    private final class HeldCookies: HTTPCookieStorage, @unchecked Sendable {  // constants
+        let isReleased = Signal()
+        private let wasAsked = Guarded(false)
+
+        override func getCookiesFor(
+            _ task: URLSessionTask, completionHandler: @escaping @Sendable ([HTTPCookie]?) -> Void
+        ) {
+            let isFirst = wasAsked.withLock { wasAsked in
+                defer { wasAsked = true }
+                return !wasAsked
+            }
+            if isFirst { return completionHandler(nil) }
+            Task { [isReleased] in
+                await isReleased.wait()
+                completionHandler(nil)
+            }
+        }
+    }
+
+    /// The connection goes on sending the former body while the program's cookie storage takes its time.
+    @Test func bytesThatAreSentWhileTheCookiesAreAwaitedAreNotCounted() async throws {
+        let peer = try ScriptedPeer(scripts: [
+            [
+                .expectHead, .send("HTTP/1.1 100 Continue\r\n\r\n"), .expectBytes(100_000),
+                .send("HTTP/1.1 401 No\r\nWWW-Authenticate: Basic realm=\"a\"\r\nContent-Length: 0\r\n\r\n"),
+                .readUntilClose,
+            ],
+            [.expectHead, .send("HTTP/1.1 100 Continue\r\n\r\n"), .expectBody, .respond("in")],
+        ])
+        defer { peer.stop() }
+        try await withTimeout {
+            let (first, second) = (BoundBody.endless {}, BoundBody.sending(Data("again".utf8)))
+            let cookies = HeldCookies()
+            let session = makeSession { $0.httpCookieStorage = cookies }
+            defer { session.invalidateAndCancel() }
+            var request = peer.request(method: "POST")
+            request.url = URL(string: peer.url().replacingOccurrences(of: "://", with: "://ada:secret@"))
+            let recorder = TransferRecorder(streams: [{ first.take() }, { second.take() }])
+            let task = session.uploadTask(withStreamedRequest: request)
+            task.delegate = recorder
+            task.resume()
+            // The count begins anew when the task has its new stream.
+            _ = await recorder.events.contents { events in
+                let counts = events.filter { $0.hasPrefix("sent") }
+                    .map { Int($0.split(separator: " ")[1]) ?? 0 }
+                return zip(counts, counts.dropFirst()).contains { $0 > $1 }
+            }
+            cookies.isReleased.fire()
+            let events = await recorder.all()
+            #expect(events.last == "complete ok")
+            #expect(events.last { $0.hasPrefix("sent") } == "sent 5 of -1")
+            #expect(task.countOfBytesSent == 5)
+        }
+    }
+
     /// As Apple's guide has it: a bound pair, the delegate gives the input, and the output's delegate in a run loop writes
     /// when there is room.
     @Test(arguments: BothVersions.all) func aBoundPairIsSentAsItIsWritten(_ version: String) async throws {

@@ -327,6 +327,9 @@ final class HTTPExchange: LoopHandler, QueuedLoad, @unchecked Sendable {  // con
 
     /// Records the connection on which the request is about to be sent, and adds the fields that depend on it.
     func use(_ connection: ConnectionInfo, _ metrics: ConnectionMetrics, isReused: Bool) {
+        // The former connection sends more of the body while the cookies or the authentication take their time.
+        let lost = transaction.timings.requestBodyBytesBeforeEncoding
+        if lost > 0 { receiver?.bodyWillBeSentAgain(lost) }
         transaction.requestWillBegin(
             on: metrics, isReused: isReused, isServerUntrusted: connection.tls?.certificateFailure != nil, at: loop.now)
         note(.requestBegan(isReusedConnection: isReused), connection: connection.number)
