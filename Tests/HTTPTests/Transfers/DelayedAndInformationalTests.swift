@@ -80,4 +80,47 @@ import Testing
                 ])
         }
     }
+
+    /// Is busy with the first one until the signal fires.
+    private final class Busy: TransferRecorder, @unchecked Sendable {  // constants
+        let isReleased = Signal()
+
+        override func urlSession(
+            _ session: URLSession, task: URLSessionTask, didReceiveInformationalResponse response: HTTPURLResponse
+        ) {
+            isReleased.waitBlocking()
+            super.urlSession(session, task: task, didReceiveInformationalResponse: response)
+        }
+    }
+
+    /// Fires the signal when the final response has come.
+    private struct Announcing: LoadInterceptor {
+        let hasResponse: Signal
+
+        func load(_ load: LoadContext) async throws {
+            defer { hasResponse.fire() }
+            let response = try await load.next.load(load.request)
+            hasResponse.fire()
+            try await load.receive(response)
+        }
+    }
+
+    /// The server may send that many: the body has earned them.
+    @Test(arguments: BothVersions.all) func aBusyDelegateIsToldOfSomeAlone(_ version: String) async throws {
+        let delegate = Busy()
+        let route: LoopbackServer.Route = { _ in
+            var response = ServerResponse.text("done")
+            response.interim = Array(repeating: ServerResponse.Interim(103), count: 100)
+            return response
+        }
+        try await BothVersions.withServer(
+            version, route, delegate: delegate, { $0.interceptors = [Announcing(hasResponse: delegate.isReleased)] }
+        ) { session, server in
+            let request = try BothVersions.request(server, "/", "POST")
+            session.uploadTask(with: request, from: Data(count: 400_000)).resume()
+            let events = await delegate.all()
+            #expect(events.count { $0.hasPrefix("informational 103") } == 64)
+            #expect(events.contains("response") && events.last == "complete ok")
+        }
+    }
 }

@@ -24,7 +24,7 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
     func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask)
 
     /// The server has sent an interim response before the final one: 103 (Early Hints) and others of the 1xx class
-    /// (RFC 9110 §15.2).
+    /// (RFC 9110 §15.2). While 64 of them wait for a delegate that is busy, further ones are not reported.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceiveInformationalResponse response: HTTPURLResponse)
 

@@ -52,11 +52,17 @@ extension TaskEngine: LoadReceiver {
 
     func receive(informational response: HTTPURLResponse) {
         noteActivity()
-        guard let delegates else { return }
-        core.mailbox.post(for: task) { [session, task] in
+        // A server may send many of them. They are advisory, so the load does not wait for the delegate.
+        guard let delegates, postedInterims.load(ordering: .relaxed) < Self.mostPostedInterims else { return }
+        postedInterims.wrappingAdd(1, ordering: .relaxed)
+        core.mailbox.post(for: task) { [self, session, task] in
             delegates.task?.urlSession(session, task: task, didReceiveInformationalResponse: response)
+            postedInterims.wrappingSubtract(1, ordering: .relaxed)
         }
     }
+
+    /// The number of interim responses in the delegate's mailbox from which further ones are dropped.
+    private static let mostPostedInterims = 64
 
     func willCache(_ response: CachedURLResponse, decide: @escaping @Sendable (CachedURLResponse?) -> Void) {
         sink.willCache(response, for: self, decide: decide)

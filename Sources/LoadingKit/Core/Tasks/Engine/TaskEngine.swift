@@ -1,6 +1,7 @@
 import Foundation
 import LoadingKitPrimitives
 import LoadingKitTransport
+import Synchronization
 
 /// Runs one task on its session's event loop, for every scheme: makes the handler, follows redirects, applies timeouts,
 /// and passes the loaded data to the task's sink. It is the only owner of the task's state.
@@ -9,7 +10,7 @@ import LoadingKitTransport
 ///
 /// The loop calls the engine as a ``LoopDeadline`` when a timeout may have passed. These calls continue until the
 /// load's end, also where the load outlives its task, like the body of streams that a program has captured.
-final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // confined to `core.loop`
+final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // confined to `core.loop`, but for the atomic
     // Exclusive access is not checked where a property is read and replaced, or changed by a function that calls no
     // other object: the check costs more than the access.
     /// Replaced when a data task becomes a download or a stream task.
@@ -35,6 +36,8 @@ final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // conf
     @exclusivity(unchecked) private var networkChangeCount = 0
     /// Whether a lookup that failed while the networks changed was repeated.
     @exclusivity(unchecked) var hasRepeatedLookup = false
+    /// The number of interim responses in the delegate's mailbox.
+    let postedInterims = Atomic<Int>(0)
 
     init(_ task: URLSessionTask, _ session: URLSession, _ delegates: TaskDelegates?, _ sink: any TaskSink) {
         self.task = task
