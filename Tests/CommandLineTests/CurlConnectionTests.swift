@@ -389,16 +389,24 @@ import Testing
         #expect(try String(contentsOf: folder.file("f"), encoding: .utf8) == "0123456789")
     }
 
-    /// What is loaded from a byte on is appended to the file, however long it is.
-    @Test(arguments: [("abc", "abc89"), ("0123456789", "012345678989"), (nil, "89")] as [(String?, String)])
-    func continuedAtByte(_ there: String?, _ expected: String) async throws {
+    /// What is loaded from a byte on is appended to the file, however long it is, also to the one to which a symbolic
+    /// link leads.
+    @Test(
+        arguments: [
+            ("abc", "abc89", nil), ("0123456789", "012345678989", nil), (nil, "89", nil), ("ab", "ab89", "target"),
+            ("0123456789", "012345678989", "target"), (nil, "89", "target"),
+        ] as [(String?, String, String?)])
+    func continuedAtByte(_ there: String?, _ expected: String, _ target: String?) async throws {
         let server = try LoopbackServer(route: CurlServer.answer)
         defer { server.stop() }
         let folder = try TemporaryFolder()
-        if let there { try folder.write(there, to: "f") }
+        if let target {
+            try FileManager.default.createSymbolicLink(atPath: folder.file("f").path, withDestinationPath: target)
+        }
+        if let there { try folder.write(there, to: target ?? "f") }
         let run = try await ToolRun(["-C", "8", "-o", "f", server.url("/digits")], folder: folder)
         #expect(run.status == 0, "\(run.errors)")
-        #expect(try String(contentsOf: folder.file("f"), encoding: .utf8) == expected)
+        #expect(try String(contentsOf: folder.file(target ?? "f"), encoding: .utf8) == expected)
     }
 
     /// A repetition begins where the first attempt did, and what that has written is gone.

@@ -133,8 +133,9 @@
         /// The size of the destination's file; 0 if there is no file, or if its name is not known before the response.
         private static func size(of destination: Destination) -> Int64 {
             guard case .file(let path) = destination else { return 0 }
-            let size = (try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? NSNumber
-            return size?.int64Value ?? 0
+            // Of the file to which a symbolic link leads: that one is written.
+            var status = stat()
+            return stat(path, &status) == 0 ? Int64(status.st_size) : 0
         }
     }
 #endif
