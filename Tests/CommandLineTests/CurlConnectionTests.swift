@@ -469,6 +469,29 @@ import Testing
         }
     }
 
+    /// The secret is no password: also a request without the signature, behind redirects, does not get it.
+    @Test(arguments: [["-u", "KEY:secret"], ["--basic", "-u", "KEY:secret"], []])
+    func secretOfSignature(_ login: [String]) async throws {
+        let route: LoopbackServer.Route = { request in
+            request.query.map { ServerResponse.redirect(to: $0) }
+                ?? ServerResponse(401).adding("WWW-Authenticate", "Basic realm=\"r\"")
+        }
+        let (first, second) = (try LoopbackServer(route: route), try LoopbackServer(route: route))
+        defer {
+            first.stop()
+            second.stop()
+        }
+        let host = login.isEmpty ? "KEY:secret@\(first.address.host)" : nil
+        let url = first.url("/away?" + second.url("/back?" + first.url("/end")), host: host)
+        let run = try await ToolRun(["--aws-sigv4", "aws:amz:eu-x:svc"] + login + [url])
+        #expect(run.status == 0, "\(run.errors)")
+        let requests = first.requests.snapshot + second.requests.snapshot
+        #expect(requests.map(\.path) == ["/away", "/end", "/back"])
+        let sent = requests.map { $0.fields[name: "Authorization"] }
+        #expect(sent.first??.hasPrefix("AWS4-HMAC-SHA256 ") == true)
+        #expect(!sent.contains { $0?.hasPrefix("Basic ") == true })
+    }
+
     @Test func netrc() async throws {
         let server = try LoopbackServer(route: CurlServer.answer)
         defer { server.stop() }

@@ -82,11 +82,11 @@
                 let urls = options.arguments.globoff ? [URLPattern.URL(text: argument)] : try URLPattern(argument).urls
                 for url in urls {
                     let target = try destination.of(url, options.output)
-                    loads.append(try PlannedLoad(url.text, to: target, template, login, files))
+                    loads.append(
+                        try PlannedLoad(url.text, to: target, template, login, files, signature, content))
                     if loads.last?.isConversation == true, content.hasBody {
                         throw ToolFailure(.usage, "-d, -F and -T are not for ws: URLs, which send standard input")
                     }
-                    if let signature { try loads[loads.count - 1].sign(signature, content) }
                 }
             }
         }
@@ -169,23 +169,24 @@
         let offset: Int64
         /// The number of the file's bytes that precede the load's; 0 where the file is written anew.
         let kept: Int64
-        /// The credential for the server of the URL.
+        /// The credential for the server of the URL; nil where it signs the request, and is never sent.
         let login: Login?
 
         init(
             _ argument: String, to destination: Destination, _ template: RequestTemplate, _ plan: LoginPlan,
-            _ files: FileRules
+            _ files: FileRules, _ signature: AWSSignature?, _ content: RequestContent
         ) throws {
             self.argument = argument
             self.destination = destination
             (offset, kept) = files.start(of: destination)
             let url = try URLArgument(argument)
-            login = plan.login(for: url.url)
+            let known = plan.login(for: url.url)
+            login = signature == nil ? known : nil
             request = try template.request(for: url, from: offset, login: plan.isBasicAtOnce ? login : nil)
-        }
-
-        mutating func sign(_ signature: AWSSignature, _ content: RequestContent) throws {
-            try signature.sign(&request, login, content)
+            guard let signature else { return }
+            // The session answers challenges with the user of a URL.
+            request.url = request.url?.withoutCredentials
+            try signature.sign(&request, known, content)
         }
 
         /// Whether the URL is of a WebSocket.
