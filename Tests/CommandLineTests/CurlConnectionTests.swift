@@ -469,6 +469,24 @@ import Testing
         }
     }
 
+    /// Each attempt is signed with the date at which it is sent.
+    @Test func signatureOfEachAttempt() async throws {
+        let options = ["--aws-sigv4", "aws:amz:eu-x:svc", "-u", "KEY:secret"]
+        let plan = try LoadPlan(LoadCommand.parse(options + ["http://127.0.0.1:1/"]))
+        let load = try #require(plan.loads.first)
+        #expect(load.request.value(forHTTPHeaderField: "X-Amz-Date") == nil)
+        let sent = [0, 60].map { load.requestToSend(plan.content, at: Date(timeIntervalSince1970: $0)) }
+        let dates = sent.map { $0.value(forHTTPHeaderField: "X-Amz-Date") }
+        #expect(dates == ["19700101T000000Z", "19700101T000100Z"])
+        #expect(Set(sent.map { $0.value(forHTTPHeaderField: "Authorization") }).count == 2)
+        let server = try LoopbackServer(route: CurlServer.answer)
+        defer { server.stop() }
+        let run = try await ToolRun(["--retry", "1"] + options + [server.url("/flaky")])
+        #expect(run.text == "ready\n", "\(run.errors)")
+        let authorizations = server.requests.snapshot.compactMap { $0.fields[name: "Authorization"] }
+        #expect(authorizations.count == 2 && authorizations.allSatisfy { $0.hasPrefix("AWS4-HMAC-SHA256 ") })
+    }
+
     /// The secret is no password: also a request without the signature, behind redirects, does not get it.
     @Test(arguments: [["-u", "KEY:secret"], ["--basic", "-u", "KEY:secret"], []])
     func secretOfSignature(_ login: [String]) async throws {

@@ -64,7 +64,7 @@
         }
 
         private func makeTask(in session: URLSession) -> URLSessionTask {
-            var request = load.request
+            var request = load.requestToSend(plan.content)
             if load.isConversation {
                 let task = session.webSocketTask(with: request)
                 task.maximumMessageSize = Int(clamping: plan.rules.maximumSize ?? Self.largestMessage)

@@ -82,8 +82,7 @@
                 let urls = options.arguments.globoff ? [URLPattern.URL(text: argument)] : try URLPattern(argument).urls
                 for url in urls {
                     let target = try destination.of(url, options.output)
-                    loads.append(
-                        try PlannedLoad(url.text, to: target, template, login, files, signature, content))
+                    loads.append(try PlannedLoad(url.text, to: target, template, login, files, signature))
                     if loads.last?.isConversation == true, content.hasBody {
                         throw ToolFailure(.usage, "-d, -F and -T are not for ws: URLs, which send standard input")
                     }
@@ -163,7 +162,8 @@
     struct PlannedLoad: Sendable {
         /// The argument as it was given.
         let argument: String
-        private(set) var request: URLRequest
+        /// The request, without a signature.
+        let request: URLRequest
         let destination: Destination
         /// The body's byte at which the load begins.
         let offset: Int64
@@ -171,10 +171,11 @@
         let kept: Int64
         /// The credential for the server of the URL; nil where it signs the request, and is never sent.
         let login: Login?
+        private let signer: AWSSignature.Signer?
 
         init(
             _ argument: String, to destination: Destination, _ template: RequestTemplate, _ plan: LoginPlan,
-            _ files: FileRules, _ signature: AWSSignature?, _ content: RequestContent
+            _ files: FileRules, _ signature: AWSSignature?
         ) throws {
             self.argument = argument
             self.destination = destination
@@ -182,11 +183,18 @@
             let url = try URLArgument(argument)
             let known = plan.login(for: url.url)
             login = signature == nil ? known : nil
-            request = try template.request(for: url, from: offset, login: plan.isBasicAtOnce ? login : nil)
-            guard let signature else { return }
+            var request = try template.request(for: url, from: offset, login: plan.isBasicAtOnce ? login : nil)
             // The session answers challenges with the user of a URL.
-            request.url = request.url?.withoutCredentials
-            try signature.sign(&request, known, content)
+            if signature != nil { request.url = request.url?.withoutCredentials }
+            self.request = request
+            signer = try signature?.signer(for: request.url, known)
+        }
+
+        /// The request of an attempt, signed at its start: servers accept a signature for a few minutes.
+        func requestToSend(_ content: RequestContent, at date: Date = Date()) -> URLRequest {
+            var request = self.request
+            signer?.sign(&request, content, at: date)
+            return request
         }
 
         /// Whether the URL is of a WebSocket.

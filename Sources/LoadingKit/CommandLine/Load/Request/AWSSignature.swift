@@ -18,15 +18,28 @@
             (region, service) = (parts.count > 2 ? parts[2] : nil, parts.count > 3 ? parts[3] : nil)
         }
 
-        /// Without names in the option, they are the first labels of the host: `service.region.…`.
-        func sign(_ request: inout URLRequest, _ login: Login?, _ content: RequestContent) throws {
+        /// What signs the requests for a URL. Without names in the option, they are the first labels of the host:
+        /// `service.region.…`.
+        func signer(for url: URL?, _ login: Login?) throws -> Signer {
             guard let login else { throw ToolFailure(.usage, "--aws-sigv4 needs -u KEY:SECRET") }
-            let labels = (request.url?.host() ?? "").split(separator: ".").map(String.init)
+            let labels = (url?.host() ?? "").split(separator: ".").map(String.init)
             guard let service = service ?? labels.first, let region = region ?? labels.dropFirst().first else {
                 throw ToolFailure(.usage, "--aws-sigv4: the host names no region and service")
             }
-            let credentials = S3Credentials(accessKeyID: login.user, secretAccessKey: login.password)
-            request.sign(credentials, region: region, service: service, body: content.bytesToSign)
+            return Signer(
+                credentials: S3Credentials(accessKeyID: login.user, secretAccessKey: login.password), region: region,
+                service: service)
+        }
+
+        /// Signs requests for one URL.
+        struct Signer: Sendable {
+            fileprivate let credentials: S3Credentials
+            fileprivate let region: String
+            fileprivate let service: String
+
+            func sign(_ request: inout URLRequest, _ content: RequestContent, at date: Date) {
+                request.sign(credentials, region: region, service: service, body: content.bytesToSign, at: date)
+            }
         }
     }
 
