@@ -409,6 +409,18 @@ import Testing
         #expect(try String(contentsOf: folder.file(target ?? "f"), encoding: .utf8) == expected)
     }
 
+    /// A load begins where the load before it has ended the same file, in the same request of the run or in another.
+    @Test(arguments: [[], ["--next", "-C", "-"]]) func continuedAfterAnotherLoad(_ separator: [String]) async throws {
+        let server = try LoopbackServer(route: CurlServer.answer)
+        defer { server.stop() }
+        let folder = try TemporaryFolder()
+        let load = ["-o", "f", server.url("/digits")]
+        let run = try await ToolRun(["-C", "-"] + load + separator + load, folder: folder)
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(server.requests.snapshot.map { $0.fields[name: "Range"] } == [nil, "bytes=10-"])
+        #expect(try String(contentsOf: folder.file("f"), encoding: .utf8) == CurlServer.digits)
+    }
+
     /// A repetition begins where the first attempt did, and what that has written is gone.
     @Test(arguments: [("8", "abc", "abc89"), ("-", "01234567", "0123456789")])
     func continuedAgain(_ offset: String, _ there: String, _ expected: String) async throws {

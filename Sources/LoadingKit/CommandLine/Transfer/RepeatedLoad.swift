@@ -11,6 +11,8 @@
         /// Returns when everything has ended; nil for success.
         func run(in session: URLSession) async -> ToolFailure? {
             let start = DispatchTime.now().uptimeNanoseconds
+            var plan = self.plan
+            plan.updateStart(of: index)
             var attempt = 0
             var created: Set<String> = []
             while true {

@@ -53,6 +53,8 @@
         var hsts: HSTSFile?
         /// The number of simultaneous loads.
         var jobs: Int
+        private let template: RequestTemplate
+        private let signature: AWSSignature?
 
         private static let parallelJobs = 50
 
@@ -66,7 +68,7 @@
         ) throws {
             try Self.check(options)
             content = try RequestContent(options, readFile: readFile)
-            let template = try RequestTemplate(options, content, readFile: readFile)
+            template = try RequestTemplate(options, content, readFile: readFile)
             omittedFields = template.omittedFields
             login = try LoginPlan(options.login, readFile: readFile, askPassword: askPassword)
             files = try FileRules(options.output)
@@ -75,7 +77,7 @@
             cookies = try CookiePlan(options.login, readFile: readFile)
             display = try Display(options, readFile: readFile)
             jobs = options.transfer.jobs ?? (options.transfer.parallel ? Self.parallelJobs : 1)
-            let signature = try AWSSignature(options.login.awsSigv4)
+            signature = try AWSSignature(options.login.awsSigv4)
             hsts = options.connection.hsts.map(HSTSFile.init)
             loads = []
             for (argument, destination) in zip(options.urls, try Destination.assign(options)) {
@@ -104,6 +106,18 @@
             if options.output.fail && options.output.failWithBody {
                 throw ToolFailure(.usage, "-f and --fail-with-body contradict each other: use one of them")
             }
+        }
+
+        /// Plans a load once more when its turn comes: the loads before it may have written the file that it continues.
+        mutating func updateStart(of index: Int) {
+            guard files.start != .beginning else { return }
+            let load = loads[index]
+            // The same was planned before, so nothing is thrown.
+            guard
+                let planned = try? PlannedLoad(
+                    load.argument, to: load.destination, template, login, files, signature)
+            else { return }
+            loads[index] = planned
         }
 
         /// The number of loads that read standard input while they run.
