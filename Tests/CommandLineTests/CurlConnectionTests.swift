@@ -455,6 +455,15 @@ import Testing
         #expect(put.text.hasSuffix("\n\ncontent\n") && !put.text.contains("Upload-"))
         let named = try await ToolRun(["-T", "file.txt", "-X", "POST", server.url("/")], folder: folder)
         #expect(named.text == "nothing here\n" && server.requests.snapshot.last?.target == "/file.txt")
+        try folder.write("content", to: "a b%.txt")
+        for (file, options, path, target) in [
+            ("file.txt", [], "/a%2Fb%20c/", "/a%2Fb%20c/file.txt"), ("file.txt", [], "/%FF/", "/%FF/file.txt"),
+            ("file.txt", ["--url-query", "a=1"], "/a/", "/a/file.txt?a=1"), ("file.txt", [], "", "/file.txt"),
+            ("a b%.txt", [], "/", "/a%20b%25.txt"),
+        ] as [(String, [String], String, String)] {
+            let run = try await ToolRun(options + ["-T", file, server.url(path)], folder: folder)
+            #expect(run.status == 0 && server.requests.snapshot.last?.target == target, "\(path) \(run.errors)")
+        }
         let form = try await ToolRun(
             [
                 "-u", "a:b", "-F", "f=@file.txt;type=x/y", "-F", "text=<file.txt", server.url("/digest"),

@@ -145,13 +145,19 @@ import Testing
         #expect(expected?.password.isEmpty != false || !load.label.contains(expected?.password ?? "-"))
     }
 
-    /// Options for the query, and the URL.
+    /// Options for the query and the name of an upload, and the URL.
     static let queries: [([String], String)] = [
         (["-G", "-d", "a=1", "--data-urlencode", "b=x y", "h/p"], "http://h/p?a=1&b=x%20y"),
         (["-G", "-d", "a=1", "h/p?z=0#part"], "http://h/p?z=0&a=1"),
         (["--url-query", "a=x y", "--url-query", "+b=%20", "h/"], "http://h/?a=x%20y&b=%20"),
         (["--url", "h/u"], "http://h/u"),
         (["-g", "h/[1-2]"], "http://h/%5B1-2%5D"),
+        // A folder's URL gets the name of the file.
+        (["-T", "/dev/null", "h/a%2Fb%20c/"], "http://h/a%2Fb%20c/null"),
+        (["-T", "/dev/null", "h/%FF/"], "http://h/%FF/null"), (["-T", "/dev/null", "h"], "http://h/null"),
+        (["-T", "/dev/null", "h/p/?z=0"], "http://h/p/null?z=0"), (["-T", "/dev/null", "h/p"], "http://h/p"),
+        (["-T", "/dev/null", "--url-query", "a=1", "h/p/?z=0#part"], "http://h/p/null?z=0&a=1"),
+        (["-T", "/dev/null", "--url-query", "a=1", "h"], "http://h/null?a=1"),
     ]
 
     @Test(arguments: queries) func query(_ arguments: [String], _ expected: String) throws {

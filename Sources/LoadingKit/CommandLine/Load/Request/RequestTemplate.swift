@@ -2,6 +2,7 @@
     import Foundation
     import LoadingKit
     import LoadingKitForms
+    @_spi(LoadingKitPlugins) import LoadingKitPrimitives
 
     /// The common part of all requests of a run.
     struct RequestTemplate {
@@ -140,6 +141,12 @@
     enum RequestTarget {
         static func url(_ url: URL, adding query: [String], nameOfUpload: String?) throws -> URL {
             guard var components = URLComponents(url: url, resolvingAgainstBaseURL: false) else { return url }
+            let path = components.percentEncodedPath
+            let isFolder = path.hasSuffix("/") || (path.isEmpty && url.host()?.isEmpty == false)
+            let name = isFolder ? nameOfUpload : nil
+            if let name {
+                components.percentEncodedPath = (path.isEmpty ? "/" : path) + PercentCoding.encoded(name)
+            }
             if !query.isEmpty {
                 let whole = [components.percentEncodedQuery].compactMap { $0 } + query
                 components.percentEncodedQuery = nil
@@ -147,9 +154,7 @@
                 let text = (components.string ?? "") + "?" + whole.filter { !$0.isEmpty }.joined(separator: "&")
                 return try URLArgument(text).url
             }
-            guard let nameOfUpload, url.path(percentEncoded: true).hasSuffix("/") else { return url }
-            components.path += nameOfUpload
-            return components.url ?? url
+            return name == nil ? url : components.url ?? url
         }
     }
 #endif
