@@ -176,6 +176,32 @@ import Testing
         #expect(other.requests.count == 0)
     }
 
+    /// A session that continues an upload learns the region from the answer to a part, whose stream it cannot send
+    /// again: the part gets a new one.
+    @Test(arguments: [301, 400]) func otherRegionOfAContinuedUpload(status: Int) async throws {
+        let server = try Self.multipartServer(fails: { _, request in
+            guard Self.region(request) != "eu-west-1" else { return nil }
+            return status == 400
+                ? Self.error("AuthorizationHeaderMalformed", 400, more: "<Region>eu-west-1</Region>")
+                : Self.error("PermanentRedirect", 301).adding("x-amz-bucket-region", "eu-west-1")
+        })
+        defer { server.stop() }
+        let folder = try TemporaryFolder()
+        let file = try folder.write(content(250_000), to: "file")
+        let upload = S3Upload(
+            url: try #require(URL(string: "s3://bucket/k")), uploadID: "u/1", size: 250_000, partSize: 100_000,
+            parts: [])
+        var options = S3UploadOptions()
+        options.partsAtOnce = 1
+        options.clock = S3Clock(date: { Date() }, sleep: { _ in })
+        let object = try await S3(try URLSession.s3(server.url()))
+            .continueUpload(upload, fromFile: file, options: options)
+        #expect(object.eTag == "\"whole\"")
+        let requests = server.requests.snapshot
+        #expect(requests.map(\.method) == ["PUT", "PUT", "PUT", "PUT", "POST"])
+        #expect(requests.compactMap(Self.region) == ["us-east-1"] + [String](repeating: "eu-west-1", count: 4))
+    }
+
     /// Returns other credentials each time.
     private final class Rotating: S3CredentialsProvider {
         let count = Mutex(0)

@@ -336,6 +336,9 @@ import Testing
             ("unavailable behind 200", try answer(200, "ServiceUnavailable"), 1, 0.4),
             ("wrong behind 200", try answer(200, "InvalidPart"), 1, nil),
             ("conflict", try answer(409, "OperationAborted"), 1, 0.4),
+            ("other region", try Self.error(301, "", ["x-amz-bucket-region": "eu-west-1"]), 1, 0.4),
+            ("other region again", try Self.error(301, "", ["x-amz-bucket-region": "eu-west-1"]), 3, nil),
+            ("unknown region", try Self.error(301), 1, nil),
         ]
         let wrong = cases.filter { PartRetry.pause(after: $0.error, attempt: $0.attempt, of: 3, random: 1) != $0.pause }
         #expect(wrong.map(\.name) == [])

@@ -45,6 +45,8 @@ enum PartRetry {
         case let error as S3Error:
             switch error.kind {
             case .slowDown, .serverFailure, .clockSkewed, .expiredCredentials: true
+            // The client has learned the region, and could not send a stream that was read once more.
+            case .wrongRegion: error.region != nil
             default: temporaryCodes.contains(error.code)
             }
         case let error as URLError:
