@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKit
+import LoadingKitHTTP2
 import LoadingKitLoopbackServer
 import LoadingKitPrimitives
 import TestSupport
@@ -201,6 +202,79 @@ struct ResumableUploadTests {
             #expect(await observer.errors.count(reaches: 1) == [nil])
             #expect((task.response as? HTTPURLResponse)?.statusCode == 500)
             #expect(site.methods == ["POST"])
+        }
+    }
+
+    /// A stream that has delivered these bytes, and ends when the other stream is closed.
+    private static func unendedStream(of body: Data) throws -> (InputStream, OutputStream) {
+        var (input, output): (InputStream?, OutputStream?)
+        Stream.getBoundStreams(withBufferSize: body.count, inputStream: &input, outputStream: &output)
+        let writer = try #require(output)
+        writer.open()
+        try #require(writer.write(Array(body), maxLength: body.count) == body.count)
+        return (try #require(input), writer)
+    }
+
+    /// Refuses an upload over HTTP/2 when all of its bytes have come, though the request has not ended.
+    private static func refuse(_ count: Int, on socket: StreamSocket, _ methods: Recorder<String>) throws {
+        var left = count
+        try socket.serveHTTP2 { event, machine, output in
+            var fields = HTTPFields()
+            switch event {
+            case .headers(let stream, .request(let head), _):
+                methods.append(head.method)
+                let isQuestion = head.method == "HEAD"
+                fields.append(name: "Upload-Draft-Interop-Version", value: "6")
+                if isQuestion {
+                    fields.append(name: "Upload-Complete", value: "?1")
+                } else {
+                    fields.append(name: "Location", value: "/uploads/0")
+                }
+                try machine.sendResponse(
+                    isQuestion ? 204 : 104, fields, on: stream, endStream: isQuestion, to: &output)
+            case .data(let stream, let range, let size, _):
+                machine.didConsume(size, on: stream)
+                left -= range.count
+                if left == 0, !range.isEmpty {
+                    try machine.sendResponse(500, fields, on: stream, endStream: true, to: &output)
+                }
+            default: break
+            }
+        }
+    }
+
+    @Test("give the program the refusal of all bytes of a stream that has not ended", arguments: BothVersions.all)
+    func refusedBodyOfUnendedStream(_ version: String) async throws {
+        let body = Data(RangedResource.bytes(100_000))
+        @Sendable func load(_ session: URLSession, _ url: URL?, _ observer: UploadObserver) async throws {
+            let (input, writer) = try Self.unendedStream(of: body)
+            defer { writer.close() }
+            var request = URLRequest(url: try #require(url))
+            request.httpMethod = "POST"
+            request.setValue("\(body.count)", forHTTPHeaderField: "Content-Length")
+            request.httpBodyStream = input
+            let task = session.uploadTask(withStreamedRequest: request)
+            task.delegate = observer
+            task.resume()
+            #expect(await observer.errors.count(reaches: 1) == [nil])
+            #expect((task.response as? HTTPURLResponse)?.statusCode == 500)
+        }
+        if version == "h2" {
+            let methods = Recorder<String>()
+            let server = try ConnectionAcceptor(.ipv4()) { socket, _ in
+                try? Self.refuse(body.count, on: socket, methods)
+            }
+            defer { server.stop() }
+            let session = makeSession { $0.assumesCleartextHTTP2 = true }
+            defer { session.invalidateAndCancel() }
+            let url = try server.url
+            try await withTimeout { try await load(session, url, UploadObserver(UploadPeer(), nil)) }
+            #expect(methods.snapshot == ["POST"])
+        } else {
+            try await UploadSite.with(version, Self.faults { $0.results = [ServerResponse(500)] }) { site in
+                try await load(site.session, site.request().url, site.observer())
+                #expect(site.methods == ["POST"])
+            }
         }
     }
 

@@ -11,7 +11,8 @@ extension ResumableUpload: ForwardingReceiver {
 
     func receive(_ response: URLResponse) -> Flow {
         guard let receiver, let response = response as? HTTPURLResponse else { return .wait }
-        let isSent = exchange?.isRequestSent == true
+        // A stream may have delivered as many bytes as it was stated to have, and not have ended yet.
+        let isSent = exchange?.isRequestSent == true || expected.map { sent >= $0 } ?? false
         switch state.receive(UploadAnswer(response, to: exchangeRequest), isSent: isSent) {
         case .deliver:
             if isDelivering, exchangeRequest.url != request.url { removeStored(response) }
@@ -98,11 +99,15 @@ extension ResumableUpload: ForwardingReceiver {
     }
 
     func didSendBody(_ count: Int, expected: Int64) {
+        sent += Int64(count)
         let expected = state.total ?? self.expected.map { state.offset + $0 }
         receiver?.didSendBody(count, expected: expected ?? NSURLSessionTransferSizeUnknown)
     }
 
-    func bodyWillBeSentAgain(_ count: Int64) { receiver?.bodyWillBeSentAgain(count) }
+    func bodyWillBeSentAgain(_ count: Int64) {
+        sent -= count
+        receiver?.bodyWillBeSentAgain(count)
+    }
 
     func finish() { if !responseDidEnd() { receiver?.finish() } }
 

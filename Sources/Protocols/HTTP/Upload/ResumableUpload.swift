@@ -13,7 +13,8 @@ final class ResumableUpload: LoopHandler, @unchecked Sendable {  // confined to 
     private(set) var receiver: (any LoadReceiver)?
     private(set) var exchange: (any LoopHandler)?
     private(set) var exchangeRequest: URLRequest
-    /// The body bytes that the exchange has to send, if that is known.
+    /// The body bytes that the exchange has sent, and has to send if that is known.
+    var sent: Int64 = 0
     private(set) var expected: Int64?
     private var timer: LoopTimer?
     /// Follows after a response that the program does not get.
@@ -155,7 +156,7 @@ final class ResumableUpload: LoopHandler, @unchecked Sendable {  // confined to 
     private func send(_ request: URLRequest, _ next: any LoopHandler, of part: UploadState.Part?) {
         exchangeRequest = request
         exchange = next
-        expected = part == nil ? state.total : part?.count
+        (sent, expected) = (0, part == nil ? state.total : part?.count)
         discarded = 0
         next.begin(self)
         if isReceiverBusy { exchange?.receiverDidBlock() }
