@@ -185,11 +185,12 @@ import Testing
         #expect(outcomes == ["false", "nil", "conclude"])
     }
 
-    /// A new load decides anew: what the delegate had to decide about the last is void.
+    /// A new load decides anew: what the delegate had to decide about the last is void, and so is its end.
     @Test func anotherLoadAwaitsNoDecision() async {
         let holds = await Self.onLoop { timer in
             var stage = Start.running.make(timer)
             stage.hold(for: .undecided)
+            stage.hold(for: .completing)
             stage.hold(for: .behind)
             _ = stage.replaceLoad(by: Self.other)
             return stage.hold

@@ -220,6 +220,7 @@ final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // conf
     /// Loads another request in place of the current one.
     func reload(_ request: URLRequest) {
         guard let handler = stage.replaceLoad(by: request) else { return }
+        task.currentRequest = request
         // An answer to one of the former load's questions would count for this load.
         openQuestions?.closeAll()
         updateHeld()

@@ -175,7 +175,7 @@ struct TaskStage {
     mutating func replaceLoad(by request: URLRequest) -> (any LoopHandler)? {
         guard case .loading(let handler, _) = step else { return nil }
         step = .postponed(request)
-        hold.remove(.undecided)
+        hold.subtract([.undecided, .completing])
         return handler
     }
 

@@ -5,9 +5,9 @@ import LoadingKitTransport
 final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task's loop
     /// A download that continues an earlier one, until the server has answered whether it can.
     private struct Resuming {
-        let data: ResumeData
+        var data: ResumeData
         /// The number of bytes in the file.
-        let offset: Int64
+        var offset: Int64
         /// The request for the complete resource.
         let whole: URLRequest
     }
@@ -28,8 +28,8 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
     private var resuming: Resuming?
     /// Whether it is still to be reported to the delegate that no bytes of an earlier download are used.
     private var beginsAnew = false
-    /// Whether the response is the rest of a resumed download.
-    private var continues = false
+    /// The download that the response continues: the response is the rest of a resumed one, or a part of the rest.
+    private var continued: Resuming?
     /// The size of the resource, where the response is the rest of a resumed download, and the size is known.
     private var size: Int64?
     /// Whether the file of a resumed download is being opened.
@@ -111,20 +111,23 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
             let answer = resuming.data.answer(response, from: resuming.offset)
             if case .rest(let size) = answer {
                 if !engine.keepsContentCodings(of: resuming.whole) { coding = resuming.data.coding }
-                engine.didResume(at: resuming.offset, of: size, informsDelegate: informsDelegate)
-                continues = true
+                // The delegate is informed of the bytes of the earlier download, and not of this one's.
+                let isFirst = continued == nil
+                engine.didResume(at: resuming.offset, of: size, informsDelegate: informsDelegate && isFirst)
+                continued = resuming
                 self.size = size < 0 ? nil : size
                 return .proceed
             }
             spool?.body.startOver()
             beginsAnew = true
+            (continued, coding) = (nil, nil)
             // The response has other bytes than the requested ones: the complete resource is requested. The same
             // applies to a response with content codings that were kept only for the range request.
             let isCoded = resuming.data.coding != nil && response.contentCoding != nil
             if answer == .other || isCoded { return .reload(resuming.whole) }
         }
         // A later response replaces the one before and its body.
-        continues = false
+        continued = nil
         size = nil
         _ = pieces.take()
         if !beginsAnew, let body = spool?.body, body.hasBytes { body.startOver() }
@@ -185,11 +188,29 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
             guard !engine.isOver else { return }
             spool.body.settle { [self] in
                 guard !engine.isOver else { return }
-                if let failure = ResumeData.failure(spool.body.count, of: size) { return engine.end(with: failure) }
+                if let failure = ResumeData.failure(spool.body.count, of: size) {
+                    return restDidEnd(at: spool.body.count, failure, engine)
+                }
                 close(spool, engine)
             }
         }
         return .hold(.completing)
+    }
+
+    /// The server has sent only a part of the rest, because it limits ranges, for example: requests the bytes behind it.
+    /// Without further bytes in the file the download fails.
+    private func restDidEnd(at count: Int64, _ failure: LoadFailure, _ engine: any SinkEngine) {
+        guard var next = continued, let size, count > next.offset, count < size else {
+            return engine.end(with: failure)
+        }
+        next.data.count = count
+        next.offset = count
+        // Not at once: the engine may be handling the end of the load that is replaced.
+        engine.loop.executeLater { [self, next] in
+            guard !engine.isOver else { return }
+            resuming = next
+            engine.perform(.reload(next.data.rest(of: next.whole, from: count)))
+        }
     }
 
     private func close(_ spool: DownloadSpool, _ engine: any SinkEngine) {
@@ -284,7 +305,7 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
             if coding != nil { request.keepsContentCodings = false }
             return ResumeData(
                 request, response, engine.ranges, firstURL: firstURL, fileName: spool.name, count: spool.body.count,
-                isCoded: isCoded && response.contentCoding != nil, continues: continues)
+                isCoded: isCoded && response.contentCoding != nil, continues: continued != nil)
         }
     }
 
