@@ -1,8 +1,8 @@
 import Foundation
 @_spi(LoadingKitPlugins) import LoadingKit
 
-/// Sends a request of a load after the load's end: with the configuration of the load's session, and with the answers of
-/// its delegates to challenges. It has a session of its own, because the program has not made this task, and may have
+/// Sends a request of a load after the load's end: with the settings of the load's session, and with the answers of its
+/// delegates to challenges. It has a session of its own, because the program has not made this task, and may have
 /// invalidated the load's session.
 struct LateRequest: Sendable {
     private let session: URLSession?
@@ -22,8 +22,13 @@ struct LateRequest: Sendable {
     /// Sends the request, and ignores the answer.
     func send(_ request: URLRequest) async {
         guard let session else { return }
+        let configuration = session.configuration
+        // The session's interceptors and classes got the load's `s3` request. The load's other requests, which are
+        // signed, pass none of them.
+        configuration.interceptors = []
+        configuration.protocolClasses = []
         let ownSession = URLSession(
-            configuration: session.configuration,
+            configuration: configuration,
             delegate: sessionDelegate.map { ChallengeForwarder($0, showing: task) },
             delegateQueue: session.delegateQueue)
         _ = try? await ownSession.data(
