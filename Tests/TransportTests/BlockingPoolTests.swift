@@ -150,6 +150,19 @@ import Testing
         held.release(1)
     }
 
+    /// Work beyond the limit of extra threads waits, also for the end of other work on one of these.
+    @Test func extraThreadsAreLimited() {
+        let (pool, held, extra) = (pool(.init(threads: 1, endsByItself: false)), Held(), Held())
+        pool.run { held.run() }
+        #expect(held.begun.wait(seconds: 120))
+        for _ in 0..<3 { pool.runWithoutWaiting { extra.run() } }
+        #expect(extra.begun.wait(seconds: 120))
+        #expect(pool.waitingCount == 2)
+        extra.release(3)
+        #expect(extra.most == 1 && pool.threadCount == 1 && pool.waitingCount == 0)
+        held.release(1)
+    }
+
     @Test func withoutAnyThread() {
         let plan = FaultPlan(.createThread, .nth(1), .fail(EAGAIN))
         let pool = pool(.init(threads: 4))
