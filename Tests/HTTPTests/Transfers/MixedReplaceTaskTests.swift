@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    /// Counts the responses that a task has at the loop's turns.
+    /// Counts the responses that a task has at the ends of the loop's turns.
     private final class TurnCounter: @unchecked Sendable {  // confined to `loop`, but for `count`, which has a lock
         let count = Guarded(0)
         private let loop: EventLoop
@@ -88,7 +88,7 @@ import Testing
             (self.loop, self.task, self.end) = (loop, task, end)
         }
 
-        func countThisTurn() {
+        func turnDidEnd() {
             if let response = task.response, response !== last {
                 last = response
                 let count = count.withLock { count in
@@ -97,12 +97,12 @@ import Testing
                 }
                 if count == end { task.cancel() }
             }
-            if task.state != .completed { loop.executeLater { self.countThisTurn() } }
+            if task.state != .completed { loop.executeAtEndOfTurn { self.turnDidEnd() } }
         }
     }
 
-    /// A server can send thousands of parts in one piece: the loop does its other work among them, and the program can
-    /// cancel the task.
+    /// A server can send thousands of parts in one piece: sockets and timers have their turns among them, and the program
+    /// can cancel the task.
     @Test(arguments: [false, true], [Int.max, 10]) func manySmallParts(isCoded: Bool, cancelsAt end: Int) async throws {
         let body = Array((String(repeating: "--b\n\n", count: 10_000) + "--b\n\nx\n--b--").utf8)
         let (result, responses) = try await Self.load(cancelsAt: end) { _ in
@@ -127,7 +127,7 @@ import Testing
     }
 
     /// Loads what the server sends. Returns the body, or the error's code, and the number of responses that the task
-    /// has had at the loop's turns.
+    /// has had at the ends of the loop's turns.
     private static func load(
         cancelsAt end: Int = .max, _ route: @escaping LoopbackServer.Route
     ) async throws -> (result: String?, responses: Int) {
@@ -145,7 +145,7 @@ import Testing
                         ?? String(decoding: data ?? Data(), as: UTF8.self))
             }
             let counter = TurnCounter(loop, task, cancelsAt: end)
-            loop.execute { counter.countThisTurn() }
+            loop.execute { counter.turnDidEnd() }
             task.resume()
             let result = await bodies.element(at: 0)
             return (result, counter.count.withLock { $0 })

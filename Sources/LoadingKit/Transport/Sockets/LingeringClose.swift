@@ -12,6 +12,8 @@ final class LingeringClose: ByteStreamHandler {
     private var timer: LoopTimer?
     private var isSent = false
     private var hasPeerEnded = false
+    /// Whether reading goes on in the next turn.
+    private var willRead = false
 
     func begin(_ stream: ByteStream) {
         stream.handler = self
@@ -38,7 +40,13 @@ final class LingeringClose: ByteStreamHandler {
                 return closeIfDone(stream)
             }
         }
-        stream.loop.executeLater { self.streamDidBecomeReadable(stream) }
+        // Once: an event of the stream may come before.
+        guard !willRead else { return }
+        willRead = true
+        stream.loop.executeInNextTurn {
+            self.willRead = false
+            self.streamDidBecomeReadable(stream)
+        }
     }
 
     private func close(_ stream: ByteStream, after seconds: Double) {

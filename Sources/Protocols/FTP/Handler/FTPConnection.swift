@@ -42,6 +42,8 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
     private var parser = FTPReplyParser()
     private var replies: ArraySlice<FTPReply> = []
     private var output: [UInt8] = []
+    /// Whether reading goes on in the next turn.
+    private var willReceive = false
     private var membership: IdleConnections.Membership?
     private var idleTimer: LoopTimer?
 
@@ -194,9 +196,7 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
                     continue
                 }
                 if let failure = parser.failure { throw failure }
-                guard reads < Self.readsInARow else {
-                    return session.loop.executeLater { [weak self] in self?.receive() }
-                }
+                guard reads < Self.readsInARow else { return receiveInNextTurn() }
                 reads += 1
                 let space = session.loop.scratch
                 switch stream.read(into: space) {
@@ -211,6 +211,16 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
                 case .failed(let error): throw error
                 }
             }
+        }
+    }
+
+    /// Continues once: an event of the stream may come before.
+    private func receiveInNextTurn() {
+        guard !willReceive else { return }
+        willReceive = true
+        session.loop.executeInNextTurn { [weak self] in
+            self?.willReceive = false
+            self?.receive()
         }
     }
 

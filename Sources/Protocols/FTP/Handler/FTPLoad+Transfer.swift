@@ -149,8 +149,13 @@ extension FTPLoad {
         guard case .transferring(let transfer) = state else { return }
         switch transfer.phase {
         case .receiving(let listing):
-            guard read(listing, transfer, atMost: FTPConnection.readsInARow) else { return }
-            session.loop.executeLater { [weak self] in self?.moveData() }
+            // Once: an event of the stream may come before.
+            guard read(listing, transfer, atMost: FTPConnection.readsInARow), !willReceive else { return }
+            willReceive = true
+            session.loop.executeInNextTurn { [weak self] in
+                self?.willReceive = false
+                self?.moveData()
+            }
         case .sending(let piece, let source): send(piece, source, transfer)
         case .sent: endSending(transfer)
         case .asked, .readingBody, .notSent: break

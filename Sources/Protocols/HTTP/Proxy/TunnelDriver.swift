@@ -30,6 +30,8 @@ final class TunnelDriver: ByteStreamHandler {
     private var state = State.waiting
     private var output: [UInt8] = []
     private var report: ((Outcome) -> Void)?
+    /// Whether reading goes on in the next turn.
+    private var willRead = false
 
     /// - Parameters:
     ///   - readsAhead: false if the server may send first. The proxy's response is then read one byte at a time.
@@ -85,8 +87,13 @@ final class TunnelDriver: ByteStreamHandler {
             case .failed(let error): finish(.failed(error))
             }
         }
-        guard case .running = state else { return }
-        stream.loop.executeLater { [self] in streamDidBecomeReadable(stream) }
+        // Once: an event of the stream may come before.
+        guard case .running = state, !willRead else { return }
+        willRead = true
+        stream.loop.executeInNextTurn { [self] in
+            willRead = false
+            streamDidBecomeReadable(stream)
+        }
     }
 
     private func take(_ bytes: UnsafeRawBufferPointer, _ handshake: any TunnelHandshake) {

@@ -82,13 +82,13 @@ final class MixedReplaceSink: TaskSink {
         return base.finish(for: engine)
     }
 
-    /// Delivers parts until there are no more, or the consumer has no room, or the loop's other work has its turn.
+    /// Delivers parts until there are no more, or the consumer has no room, or sockets and timers have their turn.
     private func handOver(to engine: any SinkEngine) -> SinkAction {
         var (parts, headBytes, fieldCount) = (0, 0, 0)
         do {
             while engine.canDeliver {
                 guard parts < Self.partsInARow, headBytes < Self.headBytesInARow, fieldCount < Self.fieldsInARow else {
-                    engine.loop.executeLater { [weak engine] in engine?.release(.parts) }
+                    engine.loop.executeInNextTurn { [weak engine] in engine?.release(.parts) }
                     return .hold(.parts)
                 }
                 guard let event = try reader?.next() else { break }
