@@ -34,6 +34,11 @@ import Testing
         let strict = AppTransportSecurity(
             allowsArbitraryLoads: true, exceptionDomains: ["Bücher.example": .init(allowsInsecureHTTPLoads: false)])
         #expect(!strict.allowsCleartext(to: "a.xn--bcher-kva.example") && strict.allowsCleartext(to: "a.example"))
+        for domain in ["bücher.example:80", "a@bücher.example"] {
+            let policy = AppTransportSecurity(
+                allowsArbitraryLoads: true, exceptionDomains: [domain: .init(allowsInsecureHTTPLoads: false)])
+            #expect(policy.allowsCleartext(to: "xn--bcher-kva.example"), "\(domain)")
+        }
     }
 
     @Test func theLongestExceptionCounts() {

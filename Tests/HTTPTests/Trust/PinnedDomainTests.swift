@@ -87,6 +87,8 @@ import Testing
             "Bücher.example": Pins(includesSubdomains: true, leaves: [Data([4])]),
             "b.xn--bcher-kva.example": Pins(includesSubdomains: true, leaves: [Data([5])]),
             "a.b.bücher.example": Pins(leaves: [Data([6])]), "Müller.example.": Pins(leaves: [Data([7])]),
+            // No domains of URLs.
+            "köln.example:443": Pins(leaves: [Data([8])]), "a@köln.example": Pins(leaves: [Data([9])]),
         ]
         let expected: [String: UInt8] = [
             "example.com": 1, "example.com.": 1, "EXAMPLE.com": 1, "a.example.com": 1, "a.b.example.com": 1,
@@ -96,6 +98,7 @@ import Testing
             "xn--bcher-kva.example": 4, "www.XN--bcher-kva.example.": 4, "BÜCHER.example": 4,
             "b.xn--bcher-kva.example": 5, "a.b.xn--bcher-kva.example": 6, "c.b.bücher.example": 5,
             "xn--mller-kva.example": 7, "www.xn--mller-kva.example": 0, "xn--kcher-kva.example": 0,
+            "xn--kln-sna.example": 0, "köln.example": 0,
         ]
         for (host, pin) in expected {
             let leaves: Set<Data>? = pin == 0 ? nil : [Data([pin])]
