@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import LoadingKitPrimitives
 import Testing
 
@@ -133,6 +134,36 @@ import Testing
         for closed in [input, ordinary] { #expect(closed.read(&bytes, maxLength: 9) == -1) }
         BodyStreamReader(input).read { told.note($0) }
         #expect(told.list == ["hel", "end", "failure"])
+    }
+
+    /// A stream that may block. Who reads again while a piece is given gets the next one from the same thread. Later
+    /// reads come from other threads.
+    @Test func aBodyReaderReadsAnotherStream() async throws {
+        let body = Data((0..<2 * ChunkPool.chunkBytes + 70_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) })
+        let reader = BodyStreamReader(InputStream(data: body))
+        let (beginning, isSameThread) = try await withUnsafeThrowingContinuation {
+            (continuation: UnsafeContinuation<(Data, Bool), any Error>) in
+            reader.read { first in
+                let thread = pthread_self()
+                reader.read { second in
+                    let isSame = pthread_equal(thread, pthread_self()) != 0
+                    let result = Result { () throws -> (Data, Bool) in
+                        let pieces = try [first.get(), second.get()]
+                        return (pieces.reduce(Data()) { $0 + ($1 ?? Data()) }, isSame)
+                    }
+                    continuation.resume(with: result)
+                }
+            }
+        }
+        #expect(isSameThread)
+        var (received, rests) = (beginning, 0)
+        while let piece = try await reader.read() {
+            received += piece
+            rests += 1
+        }
+        #expect(rests > 0)
+        let isWhole = received == body
+        #expect(isWhole)
     }
 
     /// A stream such as one that records another's bytes.
