@@ -403,7 +403,8 @@ let package = Package(
         .executableTarget(
             name: "GrowthProbe",
             dependencies: [
-                "LoadingKit", "LoadingKitCore", "LoadingKitTransport", "LoadingKitEvents", "LoadingKitS3", "LoadingKitHAR",
+                "LoadingKit", "LoadingKitCore", "LoadingKitTransport", "LoadingKitEvents", "LoadingKitS3",
+                "LoadingKitHAR",
             ],
             path: "Tests/GrowthProbe", swiftSettings: settings),
         tests("GrowthTests", ["GrowthProbe"]),

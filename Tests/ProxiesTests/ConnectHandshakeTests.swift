@@ -104,7 +104,8 @@ import Testing
             ),
             // The framing of chunks counts, too.
             (
-                "\(Self.asks)Transfer-Encoding: chunked\r\n\r\n" + longChunks, .challenged(both, keepsConnection: false),
+                "\(Self.asks)Transfer-Encoding: chunked\r\n\r\n" + longChunks,
+                .challenged(both, keepsConnection: false),
                 false
             ),
             (

@@ -150,7 +150,8 @@ import Testing
         driver.ask(3, 11)
         driver.run(driver.questions.end())
         #expect(driver.told[9] == true && driver.told[8] == nil)
-        #expect(driver.cancelled.dropFirst(2) == [driver.asked[4], driver.asked[6], driver.asked[7]].map(\.number)[...])
+        let last = [4, 6, 7].map { driver.asked[$0].number }
+        #expect(driver.cancelled.dropFirst(2) == last[...])
     }
 
     @Test func answersAreBounded() {

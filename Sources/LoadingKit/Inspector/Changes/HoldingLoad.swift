@@ -270,7 +270,7 @@ final class HoldingLoad: LoopHandler, @unchecked Sendable {  // confined to the 
 extension HoldingLoad: ForwardingReceiver {
     func receive(_ response: URLResponse) -> Flow {
         guard case .loading = state else { return .wait }
-        // What follows the response to a request for a connection is not a body.
+        // Bytes after the response to a request for a connection are not a body.
         guard let response = response as? HTTPURLResponse, !(resources.task is URLSessionWebSocketTask),
             !request.requestsConnection, holder.holds(.response, request)
         else { return receiver?.receive(response) ?? .wait }

@@ -125,7 +125,7 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
         membership?.connectionDidBecomeIdle()
         let time = session.loop.now.advanced(bySeconds: Self.idleTimeout)
         idleTimer = session.loop.schedule(at: time) { [weak self] in self?.close(.idle) }
-        // What the server has sent after a transfer's last reply has not been read yet. It closes the connection.
+        // Replies after a transfer's last one have not been read yet. They close the connection.
         session.loop.executeLater { [weak self] in self?.receive() }
     }
 

@@ -18,7 +18,7 @@
             (region, service) = (parts.count > 2 ? parts[2] : nil, parts.count > 3 ? parts[3] : nil)
         }
 
-        /// What signs the requests for a URL. Without names in the option, they are the first labels of the host:
+        /// The signer of the requests for a URL. Without names in the option, they are the first labels of the host:
         /// `service.region.…`.
         func signer(for url: URL?, _ login: Login?) throws -> Signer {
             guard let login else { throw ToolFailure(.usage, "--aws-sigv4 needs -u KEY:SECRET") }

@@ -105,7 +105,9 @@ package final class BodyStreamReader: BodySource, @unchecked Sendable {  // one 
     private func readBlocking() throws -> Data? {
         if stream.streamStatus == .notOpen { stream.open() }
         // A whole chunk at a time, as a piece may take two changes of threads.
-        guard let chunk = BodyChunk(.ofProcess), let room = chunk.room.baseAddress else { throw LoadFailure.outOfMemory }
+        guard let chunk = BodyChunk(.ofProcess), let room = chunk.room.baseAddress else {
+            throw LoadFailure.outOfMemory
+        }
         let length = chunk.room.count
         // A stream of the program's own may return more than it was asked for.
         let count = min(stream.read(room.bindMemory(to: UInt8.self, capacity: length), maxLength: length), length)
