@@ -205,6 +205,49 @@ import Testing
         }
     }
 
+    /// A part of the rest that is too short, and an error in place of the next part, end the download. It can be resumed
+    /// with all bytes.
+    @Test(arguments: [1_000, nil]) func aPartThatIsNoneIsAnInterruption(most: Int?) async throws {
+        let resource = RangedResource(Self.body)
+        let isLimited = Guarded(most == nil)
+        let route: LoopbackServer.Route = { request in
+            if isLimited.withLock({ $0 }), resource.ranges.snapshot.count == 3 { return ServerResponse(429) }
+            return resource.answer(request)
+        }
+        try await BothVersions.withServer("http/1.1", route) { session, server in
+            let first = try await Self.broken(session, server, resource, after: 900_000)
+            resource.change { $0.mostOfRange = most ?? 100_000 }
+            let error = await #expect(throws: URLError.self) { _ = try await session.download(resumeFrom: first) }
+            #expect(error?.code == .networkConnectionLost)
+            let second = try #require(error?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data)
+            resource.change { $0.mostOfRange = nil }
+            isLimited.withLock { $0 = false }
+            let (location, _) = try await session.download(resumeFrom: second)
+            defer { try? FileManager.default.removeItem(at: location) }
+            let isSame = try Data(contentsOf: location) == Data(Self.body)
+            #expect(isSame)
+            let ranges = most == nil ? [900_000, 1_000_000, 1_100_000] : [900_000, 901_000]
+            #expect(resource.ranges.snapshot == [""] + ranges.map { "bytes=\($0)-" })
+        }
+    }
+
+    /// Each part is a load of its own, which may be redirected.
+    @Test func partsBehindRedirects() async throws {
+        let resource = RangedResource(Self.body)
+        let route: LoopbackServer.Route = { request in
+            request.path == "/file" ? .redirect(to: "/mirror") : resource.answer(request)
+        }
+        try await BothVersions.withServer("http/1.1", route) { session, server in
+            let data = try await Self.broken(session, server, resource, after: 900_000)
+            resource.change { $0.mostOfRange = 50_000 }
+            let (location, _) = try await session.download(resumeFrom: data)
+            defer { try? FileManager.default.removeItem(at: location) }
+            let isSame = try Data(contentsOf: location) == Data(Self.body)
+            #expect(isSame)
+            #expect(resource.ranges.snapshot.count == 23)
+        }
+    }
+
     @Test func aRestWithoutBytesIsAnInterruption() async throws {
         let resource = RangedResource(Self.body)
         try await BothVersions.withServer("http/1.1", { resource.answer($0) }) { session, server in

@@ -305,13 +305,13 @@ final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // conf
         return made
     }
 
-    /// Counts a redirect, and returns the number of redirects.
+    /// Counts a redirect, and returns the number of redirects without another response between them.
     func noteRedirect(_ response: URLResponse) -> Int {
         noteActivity()
         let status = (response as? HTTPURLResponse)?.statusCode ?? 0
         core.events.note(.redirected(status: UInt16(truncatingIfNeeded: status)), task: task.taskIdentifier)
         log.didRedirect(response, loop.now)
-        return log.redirectCount
+        return log.redirectsInARow
     }
 
     // MARK: Another task in place of this one

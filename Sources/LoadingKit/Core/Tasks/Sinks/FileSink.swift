@@ -32,6 +32,9 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
     private var continued: Resuming?
     /// The size of the resource, where the response is the rest of a resumed download, and the size is known.
     private var size: Int64?
+    /// The least number of bytes of a part of the rest. A server that sends a few bytes for each request would be sent
+    /// requests forever.
+    private static let leastPart: Int64 = 16 * 1024
     /// Whether the file of a resumed download is being opened.
     private var isOpening = false
     /// Reports the end of a download whose file is still being opened.
@@ -118,6 +121,11 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
                 self.size = size < 0 ? nil : size
                 return .proceed
             }
+            if continued != nil, let status = (response as? HTTPURLResponse)?.statusCode, status >= 400 {
+                self.resuming = resuming
+                let words = "status \(status) came for the bytes behind the first \(resuming.offset)"
+                return .fail(LoadFailure(.networkConnectionLost, words))
+            }
             spool?.body.startOver()
             beginsAnew = true
             (continued, coding) = (nil, nil)
@@ -198,9 +206,9 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
     }
 
     /// The server has sent only a part of the rest, because it limits ranges, for example: requests the bytes behind it.
-    /// Without further bytes in the file the download fails.
+    /// The download fails where the part was too short.
     private func restDidEnd(at count: Int64, _ failure: LoadFailure, _ engine: any SinkEngine) {
-        guard var next = continued, let size, count > next.offset, count < size else {
+        guard var next = continued, let size, count - next.offset >= Self.leastPart, count < size else {
             return engine.end(with: failure)
         }
         next.data.count = count
