@@ -158,6 +158,7 @@ extension HTTPExchange {
         guard let stream = waiting.stream else { return restartElsewhere() }
         state = .restarting(stream)
         if authentication.bindsToConnection, !stream.isExclusive {
+            needsHTTP1 = true
             destination?.route.pool?.requireHTTP1()
         }
         switch stream.restart(number) {

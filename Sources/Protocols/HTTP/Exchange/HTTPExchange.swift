@@ -84,6 +84,8 @@ final class HTTPExchange: LoopHandler, QueuedLoad, @unchecked Sendable {  // con
     private let hasContent: Bool
     @exclusivity(unchecked) var authentication = ExchangeAuthentication()  // consistent whenever it calls out
     @exclusivity(unchecked) var replays = ReplayCount()
+    /// Whether the request is sent over HTTP/1.1 alone, as its credentials are bound to a connection.
+    @exclusivity(unchecked) var needsHTTP1 = false
     /// Whether the server has answered that it does not support `Expect`.
     @exclusivity(unchecked) private var isExpectationRefused = false
     /// Whether the receiver knows that the request waits and no connection is being opened for it.

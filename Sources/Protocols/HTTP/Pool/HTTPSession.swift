@@ -82,7 +82,10 @@ final class HTTPSession: SessionResource {
         if record.route.switching == .inAnyVersion, origin.shared(record)?.pool?.submitUpgrade(exchange) == true {
             return
         }
-        pool(of: record, origin).submit(exchange, needsFreshConnection: needsFreshConnection)
+        let pool = pool(of: record, origin)
+        // The pool that was told may have been released since: while a program or a thread made the credentials.
+        if exchange.needsHTTP1 { pool.requireHTTP1() }
+        pool.submit(exchange, needsFreshConnection: needsFreshConnection)
     }
 
     func withdraw(_ exchange: HTTPExchange) { exchange.destination?.route.pool?.withdraw(exchange) }
