@@ -108,15 +108,18 @@ import Testing
     }
 
     /// Resets the session as soon as no connection has a stream, before the pools know. Gives whether a pool is kept.
-    private static func reset(_ session: URLSession, _ url: URL, _ done: @escaping @Sendable (Bool?) -> Void) {
+    private static func reset(
+        _ session: URLSession, _ record: OriginRecord, turns: Int = 10_000, _ done: @escaping @Sendable (Bool?) -> Void
+    ) {
         let http = HTTPSession.of(session.core)
         var snapshot = SessionSnapshot(listsStreams: false)
         http.addState(to: &snapshot)
         guard snapshot.connections.allSatisfy({ ($0.http2?.openStreams ?? 0) == 0 }) else {
-            return session.core.loop.executeLater { reset(session, url, done) }
+            guard turns > 0 else { return done(nil) }
+            return session.core.loop.executeLater { reset(session, record, turns: turns - 1, done) }
         }
         http.reset()
-        session.core.loop.executeLater { done(try? http.find(url).record.isInUse) }
+        session.core.loop.executeLater { done(record.isInUse) }
     }
 
     /// A connection takes no further request, and the end of its last stream has not been reported yet.
@@ -134,8 +137,10 @@ import Testing
             try await waitUntil { await session.statistics.connections.openStreams == 1 }
             let isKept: Bool? = await withCheckedContinuation { continuation in
                 loop.execute {
+                    let record = try? HTTPSession.of(session.core).find(url).record
                     task.cancel()
-                    Self.reset(session, url) { continuation.resume(returning: $0) }
+                    guard let record else { return continuation.resume(returning: nil) }
+                    Self.reset(session, record) { continuation.resume(returning: $0) }
                 }
             }
             #expect(isKept == false)

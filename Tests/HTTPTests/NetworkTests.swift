@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import LoadingKit
 import LoadingKitLoopbackServer
+import LoadingKitTransport
 import TestSupport
 import Testing
 
@@ -176,7 +177,11 @@ import Testing
         try await withTimeout {
             let url = try #require(URL(string: server.url("/")))
             let port = try #require(url.port)
-            let session = makeSession()
+            // Its idle connections are not closed for those of other tests.
+            let loop = EventLoop(name: "quiet", idleConnections: IdleConnections(limit: 8))
+            defer { loop.stop() }
+            let session = makeSession(on: loop)
+            defer { session.invalidateAndCancel() }
             let recorder = TransferRecorder()
             _ = try await session.data(for: URLRequest(url: url), delegate: recorder)
             let local = await recorder.metrics.element(at: 0)?.transactionMetrics.last?.localPort.flatMap { Int($0) }
@@ -186,7 +191,6 @@ import Testing
             ] {
                 #expect(Self.option(level, name, ofSocketFrom: local, to: port) == value, "\(name)")
             }
-            session.invalidateAndCancel()
         }
     }
 

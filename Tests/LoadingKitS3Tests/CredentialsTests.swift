@@ -269,8 +269,16 @@ import Testing
         let server = try Self.metadataService(role: "my-role")
         defer { server.stop() }
         let recorder = NotingRecorder()
-        let number = LiveSessions.follow { session in (session as? SessionCore)?.add(recorder) }
-        defer { LiveSessions.unfollow(number) }
+        let followed = Recorder<SessionCore>()
+        let number = LiveSessions.follow { session in
+            guard let core = session as? SessionCore else { return }
+            core.add(recorder)
+            followed.append(core)
+        }
+        defer {
+            LiveSessions.unfollow(number)
+            for core in followed.snapshot { core.remove(recorder) }
+        }
         let environment = ["AWS_EC2_METADATA_SERVICE_ENDPOINT": server.url("/")]
         let source = S3InstanceMetadataCredentials(environment: environment, timeout: 30)
         #expect(try await source.credentials() == Self.documented)
