@@ -65,7 +65,7 @@ final class HTTPSession: SessionResource {
     }
 
     /// Whether App Transport Security permits the URL, of which a response is stored.
-    func isAllowed(_ url: URL) -> Bool { !url.hasScheme("http") || origins.permitsCleartext(from: url, settings) }
+    func isAllowed(_ url: URL) -> Bool { origins.permits(url, settings) }
 
     var mayAddCredentials: Bool { requestFields.addsCredentials || !authentication.isEmpty }
 

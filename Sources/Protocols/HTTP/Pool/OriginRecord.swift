@@ -272,11 +272,11 @@ struct OriginRecords {
         return (record, target)
     }
 
-    /// Whether cleartext may be loaded from a URL's origin, which most likely is that of the last URL. False for a URL
-    /// that cannot be loaded.
-    mutating func permitsCleartext(from url: URL, _ settings: SessionSettings) -> Bool {
+    /// Whether a URL's origin, which most likely is that of the last URL, may be loaded from. False for cleartext from a
+    /// URL that cannot be loaded.
+    mutating func permits(_ url: URL, _ settings: SessionSettings) -> Bool {
         if let last, last.lastTarget.isLike(url) { return last.isAllowed }
-        return (try? find(url, settings).record.isAllowed) ?? false
+        return !url.hasScheme("http") || (try? find(url, settings).record.isAllowed) ?? false
     }
 
     /// A record is in use from now on. While its request was being made, it may have been removed and replaced.
