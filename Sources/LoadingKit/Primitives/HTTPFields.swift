@@ -104,7 +104,12 @@ public struct HTTPFields: @unchecked Sendable {  // its storage is only changed 
     }
 
     /// Removes all fields with these names, which are in lowercase.
-    package mutating func remove(names: Set<String>) {
+    package mutating func remove(names: [String]) {
+        // The usual few names need no set. A server may list as many as it sends fields.
+        if names.count > 4 { remove(names: Set(names)) } else { for name in names { remove(name: name) } }
+    }
+
+    private mutating func remove(names: Set<String>) {
         removeEntries { entry, store in names.contains(FieldText.string(entry.name(in: store)).lowercased()) }
     }
 

@@ -90,7 +90,7 @@ struct RequestTarget {
     }
 
     /// Whether the URL has the same beginning as the target's, and therefore the same origin.
-    func isLike(_ url: URL) -> Bool {
+    func beginsLike(_ url: URL) -> Bool {
         var text = url.absoluteString
         return text.withUTF8 { Self.isBeginning(site.beginning, of: $0) }
     }

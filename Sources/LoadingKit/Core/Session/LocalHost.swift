@@ -35,9 +35,7 @@ package enum RuleDomain {
     package static func canonical(_ domain: String) -> String {
         guard domain.utf8.contains(where: { $0 >= 0x80 }) else { return LocalHost.canonical(domain) }
         let name = domain.hasSuffix(".") ? String(domain.dropLast()) : domain
-        // Of `bücher.example:443`, for example, the host of a URL would be another domain.
-        let isName = !name.utf8.contains { ":@/?#[]".utf8.contains($0) }
-        return LocalHost.canonical((isName ? CookieHost.canonical(name) : nil) ?? name)
+        return LocalHost.canonical(CookieHost.canonical(name) ?? name)
     }
 }
 

@@ -82,17 +82,22 @@ package protocol ForwardingBodyStream: InputStream {
 }
 
 extension InputStream {
-    /// The stream that the program has given, where others pass its bytes on.
-    var streamOfProgram: InputStream {
+    /// The streams that pass on the bytes of the program's stream, the outermost first.
+    var forwardingStreams: [any ForwardingBodyStream] {
         var stream: InputStream = self
+        var streams: [any ForwardingBodyStream] = []
         // Most streams are of these two classes. A cast to a protocol is slow at first.
         while !(stream is BoundInputStream), type(of: stream) != InputStream.self,
             let forwarding = stream as? any ForwardingBodyStream
         {
+            streams.append(forwarding)
             stream = forwarding.source
         }
-        return stream
+        return streams
     }
+
+    /// The stream that the program has given, where others pass its bytes on.
+    var streamOfProgram: InputStream { forwardingStreams.last?.source ?? self }
 }
 
 extension URLRequest {

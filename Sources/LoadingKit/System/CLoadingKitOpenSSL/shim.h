@@ -59,7 +59,7 @@ static inline long lk_SSL_get_tlsext_status_ocsp_resp(SSL *ssl, const unsigned c
 }
 static const uint64_t lk_SSL_OP_NO_RENEGOTIATION = SSL_OP_NO_RENEGOTIATION;
 
-// The rounds in a parameter of key derivation. A negative number is one that has more than 63 bits.
+// The rounds in a parameter of key derivation. ASN1_INTEGER_get returns a negative number for a value that does not fit.
 static inline double lk_rounds(const ASN1_INTEGER *number) {
     long rounds = ASN1_INTEGER_get(number);
     return rounds < 0 ? 1e300 : (double)rounds;

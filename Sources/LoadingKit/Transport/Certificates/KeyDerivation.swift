@@ -71,7 +71,6 @@ enum KeyDerivation {
         BytesBIO.reading(text) { (bio) -> Double? in
             guard let bio else { return 0 }
             var (sum, left) = (0.0, Int.max)
-            var isEncryptedTwice = false
             // Behind a malformed part others may follow.
             while case let pending = BIO_ctrl_pending(bio), pending > 0, pending < left {
                 left = pending
@@ -80,15 +79,17 @@ enum KeyDerivation {
                 var der: UnsafeMutablePointer<UInt8>?
                 var count = 0
                 guard PEM_read_bio(bio, &name, &header, &der, &count) == 1 else { continue }
-                sum += rounds(inPKCS8: der, count)
-                if let header, let name, header.pointee != 0, namesOfPKCS8.contains(String(cString: name)) {
-                    isEncryptedTwice = true
+                defer {
+                    lk_OPENSSL_free(name)
+                    lk_OPENSSL_free(header)
+                    CRYPTO_clear_free(der, count, nil, 0)
                 }
-                lk_OPENSSL_free(name)
-                lk_OPENSSL_free(header)
-                CRYPTO_clear_free(der, count, nil, 0)
+                if let header, let name, header.pointee != 0, namesOfPKCS8.contains(String(cString: name)) {
+                    return nil
+                }
+                sum += rounds(inPKCS8: der, count)
             }
-            return isEncryptedTwice ? nil : sum
+            return sum
         }
     }
 

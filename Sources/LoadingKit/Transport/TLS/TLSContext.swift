@@ -213,7 +213,8 @@ final class KeyLog: Sendable {
     /// The log at `path`; `nil` if `path` is nil or the file cannot be opened.
     static func open(_ path: String?) -> KeyLog? {
         guard let path else { return nil }
-        // Opened without blocking, as it may be a pipe: then it needs a reader, and gets what it has room for.
+        // Opened without blocking, as the file may be a pipe. Opening fails if the pipe has no reader; lines for which a
+        // full pipe has no room are lost.
         let descriptor = SystemCalls.open(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK)
         return descriptor >= 0 ? KeyLog(descriptor: Int32(descriptor)) : nil
     }

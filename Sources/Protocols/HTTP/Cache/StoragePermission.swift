@@ -44,9 +44,9 @@ enum StoragePermission {
         url: URL, status: Int, fields: HTTPFields, control: CacheControl
     ) -> Bool {
         guard status == 200, control.maxAge != nil || fields.contains(.expires) else { return false }
-        var count = 0
-        fields.forEachValue(of: .contentLocation) { _ in count += 1 }
-        guard count == 1, let content = fields.firstURL(of: .contentLocation, relativeTo: url) else { return false }
+        guard fields.values(of: .contentLocation).count == 1,
+            let content = fields.firstURL(of: .contentLocation, relativeTo: url)
+        else { return false }
         return CacheKey(method: "GET", url: content) == CacheKey(method: "GET", url: url)
     }
 
@@ -75,11 +75,5 @@ extension HTTPFields {
     /// The names in the text of a list, in lowercase.
     static func names(in list: String) -> [String] {
         list.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }.map(String.init)
-    }
-
-    /// Removes all fields with these names, which are in lowercase.
-    mutating func remove(names: [String]) {
-        // The usual few names need no set. A server may list as many as it sends fields.
-        if names.count > 4 { remove(names: Set(names)) } else { for name in names { remove(name: name) } }
     }
 }

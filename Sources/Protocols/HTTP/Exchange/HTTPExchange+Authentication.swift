@@ -157,10 +157,7 @@ extension HTTPExchange {
         defer { waiting.formerContent?.abandon() }
         guard let stream = waiting.stream else { return restartElsewhere() }
         state = .restarting(stream)
-        if authentication.bindsToConnection, !stream.isExclusive {
-            needsHTTP1 = true
-            destination?.route.pool?.requireHTTP1()
-        }
+        if authentication.bindsToConnection, !stream.isExclusive { needsHTTP1 = true }
         switch stream.restart(number) {
         case .here: break
         case .elsewhere: restartElsewhere()

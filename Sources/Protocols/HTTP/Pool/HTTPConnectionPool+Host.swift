@@ -43,10 +43,14 @@ extension HTTPConnectionPool {
     /// Another pool of the host needs a connection.
     mutating func makeRoom(now: MonotonicTime) -> Actions {
         var actions = Actions()
-        if !closeOneIdle(&actions), let connection = idleHTTP2(now) {
+        if closeOneIdle(&actions) {
+            releaseIfUnused(&actions)
+            return actions
+        }
+        if let connection = idleHTTP2(now) {
             _ = updateHTTP2 { $0.remove(connection) }
             actions += .close(connection)
-        } else if actions.isEmpty, let connection = http2.firstSwitchedAlone(now) {
+        } else if let connection = http2.firstSwitchedAlone(now) {
             _ = updateHTTP2 { $0.remove(connection) }
             actions += .retire(connection)
             // As after GOAWAY, the pool is kept until the streams have ended.

@@ -83,7 +83,8 @@ final class HTTPSession: SessionResource {
             return
         }
         let pool = pool(of: record, origin)
-        // The pool that was told may have been released since: while a program or a thread made the credentials.
+        // Told here, and not when the challenge came: the pool of then may have been released while a program or a thread
+        // made the credentials.
         if exchange.needsHTTP1 { pool.requireHTTP1() }
         pool.submit(exchange, needsFreshConnection: needsFreshConnection)
     }

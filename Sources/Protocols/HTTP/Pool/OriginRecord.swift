@@ -272,11 +272,13 @@ struct OriginRecords {
         return (record, target)
     }
 
-    /// Whether a URL's origin, which most likely is that of the last URL, may be loaded from. False for cleartext from a
-    /// URL that cannot be loaded.
-    mutating func permits(_ url: URL, _ settings: SessionSettings) -> Bool {
-        if let last, last.lastTarget.isLike(url) { return last.isAllowed }
-        return !url.hasScheme("http") || (try? find(url, settings).record.isAllowed) ?? false
+    /// Whether App Transport Security permits a URL, whose origin most likely is that of the last one. False for
+    /// cleartext from a URL that cannot be loaded.
+    func permits(_ url: URL, _ settings: SessionSettings) -> Bool {
+        if let last, last.lastTarget.beginsLike(url) { return last.isAllowed }
+        guard url.hasScheme("http") else { return true }
+        guard let target = try? RequestTarget(url) else { return false }
+        return (records[target.origin] ?? OriginRecord(target, settings)).isAllowed
     }
 
     /// A record is in use from now on. While its request was being made, it may have been removed and replaced.

@@ -184,7 +184,7 @@ extension HTTPConnectionPool {
             }
 
             var isIdle: Bool { slots.open == 0 }
-            /// Whether the connection carries other protocols alone, such as WebSockets, whose end nobody knows.
+            /// Whether the connection carries other protocols alone, such as WebSockets, which may stay open for any time.
             var hasSwitchedAlone: Bool { slots.open > 0 && slots.switched == slots.open }
         }
 

@@ -201,18 +201,19 @@ struct UploadState {
     private mutating func receiveAppended(_ answer: UploadAnswer, _ part: Part, isSent: Bool) -> Verdict {
         if answer.isComplete == true { return deliver() }
         switch answer.status {
-        // The server's result for the whole body, or an interruption of the upload: the offset shows which. A gateway's
-        // response is no such result.
-        case 500...501 where part.isLast && isSent, 505...599 where part.isLast && isSent:
-            refusal = LoadFailure.interrupted(answer.status)
-            return .discard(interrupt(answer))
         case 200..<300 where !part.isLast:
             let end = part.offset + (part.count ?? 0)
             noteProgress(end)
             return .discard(append(from: end))
         case 200..<300 where answer.isComplete == nil: return deliver()
         case 413 where noteLowerLimit(answer): return .discard(interrupt(answer))
-        case 200..<300, 408, 409, 423, 425, 429, 500...599: return .discard(interrupt(answer))
+        case 200..<300, 408, 409, 423, 425, 429, 500...599:
+            // The server's result for the whole body, or an interruption of the upload: the offset shows which. A
+            // gateway's response is no such result.
+            if part.isLast, isSent, answer.status >= 500, !(502...504).contains(answer.status) {
+                refusal = LoadFailure.interrupted(answer.status)
+            }
+            return .discard(interrupt(answer))
         case _: return deliver()
         }
     }

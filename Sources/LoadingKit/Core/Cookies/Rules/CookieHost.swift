@@ -15,7 +15,9 @@ enum CookieHost {
     static func canonical(_ domain: String) -> String? {
         // A domain in another script becomes ASCII in the same way as the host of a URL, so that they can be compared.
         if isPlain(domain) { return IPAddress.canonical(domain.asciiLowercased) }
-        return URL(string: "http://\(domain)/").flatMap { $0.path == "/" ? host(of: $0) : nil }
+        // With one of these, the host of a URL would be another domain.
+        guard !domain.utf8.contains(where: { ":@/?#[]".utf8.contains($0) }) else { return nil }
+        return URL(string: "http://\(domain)/").flatMap { host(of: $0) }
     }
 
     /// Whether a domain is ASCII, without characters that cannot be in a host or in a `Set-Cookie` field.
@@ -99,7 +101,7 @@ enum CookiePath {
     }
 
     /// The path of a cookie for which the server gave none: the URL's path up to its last slash. Nil where it is longer
-    /// than a path that the server gives.
+    /// than the limit of the attribute `Path`.
     static func defaultPath(for url: URL) -> String? {
         let path = path(of: url).utf8
         guard let last = path.lastIndex(of: UInt8(ascii: "/")), last > path.startIndex else { return "/" }

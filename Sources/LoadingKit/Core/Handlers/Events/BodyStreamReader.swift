@@ -12,22 +12,26 @@ package final class BodyStreamReader: BodySource, @unchecked Sendable {  // one 
     private let stream: InputStream
     /// The stream of a bound pair whose bytes are the body; `stream` is this one, or passes its bytes on.
     private let bound: BoundInputStream?
+    /// The streams that pass on the bytes of `bound`.
+    private let forwarding: [any ForwardingBodyStream]
     private let isClaimed = Atomic<Bool>(false)
     private let hasRead = Atomic<Bool>(false)
 
     private typealias Done = @Sendable (Result<Data?, any Error>) -> Void
 
-    /// A thread gives a piece that it has read, and reads the next one itself where that is asked for meanwhile.
-    private struct Giving {
+    /// While a thread passes a piece to `done`, the next read may be requested. The same thread then performs it, without
+    /// a change of threads.
+    private struct Delivery {
         var isUnderWay = false
         var next: Done?
     }
 
-    private let giving = Guarded(Giving())
+    private let delivery = Guarded(Delivery())
 
     package init(_ stream: InputStream) {
         self.stream = stream
-        bound = stream.streamOfProgram as? BoundInputStream
+        forwarding = stream.forwardingStreams
+        bound = (forwarding.last?.source ?? stream) as? BoundInputStream
     }
 
     /// Throws when the stream was claimed before: its bytes can be read only once.
@@ -51,30 +55,20 @@ package final class BodyStreamReader: BodySource, @unchecked Sendable {  // one 
     package func read(_ done: @escaping @Sendable (Result<Data?, any Error>) -> Void) {
         hasRead.store(true, ordering: .relaxed)
         if let bound {
-            return bound.read(atMost: Self.pieceSize) {
-                self.passOn($0)
-                done(self.closingAtEnd($0))
+            return bound.read(atMost: Self.pieceSize) { result in
+                if case .success(let piece?) = result { for stream in self.forwarding { stream.didRead(piece) } }
+                done(self.closingAtEnd(result))
             }
         }
-        let isAwaited = giving.withLock { giving in
-            if giving.isUnderWay { giving.next = done }
-            return giving.isUnderWay
+        let isAwaited = delivery.withLock { delivery in
+            if delivery.isUnderWay { delivery.next = done }
+            return delivery.isUnderWay
         }
         if isAwaited { return }
         let work = BlockingPool.Work({ self.readPieces(done) }) { refusal in
             done(.failure(LoadFailure(.resourceUnavailable, "the request's body stream cannot be read: \(refusal)")))
         }
         BlockingPool.userCode.run(work)
-    }
-
-    /// Passes what was read to the streams around that of the bound pair.
-    private func passOn(_ result: Result<Data?, any Error>) {
-        guard stream !== bound, case .success(let piece?) = result else { return }
-        var next: InputStream = stream
-        while next !== bound, let forwarding = next as? any ForwardingBodyStream {
-            forwarding.didRead(piece)
-            next = forwarding.source
-        }
     }
 
     private func closingAtEnd(_ result: Result<Data?, any Error>) -> Result<Data?, any Error> {
@@ -93,11 +87,11 @@ package final class BodyStreamReader: BodySource, @unchecked Sendable {  // one 
         var next: Done? = first
         while let done = next {
             let result = Result { try readBlocking() }
-            giving.withLock { $0.isUnderWay = true }
+            delivery.withLock { $0.isUnderWay = true }
             done(result)
-            next = giving.withLock { giving in
-                defer { giving = Giving() }
-                return giving.next
+            next = delivery.withLock { delivery in
+                defer { delivery = Delivery() }
+                return delivery.next
             }
         }
     }

@@ -57,8 +57,10 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
 
     /// The target of a redirect response, and the reason why it must not be followed.
     struct Redirection {
-        let request: URLRequest
+        var request: URLRequest
         let refusal: LoadFailure?
+        /// The response that redirects.
+        let response: URLResponse
     }
 
     private let outer: any ForwardingLoad
@@ -78,8 +80,6 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
     private var isSourceWaiting = false
     /// Set before the response is returned to the handler.
     private(set) var redirection: Redirection?
-    /// The response to which ``redirection`` belongs.
-    private var redirectingResponse: URLResponse?
     /// The challenges, and the responses that redirect, about which the receiver has not decided yet.
     private var openQuestions: [AnyObject] = []
     /// The load's failure, where it waits for the decision about the load's redirect.
@@ -239,7 +239,7 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
         case .head(let continuation):
             destination = .body
             // An interceptor after this load's handler may have given another response in place of the redirect's.
-            if let redirectingResponse, !redirectingResponse.redirects(like: response) { redirection = nil }
+            if redirection?.response.isSameRedirect(as: response) == false { redirection = nil }
             continuation.resume(
                 returning: LoadedResponse(
                     response: response, redirection: redirection?.request, body: LoadedBody(reader: BodyReader(feed)),
@@ -286,8 +286,7 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
         to request: URLRequest, refusal: LoadFailure?, response: URLResponse, decide: @escaping (Bool) -> Void
     ) {
         if returnsRedirects {
-            redirection = Redirection(request: request, refusal: refusal)
-            redirectingResponse = response
+            redirection = Redirection(request: request, refusal: refusal, response: response)
             // Not in this call: the handler continues with the response when the load has ended.
             let decide = LoopTransfer(decide)
             return outer.loop.executeLater { decide.value(false) }
@@ -394,8 +393,8 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
 }
 
 extension URLResponse {
-    /// Whether a response is this one, or was made of it with other fields.
-    func redirects(like other: URLResponse) -> Bool {
+    /// Whether both redirect to the same URL: they are one object, or have the same status and `Location`.
+    func isSameRedirect(as other: URLResponse) -> Bool {
         if self === other { return true }
         guard let own = self as? HTTPURLResponse, let other = other as? HTTPURLResponse else { return false }
         return own.statusCode == other.statusCode

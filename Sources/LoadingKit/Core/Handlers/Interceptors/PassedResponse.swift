@@ -30,9 +30,10 @@ final class PassedResponse {
     /// another URL, and no target. A refusal of the redirect also applies to the target that the handler has chosen: it
     /// is usually the same resource with another URL.
     var redirection: ForwardedLoad.Redirection? {
-        guard let redirection = load.redirection else { return nil }
-        guard let target else { return loaded.response.redirects(like: head) ? redirection : nil }
-        return ForwardedLoad.Redirection(request: target, refusal: redirection.refusal)
+        guard var redirection = load.redirection else { return nil }
+        guard let target else { return redirection.response.isSameRedirect(as: head) ? redirection : nil }
+        redirection.request = target
+        return redirection
     }
 
     func end(_ error: (any Error)?) {

@@ -114,10 +114,13 @@ public struct URLRequest: Sendable {
         switch storage.body {
         case .none: 0
         case .data(let data): Int64(data.count)
-        case .stream: statedLength.map { Int64(clamping: $0) } ?? NSURLSessionTransferSizeUnknown
+        case .stream: countOfStream
         case .file(let file): file.size ?? NSURLSessionTransferSizeUnknown
         }
     }
+
+    /// The size of a stream that is the body.
+    var countOfStream: Int64 { statedLength.map { Int64(clamping: $0) } ?? NSURLSessionTransferSizeUnknown }
 
     /// The value of `Content-Length`, which is the length of a stream.
     package var statedLength: UInt64? { storage.fields[.contentLength].flatMap { UInt64($0) } }

@@ -226,12 +226,7 @@ extension URLResponse {
         var all = whole.fields
         all.remove(.contentLength)
         all.remove(.contentType)
-        // One pass for each of the usual few names needs no set.
-        if fields.count > 4 {
-            all.remove(names: Set(fields.keys.map { $0.lowercased() }))
-        } else {
-            for name in fields.keys { all.remove(name: name) }
-        }
+        all.remove(names: fields.keys.map { $0.lowercased() })
         for (name, value) in fields.sorted(by: { $0.key < $1.key }) where !name.isEmpty {
             all.append(name: name, value: value)
         }
