@@ -26,6 +26,10 @@ import Testing
                 client.urlProtocol(self, wasRedirectedTo: next, redirectResponse: response)
                 client.urlProtocol(self, didFailWithError: URLError(.cancelled))
                 return
+            case "receives-and-redirects":
+                client.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
+                client.urlProtocol(self, wasRedirectedTo: request, redirectResponse: response)
+                return
             case "stored-and-finishes":
                 let cached = CachedURLResponse(response: response, data: Data("stored".utf8))
                 client.urlProtocol(self, cachedResponseIsValid: cached)
@@ -77,6 +81,17 @@ import Testing
         // Loads after it: what was logged late is there by then.
         _ = try await session.data(from: try #require(URL(string: "habit://plain")))
         #expect(warnings.count == (isBreach ? 1 : 0))
+        session.invalidateAndCancel()
+    }
+
+    /// A response before each redirect does not begin the count of redirects anew.
+    @Test func redirectsBehindResponsesAreCounted() async throws {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = [Habit.self]
+        let session = URLSession(configuration: configuration)
+        let url = try #require(URL(string: "habit://receives-and-redirects"))
+        let error = await #expect(throws: URLError.self) { _ = try await session.data(from: url) }
+        #expect(error?.code == .httpTooManyRedirects)
         session.invalidateAndCancel()
     }
 

@@ -25,8 +25,8 @@ struct TransactionLog {
     }
 
     private(set) var redirectCount = 0
-    /// The number of redirects since the last response that was none.
-    private(set) var redirectsInARow = 0
+    /// The number of redirects since the task's sink last requested another part.
+    var redirectsOfPart = 0
     private var transactions: [TransactionRecord] = []
     private var load: Load?
 
@@ -36,14 +36,11 @@ struct TransactionLog {
         load = Load(request: request, start: now, firstTransaction: transactions.count)
     }
 
-    mutating func didReceive(_ response: URLResponse, _ now: MonotonicTime) {
-        redirectsInARow = 0
-        load?.didReceive(response, now)
-    }
+    mutating func didReceive(_ response: URLResponse, _ now: MonotonicTime) { load?.didReceive(response, now) }
 
     mutating func didRedirect(_ response: URLResponse, _ now: MonotonicTime) {
         redirectCount += 1
-        redirectsInARow += 1
+        redirectsOfPart += 1
         load?.didReceive(response, now)
     }
 

@@ -70,8 +70,7 @@ open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {  // a
 
     /// The delegate gives the body, a stream, later.
     private func expectStream(of request: URLRequest?) {
-        countOfBytesExpectedToSend =
-            request?.statedLength.map { Int64(clamping: $0) } ?? NSURLSessionTransferSizeUnknown
+        countOfBytesExpectedToSend = request?.countOfStream ?? NSURLSessionTransferSizeUnknown
     }
 
     // MARK: Resume data

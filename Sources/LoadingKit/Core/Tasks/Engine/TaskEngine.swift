@@ -260,7 +260,9 @@ final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // conf
         case .hold(let reason): if !isOver { hold(for: reason) }
         case .flushLater: loop.executeAtEndOfTurn { [weak self] in self?.turnDidEnd() }
         case .flushAfterPause: loop.executeAfterPause { [weak self] in self?.turnDidEnd() }
-        case .reload(let request): reload(request)
+        case .reload(let request):
+            log.redirectsOfPart = 0
+            reload(request)
         case .fail(let error): end(with: error)
         }
     }
@@ -305,13 +307,13 @@ final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // conf
         return made
     }
 
-    /// Counts a redirect, and returns the number of redirects without another response between them.
+    /// Counts a redirect, and returns the number of redirects since the sink last requested another part.
     func noteRedirect(_ response: URLResponse) -> Int {
         noteActivity()
         let status = (response as? HTTPURLResponse)?.statusCode ?? 0
         core.events.note(.redirected(status: UInt16(truncatingIfNeeded: status)), task: task.taskIdentifier)
         log.didRedirect(response, loop.now)
-        return log.redirectsInARow
+        return log.redirectsOfPart
     }
 
     // MARK: Another task in place of this one

@@ -3,13 +3,17 @@ import LoadingKitTransport
 
 /// Writes a download task's body into its file.
 final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task's loop
-    /// A download that continues an earlier one, until the server has answered whether it can.
+    /// A download that continues an earlier one, or the part before.
     private struct Resuming {
         var data: ResumeData
         /// The number of bytes in the file.
         var offset: Int64
         /// The request for the complete resource.
         let whole: URLRequest
+        /// The size of the resource; nil where it is not known.
+        var size: Int64?
+        /// The number of parts of the rest that were requested behind the first one.
+        var laterParts = 0
     }
 
     private let recipient: FileRecipient
@@ -30,11 +34,11 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
     private var beginsAnew = false
     /// The download that the response continues: the response is the rest of a resumed one, or a part of the rest.
     private var continued: Resuming?
-    /// The size of the resource, where the response is the rest of a resumed download, and the size is known.
-    private var size: Int64?
     /// The least number of bytes of a part of the rest. A server that sends a few bytes for each request would be sent
     /// requests forever.
     private static let leastPart: Int64 = 16 * 1024
+    /// The largest number of parts that are requested behind the first one. The task keeps what it measured of each.
+    private static let mostParts = 10_000
     /// Whether the file of a resumed download is being opened.
     private var isOpening = false
     /// Reports the end of a download whose file is still being opened.
@@ -118,7 +122,7 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
                 let isFirst = continued == nil
                 engine.didResume(at: resuming.offset, of: size, informsDelegate: informsDelegate && isFirst)
                 continued = resuming
-                self.size = size < 0 ? nil : size
+                continued?.size = size < 0 ? nil : size
                 return .proceed
             }
             if continued != nil, let status = (response as? HTTPURLResponse)?.statusCode, status >= 400 {
@@ -136,7 +140,6 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
         }
         // A later response replaces the one before and its body.
         continued = nil
-        size = nil
         _ = pieces.take()
         if !beginsAnew, let body = spool?.body, body.hasBytes { body.startOver() }
         keepCoded(response, engine)
@@ -196,7 +199,7 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
             guard !engine.isOver else { return }
             spool.body.settle { [self] in
                 guard !engine.isOver else { return }
-                if let failure = ResumeData.failure(spool.body.count, of: size) {
+                if let failure = ResumeData.failure(spool.body.count, of: continued?.size) {
                     return restDidEnd(at: spool.body.count, failure, engine)
                 }
                 close(spool, engine)
@@ -206,11 +209,12 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
     }
 
     /// The server has sent only a part of the rest, because it limits ranges, for example: requests the bytes behind it.
-    /// The download fails where the part was too short.
+    /// The download fails where the part was too short, or there were too many.
     private func restDidEnd(at count: Int64, _ failure: LoadFailure, _ engine: any SinkEngine) {
-        guard var next = continued, let size, count - next.offset >= Self.leastPart, count < size else {
-            return engine.end(with: failure)
-        }
+        guard var next = continued, let size = next.size, count - next.offset >= Self.leastPart, count < size,
+            next.laterParts < Self.mostParts
+        else { return engine.end(with: failure) }
+        next.laterParts += 1
         next.data.count = count
         next.offset = count
         // Not at once: the engine may be handling the end of the load that is replaced.
