@@ -49,7 +49,7 @@ public struct WebSocketStateMachine: ~Copyable {
     var partialHeader: [UInt8] = []
     var incoming: Incoming?
     var payload = WebSocketPayload()
-    /// Whether nobody gets further messages.
+    /// Whether all further messages are dropped.
     private(set) var dropsMessages = false
     var controlPayload: [UInt8] = []
     let inflater: MessageInflater?

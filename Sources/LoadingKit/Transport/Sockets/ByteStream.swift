@@ -63,11 +63,10 @@ package final class ByteStream {
     private let socket: Socket
     private let tls: TLSSession?
     private var wantsWritable = false
-    /// The number of bytes written in the turn of the loop that began at `rowStart`.
-    private var writtenInARow = 0
-    private var rowStart = MonotonicTime(nanoseconds: 0)
-    /// Whether the loop's other sockets have their turn before more bytes are written.
-    private var isPausing = false
+    /// The number of bytes that may be written before the loop's other sockets and its timers have their turn.
+    private var room = ByteStream.bytesInARow
+    /// Whether the handler is notified in the next turn of input that is left.
+    private var willNotify = false
     /// Whether the handler was asked for the client's identity and has not answered yet.
     private var isAskingForIdentity = false
 
@@ -145,8 +144,8 @@ package final class ByteStream {
         assert(loop.isCurrent)
         guard !bytes.isEmpty else { return .bytes(0) }
         guard !socket.isClosed else { return writeFailed(.cancelled) }
-        guard !isPausing else { return waitForTurn() }
-        let part = UnsafeRawBufferPointer(rebasing: bytes.prefix(roomInARow))
+        guard room > 0 else { return waitForTurn() }
+        let part = UnsafeRawBufferPointer(rebasing: bytes.prefix(room))
         if let tls { return noteWritten(tls.write(part), of: bytes.count) }
         return noteSent(socket.send(part), of: bytes.count, .send)
     }
@@ -157,10 +156,10 @@ package final class ByteStream {
         guard !second.isEmpty else { return write(first) }
         guard !first.isEmpty else { return write(second) }
         guard !socket.isClosed else { return writeFailed(.cancelled) }
-        guard !isPausing else { return waitForTurn() }
+        guard room > 0 else { return waitForTurn() }
         let total = first.count &+ second.count
-        let head = UnsafeRawBufferPointer(rebasing: first.prefix(roomInARow))
-        let rest = UnsafeRawBufferPointer(rebasing: second.prefix(roomInARow - head.count))
+        let head = UnsafeRawBufferPointer(rebasing: first.prefix(room))
+        let rest = UnsafeRawBufferPointer(rebasing: second.prefix(room - head.count))
         if let tls { return noteWritten(tls.write(head, rest), of: total) }
         return noteSent(socket.send(head, rest), of: total, .sendmsg)
     }
@@ -173,12 +172,9 @@ package final class ByteStream {
     package func write(fromFile file: Int32, at offset: Int64, _ count: Int) -> WriteResult {
         assert(loop.isCurrent && sendsFiles)
         guard !socket.isClosed else { return writeFailed(.cancelled) }
-        guard !isPausing else { return waitForTurn() }
-        return noteSent(socket.send(fromFile: file, at: offset, min(count, roomInARow)), of: count, .sendfile)
+        guard room > 0 else { return waitForTurn() }
+        return noteSent(socket.send(fromFile: file, at: offset, min(count, room)), of: count, .sendfile)
     }
-
-    /// The number of bytes that may still be written in this turn of the loop; at least one, except during a pause.
-    private var roomInARow: Int { Self.bytesInARow - (loop.now == rowStart ? writtenInARow : 0) }
 
     private func waitForTurn() -> WriteResult {
         wantsWritable = true
@@ -204,30 +200,20 @@ package final class ByteStream {
 
     private func noteTaken(_ taken: Int, of count: Int) -> WriteResult {
         if taken < count { wantsWritable = true }
-        let isRowOver = extendRow(by: taken)
-        // No event follows when the row is over. Nor does one when a system call failed after an earlier one had taken
-        // some bytes: only the next call reports that.
-        if socket.isWritable, taken > 0 {
-            if isRowOver {
-                isPausing = true
-                loop.executeInNextTurn { [weak self] in
-                    self?.isPausing = false
-                    self?.writeMore()
-                }
-            } else if taken < count || hasUnsentBytes {
-                loop.executeLater { [weak self] in self?.writeMore() }
+        room -= taken
+        // No event follows when there is no more room. Nor does one when a system call failed after an earlier one had
+        // taken some bytes: only the next call reports that.
+        if !socket.isWritable {
+            room = Self.bytesInARow
+        } else if room <= 0 {
+            loop.executeInNextTurn { [weak self] in
+                self?.room = Self.bytesInARow
+                self?.writeMore()
             }
+        } else if taken > 0, taken < count || hasUnsentBytes {
+            loop.executeLater { [weak self] in self?.writeMore() }
         }
         return .bytes(taken)
-    }
-
-    /// Returns whether this was all that may be written in this turn of the loop.
-    private func extendRow(by count: Int) -> Bool {
-        if loop.now != rowStart { (rowStart, writtenInARow) = (loop.now, 0) }
-        writtenInARow += count
-        guard writtenInARow >= Self.bytesInARow else { return false }
-        writtenInARow = 0
-        return true
     }
 
     /// Whether the socket has not taken all bytes that counted as written.
@@ -328,7 +314,7 @@ extension ByteStream: EventSource {
     }
 
     private func writeMore() {
-        guard !socket.isClosed, socket.isWritable, !isAskingForIdentity, !isPausing else { return }
+        guard !socket.isClosed, socket.isWritable, !isAskingForIdentity, room > 0 else { return }
         // TLS output that the socket has not taken is written first.
         if let tls, !tls.flush() { return }
         let hasLoss = tls?.loss != nil
@@ -366,11 +352,19 @@ extension ByteStream: EventSource {
         }
     }
 
-    /// The event for this input preceded the handler.
-    private func notifyLater() {
-        loop.executeLater { [weak self] in
-            guard let self, self.mayHaveInput else { return }
-            self.handler?.streamDidBecomeReadable(self)
+    /// Notifies the handler, once, in the next turn of input that is left then. A handler that reads for long lets the loop's
+    /// other sockets and its timers have their turn in this way.
+    package func notifyInNextTurn() {
+        guard !willNotify else { return }
+        willNotify = true
+        loop.executeInNextTurn { [weak self] in
+            self?.willNotify = false
+            self?.notifyOfInput()
         }
     }
+
+    /// The event for this input preceded the handler.
+    private func notifyLater() { loop.executeLater { [weak self] in self?.notifyOfInput() } }
+
+    private func notifyOfInput() { if mayHaveInput { handler?.streamDidBecomeReadable(self) } }
 }

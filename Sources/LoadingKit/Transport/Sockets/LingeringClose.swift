@@ -12,8 +12,6 @@ final class LingeringClose: ByteStreamHandler {
     private var timer: LoopTimer?
     private var isSent = false
     private var hasPeerEnded = false
-    /// Whether reading goes on in the next turn.
-    private var willRead = false
 
     func begin(_ stream: ByteStream) {
         stream.handler = self
@@ -40,13 +38,7 @@ final class LingeringClose: ByteStreamHandler {
                 return closeIfDone(stream)
             }
         }
-        // Once: an event of the stream may come before.
-        guard !willRead else { return }
-        willRead = true
-        stream.loop.executeInNextTurn {
-            self.willRead = false
-            self.streamDidBecomeReadable(stream)
-        }
+        stream.notifyInNextTurn()
     }
 
     private func close(_ stream: ByteStream, after seconds: Double) {

@@ -42,8 +42,6 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
     private var parser = FTPReplyParser()
     private var replies: ArraySlice<FTPReply> = []
     private var output: [UInt8] = []
-    /// Whether reading goes on in the next turn.
-    private var willReceive = false
     private var membership: IdleConnections.Membership?
     private var idleTimer: LoopTimer?
 
@@ -196,7 +194,7 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
                     continue
                 }
                 if let failure = parser.failure { throw failure }
-                guard reads < Self.readsInARow else { return receiveInNextTurn() }
+                guard reads < Self.readsInARow else { return stream.notifyInNextTurn() }
                 reads += 1
                 let space = session.loop.scratch
                 switch stream.read(into: space) {
@@ -211,16 +209,6 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
                 case .failed(let error): throw error
                 }
             }
-        }
-    }
-
-    /// Continues once: an event of the stream may come before.
-    private func receiveInNextTurn() {
-        guard !willReceive else { return }
-        willReceive = true
-        session.loop.executeInNextTurn { [weak self] in
-            self?.willReceive = false
-            self?.receive()
         }
     }
 

@@ -18,17 +18,17 @@ final class FTPListingBody {
 
     func receive(_ bytes: UnsafeRawBufferPointer) throws(FTPError) -> [UInt8] {
         let rows = try parser.receive(bytes).flatMap { document.row(for: $0) }
-        return beginning() + rows
+        return takeBeginning() + rows
     }
 
     func finish() throws(FTPError) -> [UInt8] {
         let rows = try parser.finish().flatMap { document.row(for: $0) }
-        return beginning() + rows + document.end(unreadableLineCount: parser.unreadableLineCount)
+        return takeBeginning() + rows + document.end(unreadableLineCount: parser.unreadableLineCount)
     }
 
-    /// The document's beginning, once. It is part of the first bytes, as there must be none before the program has
-    /// decided about the response.
-    private func beginning() -> [UInt8] {
+    /// The document's beginning, once. It is part of the first bytes, as the program gets no bytes before it has decided
+    /// about the response.
+    private func takeBeginning() -> [UInt8] {
         guard !hasBegun else { return [] }
         hasBegun = true
         return document.begin()

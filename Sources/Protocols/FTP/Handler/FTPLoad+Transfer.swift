@@ -31,8 +31,6 @@ extension FTPLoad {
         var received: Int64 = 0
         /// Checked while the body is sent: the end of the data connection tells the server that the file is complete.
         var bodyLength: BodyLength
-        /// Whether the data connection is closed only when the server has all bytes.
-        var closesDataWhenSent = false
 
         init(_ plan: Plan, _ connection: FTPConnection) {
             self.plan = plan
@@ -61,7 +59,6 @@ extension FTPLoad {
         /// Stops receiving and sending.
         func stop() {
             if case .notSent(_, let timer) = phase { timer.cancel() }
-            if closesDataWhenSent { connection.data.closeWhenSent() }
             connection.data.close(resets: endsDataWithReset)
             request.body.abandon()
         }
@@ -149,12 +146,8 @@ extension FTPLoad {
         guard case .transferring(let transfer) = state else { return }
         switch transfer.phase {
         case .receiving(let listing):
-            // Once: an event of the stream may come before.
-            guard read(listing, transfer, atMost: FTPConnection.readsInARow), !willReceive else { return }
-            willReceive = true
-            session.loop.executeInNextTurn { [weak self] in
-                self?.willReceive = false
-                self?.moveData()
+            if read(listing, transfer, atMost: FTPConnection.readsInARow) {
+                transfer.connection.data.stream?.notifyInNextTurn()
             }
         case .sending(let piece, let source): send(piece, source, transfer)
         case .sent: endSending(transfer)
@@ -261,11 +254,11 @@ extension FTPLoad {
         } else if stream.hasUnsentBytes {
             return
         }
-        transfer.connection.run { machine in
-            let action = machine.dataDidEnd()
+        let connection = transfer.connection
+        connection.run { machine in
             // The server has reported completion before, and may still be reading.
-            if action != .wait { transfer.closesDataWhenSent = true }
-            return action
+            if machine.hasLastReply { connection.data.closeWhenSent() }
+            return machine.dataDidEnd()
         }
     }
 

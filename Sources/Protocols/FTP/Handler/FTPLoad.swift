@@ -40,8 +40,6 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
     /// The event to process when the receiver is ready again. Until then the connection reads no replies.
     private(set) var held: FTPClientStateMachine.Event?
     var timings: TransactionTimings
-    /// Whether receiving goes on in the next turn.
-    var willReceive = false
     private var response: URLResponse?
 
     init(_ request: URLRequest, _ resources: LoadResources) {

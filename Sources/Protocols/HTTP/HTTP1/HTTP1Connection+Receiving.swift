@@ -33,8 +33,7 @@ extension HTTP1Connection {
         return true
     }
 
-    /// Reads in a later turn of the loop: the caller may be inside another connection's reading, which uses
-    /// `loop.scratch`.
+    /// Reads later: the caller may be inside another connection's reading, which uses `loop.scratch`.
     func readLater() { loop.execute { [weak self] in self?.readMore() } }
 
     private func readMore() {
@@ -52,7 +51,7 @@ extension HTTP1Connection {
                 return
             }
         }
-        readLater()
+        stream.notifyInNextTurn()
     }
 
     /// Returns false if there is no more to read now.

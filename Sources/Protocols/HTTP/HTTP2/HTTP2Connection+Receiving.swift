@@ -28,10 +28,10 @@ extension HTTP2Connection {
                 return connectionLost(error)
             }
         }
-        readLater()
+        stream.notifyInNextTurn()
     }
 
-    /// Reads in a later turn of the loop: its other connections have their turn, or the caller uses `loop.scratch`.
+    /// Reads later: the caller uses `loop.scratch`.
     func readLater() { loop.execute { [self] in streamDidBecomeReadable(stream) } }
 
     func take(_ bytes: UnsafeRawBufferPointer) {

@@ -20,8 +20,8 @@ final class TunnelDriver: ByteStreamHandler {
 
     /// The number of reads in a row before the loop's other connections have their turn.
     private static let readsInARow = 16
-    /// The same for reads of one byte.
-    private static let bytesInARow = 512
+    /// The same where each read takes one byte.
+    private static let singleByteReadsInARow = 512
 
     private let stream: ByteStream
     private let proxy: Proxy
@@ -30,8 +30,6 @@ final class TunnelDriver: ByteStreamHandler {
     private var state = State.waiting
     private var output: [UInt8] = []
     private var report: ((Outcome) -> Void)?
-    /// Whether reading goes on in the next turn.
-    private var willRead = false
 
     /// - Parameters:
     ///   - readsAhead: false if the server may send first. The proxy's response is then read one byte at a time.
@@ -76,7 +74,7 @@ final class TunnelDriver: ByteStreamHandler {
     func streamDidBecomeWritable(_ stream: ByteStream) { write() }
 
     func streamDidBecomeReadable(_ stream: ByteStream) {
-        for _ in 0..<(readsAhead ? Self.readsInARow : Self.bytesInARow) {
+        for _ in 0..<(readsAhead ? Self.readsInARow : Self.singleByteReadsInARow) {
             guard case .running(let handshake) = state else { return }
             let scratch = stream.loop.scratch
             let memory = readsAhead ? scratch : UnsafeMutableRawBufferPointer(rebasing: scratch.prefix(1))
@@ -87,13 +85,7 @@ final class TunnelDriver: ByteStreamHandler {
             case .failed(let error): finish(.failed(error))
             }
         }
-        // Once: an event of the stream may come before.
-        guard case .running = state, !willRead else { return }
-        willRead = true
-        stream.loop.executeInNextTurn { [self] in
-            willRead = false
-            streamDidBecomeReadable(stream)
-        }
+        if case .running = state { stream.notifyInNextTurn() }
     }
 
     private func take(_ bytes: UnsafeRawBufferPointer, _ handshake: any TunnelHandshake) {

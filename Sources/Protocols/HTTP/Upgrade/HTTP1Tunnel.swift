@@ -148,7 +148,7 @@ final class HTTP1Tunnel: HTTPStream, ByteStreamHandler, @unchecked Sendable {  /
             case .failed(let error): return fail(error)
             }
         }
-        loop.execute { [self] in readMore() }
+        stream.notifyInNextTurn()
     }
 
     private func give(_ bytes: UnsafeRawBufferPointer, to exchange: HTTPExchange) {

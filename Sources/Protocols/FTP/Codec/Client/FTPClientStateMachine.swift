@@ -78,7 +78,8 @@ public struct FTPClientStateMachine: Sendable {
     }
 
     /// Whether the server's last reply about a transfer has arrived, while the data connection still transfers bytes.
-    /// Until these have ended, the control connection has nothing to say about the transfer, and may end.
+    /// Until the data connection has ended, nothing more about the transfer arrives on the control connection, and the
+    /// server may close it.
     public var hasLastReply: Bool {
         if case .transfer(.transferring(reply: _?), _) = state { true } else { false }
     }
