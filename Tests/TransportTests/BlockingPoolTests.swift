@@ -130,37 +130,20 @@ import Testing
         held.release(1)
     }
 
-    /// It has a thread of its own where all are busy, and the caller does it where the system has none.
-    @Test(arguments: [true, false]) func whatDoesNotWait(hasThread: Bool) {
-        let (pool, held) = (pool(.init(threads: 1, endsByItself: false)), Held())
-        pool.run { held.run() }
-        #expect(held.begun.wait(seconds: 120))
+    /// Where the system has no thread, the caller does the work that replaces it, with an answer that others wait for.
+    @Test(arguments: [true, false]) func whatMustBeDone(hasThread: Bool) {
+        let pool = pool(.init(threads: 1, endsByItself: false))
         let (caller, done) = (pthread_self(), Semaphore())
         let isHere = Guarded<Bool?>(nil)
-        let start = {
-            pool.runWithoutWaiting {
-                isHere.withLock { $0 = pthread_equal(caller, pthread_self()) != 0 }
-                done.signal()
-            }
+        let body = { @Sendable in
+            isHere.withLock { $0 = pthread_equal(caller, pthread_self()) != 0 }
+            done.signal()
         }
+        let start = { _ = pool.run(BlockingPool.Work(body, orElse: { _ in body() })) }
         if hasThread { start() } else { FaultPlan(.createThread, .from(1), .fail(EAGAIN)).run { start() } }
         #expect(done.wait(seconds: 120))
         #expect(isHere.withLock { $0 } == !hasThread)
-        #expect(pool.threadCount == 1 && pool.waitingCount == 0)
-        held.release(1)
-    }
-
-    /// Work beyond the limit of extra threads waits, also for the end of other work on one of these.
-    @Test func extraThreadsAreLimited() {
-        let (pool, held, extra) = (pool(.init(threads: 1, endsByItself: false)), Held(), Held())
-        pool.run { held.run() }
-        #expect(held.begun.wait(seconds: 120))
-        for _ in 0..<3 { pool.runWithoutWaiting { extra.run() } }
-        #expect(extra.begun.wait(seconds: 120))
-        #expect(pool.waitingCount == 2)
-        extra.release(3)
-        #expect(extra.most == 1 && pool.threadCount == 1 && pool.waitingCount == 0)
-        held.release(1)
+        #expect(pool.threadCount == (hasThread ? 1 : 0) && pool.waitingCount == 0)
     }
 
     @Test func withoutAnyThread() {

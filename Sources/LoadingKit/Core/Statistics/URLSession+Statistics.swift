@@ -192,7 +192,8 @@ extension URLSession.Statistics.Times {
 extension URLSession.Statistics.Process {
     fileprivate static var current: Self {
         Self(
-            fileThreads: BlockingPool.shared.threadCount, programThreads: BlockingPool.userCode.threadCount,
+            fileThreads: BlockingPool.shared.threadCount,
+            programThreads: BlockingPool.userCode.threadCount + BlockingPool.answers.threadCount,
             lookUpThreads: Resolver.shared.threadCount, waitingLookUps: Resolver.shared.waitingCount,
             idleConnections: IdleConnections.shared.count, idleConnectionLimit: IdleConnections.shared.limit,
             eventLoops: EventLoop.sharedCount, sessions: LiveSessions.count)

@@ -209,7 +209,8 @@ extension URLSession {
         public struct Process: Sendable, Hashable {
             /// The threads for files and stores, 16 at most.
             public var fileThreads = 0
-            /// The threads for handlers and streams of the program that may block, 512 at most.
+            /// The threads for handlers and streams of the program that may block, 512 at most, and as many for the senders
+            /// of its handlers' challenges.
             public var programThreads = 0
             /// The threads for look-ups of names, 128 at most. Some may be idle.
             public var lookUpThreads = 0

@@ -59,6 +59,9 @@ package final class BlockingPool: @unchecked Sendable {  // all state is guarded
     /// For the program's code that may block without limit, and may wait for its own loads.
     package static let userCode = BlockingPool(name: "LoadingKit-user", Limits(threads: 512, endsByItself: false))
 
+    /// For the program's answers to challenges, for which the threads of ``userCode`` may be waiting.
+    package static let answers = BlockingPool(name: "LoadingKit-answer", Limits(threads: 512, endsByItself: false))
+
     package let limits: Limits
     private let name: String
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
@@ -66,10 +69,6 @@ package final class BlockingPool: @unchecked Sendable {  // all state is guarded
     /// The number of waiting works that were cancelled.
     private var cancelled = 0
     private var threads = 0
-    /// The number of threads beside the pool's, for work that does not wait.
-    private var extraThreads = 0
-    /// Works for which there was no extra thread. They are in `waiting`, too.
-    private var left: Deque<Work> = []
     /// The idle threads; the last of them became idle last.
     private var idleThreads: [IdleThread] = []
     /// The number of threads that were started or woken, and have not looked for work yet.
@@ -151,52 +150,6 @@ package final class BlockingPool: @unchecked Sendable {  // all state is guarded
         if EventLoop.hasCallingThread { run(Work(body, orElse: { _ in body() })) } else { body() }
     }
 
-    /// Runs `body` without waiting for one of the threads: on an extra thread where all of them are busy, and in the
-    /// calling thread where the system has none. For work for which the pool's threads may be waiting.
-    ///
-    /// There are at most as many extra threads as the pool may have threads. When all of them are busy, too, the work
-    /// waits for one of either kind.
-    package func runWithoutWaiting(_ body: @escaping @Sendable () -> Void) {
-        let work = Work(body, orElse: { _ in body() })
-        guard run(work) == .waits, let body = takeForExtraThread(work) else { return }
-        let start = NativeThread.start(name: name) {
-            body()
-            while let next = self.takeLeft() { next() }
-        }
-        switch start {
-        case .success(let thread): thread.detach()
-        case .failure:
-            withMutex { extraThreads -= 1 }
-            body()
-        }
-    }
-
-    /// Nil where the work has begun, or there may be no further extra thread.
-    private func takeForExtraThread(_ work: Work) -> (@Sendable () -> Void)? {
-        withMutex {
-            guard work.body != nil else { return nil }
-            if extraThreads < limits.threads {
-                extraThreads += 1
-                return takeBody(of: work)
-            }
-            // The pool's threads may have done the first ones.
-            while let first = left.first, first.body == nil { _ = left.removeFirst() }
-            left.append(work)
-            return nil
-        }
-    }
-
-    /// The next work for an extra thread; nil if the thread must end.
-    private func takeLeft() -> (@Sendable () -> Void)? {
-        withMutex {
-            while let work = left.popFirst() {
-                if let body = takeBody(of: work) { return body }
-            }
-            extraThreads -= 1
-            return nil
-        }
-    }
-
     /// The result of `body`, which runs on one of the threads.
     package func result<Value: Sendable>(of body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await withUnsafeThrowingContinuation { (continuation: UnsafeContinuation<Value, any Error>) in
@@ -207,18 +160,15 @@ package final class BlockingPool: @unchecked Sendable {  // all state is guarded
     /// Cancels work. Returns false if it has begun or was refused.
     @discardableResult
     package func cancel(_ work: Work) -> Bool {
-        let body = withMutex { takeBody(of: work) }
+        let body = withMutex { () -> (@Sendable () -> Void)? in
+            guard let body = work.body.take() else { return nil }
+            guard work.isQueued else { return body }
+            cancelled += 1
+            // Cancelled works are removed together from time to time, as searching for a single one takes long.
+            if cancelled > waiting.count / 2 { removeCancelled() }
+            return body
+        }
         return body != nil
-    }
-
-    /// Takes work out of the queue; nil if it has begun or was refused.
-    private func takeBody(of work: Work) -> (@Sendable () -> Void)? {
-        guard let body = work.body.take() else { return nil }
-        guard work.isQueued else { return body }
-        cancelled += 1
-        // Cancelled works are removed together from time to time, as searching for a single one takes long.
-        if cancelled > waiting.count / 2 { removeCancelled() }
-        return body
     }
 
     private func removeCancelled() {

@@ -1,6 +1,5 @@
 import Foundation
 import LoadingKitPrimitives
-import LoadingKitTransport
 
 /// The client of a program's handler: passes its events from any thread, in order, to the load that it runs.
 final class HandlerClient: NSObject, URLProtocolHandlerClient {
@@ -44,7 +43,7 @@ final class HandlerClient: NSObject, URLProtocolHandlerClient {
 
     /// The handler ends the load by itself, and needs no answers any longer.
     private func postLast(_ event: HandlerLoad.Event) {
-        _ = takeChallenges()
+        state.withLock { $0.challenges = [] }
         post(event)
     }
 
@@ -98,13 +97,6 @@ final class HandlerClient: NSObject, URLProtocolHandlerClient {
         }
     }
 
-    private func takeChallenges() -> [URLAuthenticationChallenge] {
-        state.withLock { state in
-            defer { state.challenges = [] }
-            return state.challenges
-        }
-    }
-
     private func answer(
         _ challenge: URLAuthenticationChallenge, _ disposition: URLSessionAuthChallengeDisposition,
         _ credential: URLCredential?
@@ -134,6 +126,6 @@ final class HandlerClient: NSObject, URLProtocolHandlerClient {
             case .cancelAuthenticationChallenge: sender.cancel(challenge)
             }
         }
-        if let starter { starter.answer(give) } else { BlockingPool.userCode.runWithoutWaiting(give) }
+        if let starter { starter.answer(give) } else { HandlerStarter.runOnThread(give) }
     }
 }

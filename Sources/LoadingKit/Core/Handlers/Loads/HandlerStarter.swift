@@ -127,15 +127,19 @@ final class HandlerStarter: @unchecked Sendable {  // `state` is guarded by its 
 
     // MARK: From any thread
 
-    /// Answers a challenge of the handler's, on a thread: after the answers before it, and before `stopLoading()`. All
-    /// threads for the program's code may be in `startLoading()`, and wait for such answers.
+    /// Answers a challenge of the handler's, on a thread: after the answers before it, and before `stopLoading()`.
     func answer(_ give: @escaping @Sendable () -> Void) {
         let isFirst = state.withLock { state -> Bool in
             state.answers.append(give)
             defer { state.isAnswering = true }
             return !state.isAnswering
         }
-        if isFirst { BlockingPool.userCode.runWithoutWaiting { self.giveAnswers() } }
+        if isFirst { Self.runOnThread { self.giveAnswers() } }
+    }
+
+    /// Runs what answers challenges on a thread, or in place where the system has none.
+    static func runOnThread(_ answers: @escaping @Sendable () -> Void) {
+        BlockingPool.answers.run(BlockingPool.Work(answers, orElse: { _ in answers() }))
     }
 
     private func giveAnswers() {
