@@ -35,8 +35,8 @@ struct ProxyQuestions {
     }
 
     private enum Entry {
-        case queued(Question)
-        case asking(Question)
+        /// The look-up is queued or running.
+        case open(Question)
         case known([Proxy?], until: MonotonicTime)
     }
 
@@ -86,14 +86,14 @@ struct ProxyQuestions {
         switch entries[target] {
         case .known(let proxies, let until) where now < until:
             return .known(proxies)
-        case .queued(let question), .asking(let question):
+        case .open(let question):
             wait(waiter, for: question)
             return .waits([])
         case .known, nil:
             lastNumber += 1
             let question = Question(number: lastNumber, target: target)
             wait(waiter, for: question)
-            entries[target] = .queued(question)
+            entries[target] = .open(question)
             forgetWithdrawn()
             queue.append(question)
             return .waits(beginQueued())
@@ -118,11 +118,7 @@ struct ProxyQuestions {
         lines[question.number]?.remove(waiter)
         guard lines[question.number]?.isEmpty == true else { return [] }
         lines[question.number] = nil
-        switch entries[question.target] {
-        case .queued(question), .asking(question): entries[question.target] = nil
-        // It was superseded.
-        case .queued, .asking, .known, nil: break
-        }
+        if case .open(question) = entries[question.target] { entries[question.target] = nil }
         // A queued look-up is skipped when its turn comes.
         return running[question.number] == nil ? [] : [.cancel(question)]
     }
@@ -134,7 +130,7 @@ struct ProxyQuestions {
         guard running.removeValue(forKey: question.number) != nil else { return [] }
         // It was cancelled.
         guard let waiters = lines.removeValue(forKey: question.number)?.inOrder else { return beginQueued() }
-        if case .asking(question) = entries[question.target] {
+        if case .open(question) = entries[question.target] {
             entries[question.target] = nil
             if case .success(let proxies) = answer {
                 forgetOld(now)
@@ -148,7 +144,9 @@ struct ProxyQuestions {
     /// The answers may have become invalid: the networks have changed, or the session is reset. The answers of running
     /// look-ups are delivered to the loads that wait for them now, and to no later ones.
     mutating func forget() {
-        entries = entries.filter { if case .queued = $0.value { true } else { false } }
+        entries = entries.filter {
+            if case .open(let question) = $0.value { running[question.number] == nil } else { false }
+        }
     }
 
     /// The session is over.
@@ -163,7 +161,6 @@ struct ProxyQuestions {
         while running.count < Self.mostAtOnce, let question = queue.popFirst() {
             guard lines[question.number] != nil else { continue }
             running[question.number] = question
-            entries[question.target] = .asking(question)
             actions.append(.begin(question))
         }
         return actions

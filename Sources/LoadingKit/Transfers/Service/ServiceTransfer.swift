@@ -20,9 +20,7 @@ final class ServiceTransfer: @unchecked Sendable {  // confined, as said above
     var upload: UploadFile?
     /// How far the part file was written, while no attempt is under way.
     var position: PartFile.Position?
-    /// The number of the current attempt, among all attempts of the service; nil while none is under way.
-    var attemptNumber: UInt64?
-    /// The current attempt's permission to change the part file; nil while none is under way.
+    /// The current attempt's permission to change the part file, by which attempts differ; nil while none is under way.
     var permission: PartFile.Permission?
     /// Nil until the part file is open.
     var attempt: TransferAttempt?
@@ -72,7 +70,6 @@ final class ServiceTransfer: @unchecked Sendable {  // confined, as said above
 
     /// Ends the current attempt. Its later events are ignored. Waits for a change of the part file that is under way.
     func stopAttempt() {
-        attemptNumber = nil
         permission?.revoke()
         permission = nil
         guard let attempt else { return }

@@ -79,10 +79,9 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
         }
     }
 
-    /// Stops the attempt: later events are ignored. Waits for a write that is under way. On the service's loop.
+    /// Stops the attempt, whose permission to write was revoked: later events are ignored. On the service's loop.
     func stop() {
         synchronizing?.cancel()
-        file.close()
         task?.cancel()
         task = nil
         for open in challenges.values { open.answer(.cancelAuthenticationChallenge, nil) }

@@ -42,8 +42,8 @@ extension TransferService {
     }
 
     func startAttempt(_ transfer: ServiceTransfer) {
-        lastAttempt += 1
-        transfer.attemptNumber = lastAttempt
+        let permission = PartFile.Permission()
+        transfer.permission = permission
         if transfer.row.earliestBeginDate != nil {
             // A later process does not ask again whether the transfer begins.
             transfer.row.earliestBeginDate = nil
@@ -59,8 +59,6 @@ extension TransferService {
         let (folder, boot, upload) = (transfer.session.folder, environment.bootIdentifier, transfer.upload)
         let (path, position) = (folder.path(of: transfer.identifier), transfer.position)
         transfer.position = nil
-        let permission = PartFile.Permission()
-        transfer.permission = permission
         work(on: .shared, for: transfer) { () -> OpenedFiles in
             try folder.make()
             if let destination = record.destination,
@@ -89,9 +87,9 @@ extension TransferService {
         on pool: BlockingPool = TransferService.synchronizers, for transfer: ServiceTransfer,
         _ body: @escaping @Sendable () throws -> Value, then next: @escaping (Value) throws -> Void
     ) {
-        let number = transfer.attemptNumber
+        let permission = transfer.permission
         loop.offload(to: pool, body) { [self] result in
-            guard transfer.attemptNumber == number else { return }
+            guard transfer.permission === permission else { return }
             do { try next(result.get()) } catch { attemptDidEnd(AttemptFailure(of: error, transfer.url), transfer) }
         }
     }
@@ -259,7 +257,7 @@ extension TransferService {
 
     /// Releases the resources of an attempt, and keeps the state from which the next attempt continues.
     func stopAttempt(_ transfer: ServiceTransfer) {
-        guard transfer.attemptNumber != nil else { return }
+        guard transfer.permission != nil else { return }
         transfer.stopAttempt()
         queue.didStop(transfer.key)
         saveStatus(transfer)

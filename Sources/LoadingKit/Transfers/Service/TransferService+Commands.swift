@@ -31,7 +31,7 @@ extension TransferService {
             guard let attempt = transfer.attempt else { return cancelForResumeData(transfer, completion) }
             return attempt.askForResource { [self] in cancelForResumeData(transfer, completion) }
         case (.suspend, let transfer?):
-            let canContinue = transfer.attemptNumber != nil && transfer.hasPart
+            let canContinue = transfer.permission != nil && transfer.hasPart
             input(transfer) { $0.suspend(canContinue: canContinue) }
         case (.resume, let transfer?): input(transfer) { $0.resume() }
         case (.cancel, let transfer?): input(transfer) { $0.cancel(.cancelled) }
@@ -172,7 +172,7 @@ extension TransferService {
         guard var record = try record(of: transfer) else { return }
         body(&record)
         transfer.record = record
-        if transfer.attemptNumber == nil { transfer.session.economize(transfer) }
+        if transfer.permission == nil { transfer.session.economize(transfer) }
         journal.add(.record(transfer.key, record))
     }
 

@@ -81,7 +81,7 @@ extension TransferService {
         let isEmpty = record?.kind == .upload && status.progress.received == 0
         if error == nil, !transfer.isPlaced, !isEmpty { status.file = session.folder.path(of: identifier) }
         status.part = nil
-        if transfer.attemptNumber != nil { queue.didStop(transfer.key) }
+        if transfer.permission != nil { queue.didStop(transfer.key) }
         transfer.stopAttempt()
         transfer.alarm?.cancel()
         session.transfers[identifier] = nil

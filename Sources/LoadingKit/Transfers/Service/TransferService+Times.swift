@@ -82,7 +82,7 @@ extension TransferService {
             [weak self, weak session] in
             guard let self, let session else { return }
             session.discretionTimer = nil
-            let isBusy = session.transfers.values.contains { $0.attemptNumber != nil }
+            let isBusy = session.transfers.values.contains { $0.permission != nil }
             guard isBusy || queue.hasWaiting(session.number) else { return endDiscretion(session) }
             session.waitsForConditions = !environment.areConditionsGood()
             updateHold(session)

@@ -38,7 +38,6 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
     /// The number of transfers that are not over, and wait neither for the program nor to be resumed.
     var busyCount = 0
     var lastEnd: Int64 = 0
-    var lastAttempt: UInt64 = 0
     /// The number of the last challenge. A late answer to a challenge of an earlier attempt, or of an earlier process,
     /// must not decide another challenge: no number is used again, and each service begins at a random one.
     var lastChallenge = Int.random(in: 1...1 << 52)
@@ -180,7 +179,7 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
         busyCount += (state.isBusy ? 1 : 0) - (wasBusy ? 1 : 0)
         for action in actions { perform(action, transfer) }
         setAlarm(transfer)
-        if transfer.attemptNumber == nil { transfer.session.economize(transfer) }
+        if transfer.permission == nil { transfer.session.economize(transfer) }
     }
 
     private func perform(_ action: TransferState.Action, _ transfer: ServiceTransfer) {

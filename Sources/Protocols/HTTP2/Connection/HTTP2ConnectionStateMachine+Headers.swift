@@ -54,7 +54,9 @@ extension HTTP2ConnectionStateMachine {
         let fields = headers.list.fields
         if status < 200 {
             guard !endStream else { throw .interimEndsStream }
-            guard streams[place].interims < min(limits.interimResponses, Int(Int32.max)) else {
+            let (interims, bytes) = (streams[place].interims, limits.bytesForInterimResponse)
+            let earned = bytes > 0 ? Int(streams[place].sentBytes) / bytes : 0
+            guard interims < .max, Int(interims) - earned < limits.interimResponses else {
                 throw .tooManyInterimResponses
             }
             streams[place].interims += 1

@@ -97,7 +97,7 @@ extension HTTP2ConnectionStateMachine {
         HTTP2FrameEncoder.dataHeader(length: count, stream: stream, endStream: endStream, to: &output)
         sendWindow.take(count)
         streams[place].sendWindow.take(count)
-        streams[place].earnInterims(count, bytes: min(limits.bytesForInterimResponse, Int(Int32.max)))
+        streams[place].sentBytes = UInt32(clamping: Int(streams[place].sentBytes) + count)
         // Body data counts as useful work, except frames that are small because the peer opens its window by a few
         // bytes at a time.
         flood.refill(count < window ? 2 + count >> 8 : count >> 8)

@@ -88,27 +88,15 @@ struct Stream {
     /// Whether the request is CONNECT: a success opens a tunnel.
     var isTunnel = false
     var state = StreamState.open(sending: .head, receiving: .head)
-    /// The number of interim responses received, minus the number earned by sent bytes of the body.
+    /// The number of interim responses received.
     var interims: Int32 = 0
-    /// The number of sent bytes of the body that have not earned an interim response yet.
-    private var unearnedBytes: Int32 = 0
+    /// The number of sent bytes of the body, for which more interim responses are allowed than the limit. It stays at its
+    /// largest value.
+    var sentBytes: UInt32 = 0
     var sendWindow = SendWindow(0)
     var receiveWindow = ReceiveWindow(available: 0, target: 0)
     /// The number of bytes that content-length announces and that have not arrived; -1 without this field.
     var missingBytes: Int64 = -1
-
-    /// Allows more interim responses for `count` bytes of the body that are being sent: one for each `bytes`.
-    @inline(__always)
-    mutating func earnInterims(_ count: Int, bytes: Int) {
-        let sent = Int(unearnedBytes) + count
-        guard bytes > 0, sent >= bytes else {
-            unearnedBytes = Int32(clamping: sent)
-            return
-        }
-        let (earned, rest) = sent.quotientAndRemainder(dividingBy: bytes)
-        interims = max(interims, .min / 2) - Int32(clamping: earned)
-        unearnedBytes = Int32(clamping: rest)
-    }
 }
 
 /// A stream's number: 31 bits (RFC 9113 §5.1.1). 0 stands for the connection itself.
