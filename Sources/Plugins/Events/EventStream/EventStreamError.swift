@@ -1,5 +1,5 @@
 import Foundation
-import LoadingKit
+@_spi(LoadingKitPlugins) import LoadingKit
 
 /// The error that ends an event stream for good. Errors of the network are `URLError`s, and limits
 /// ``EventStreamParseError``s.
@@ -35,30 +35,7 @@ enum FirstBytes {
 
     /// Reads until there are enough bytes, or the time is over.
     static func read(_ bytes: URLSession.AsyncBytes) async -> Data {
-        await withTaskGroup(of: Data?.self) { group in
-            group.addTask { await collect(bytes) }
-            group.addTask {
-                try? await Task.sleep(for: time)
-                return nil
-            }
-            var first = Data()
-            for await result in group {
-                // A read that is cancelled returns the bytes that it has.
-                group.cancelAll()
-                first = result ?? first
-            }
-            return first
-        }
-    }
-
-    /// A failure of the read does not replace the caller's error.
-    private static func collect(_ bytes: URLSession.AsyncBytes) async -> Data {
-        var first = Data()
-        var pieces = bytes.chunks.makeAsyncIterator()
-        while first.count < limit, let piece = try? await pieces.next() {
-            first.append(piece.prefix(limit - first.count))
-        }
-        return first
+        await bytes.chunks.firstBytes(atMost: limit) { try? await Task.sleep(for: time) }
     }
 
     /// The bytes as text without control characters, at most 200 of them.

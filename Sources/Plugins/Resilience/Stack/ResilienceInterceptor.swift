@@ -45,30 +45,4 @@ extension LoadedBody {
         defer { discarding.cancel() }
         return try await work()
     }
-
-    /// The first bytes, at most `limit` of them, of those that arrive within a number of seconds. The rest is released.
-    func firstBytes(atMost limit: Int, within seconds: TimeInterval, _ clock: ResilienceClock) async -> Data {
-        await withTaskGroup(of: Data?.self) { group in
-            group.addTask { await collect(atMost: limit) }
-            group.addTask {
-                try? await clock.sleep(seconds)
-                return nil
-            }
-            var bytes = Data()
-            for await result in group {
-                // A read that is cancelled returns the bytes that it has.
-                group.cancelAll()
-                bytes = result ?? bytes
-            }
-            return bytes
-        }
-    }
-
-    private func collect(atMost limit: Int) async -> Data {
-        var (bytes, body) = (Data(), makeAsyncIterator())
-        while bytes.count < limit, let piece = try? await body.next() {
-            bytes.append(piece.prefix(limit - bytes.count))
-        }
-        return bytes
-    }
 }

@@ -1,5 +1,5 @@
 import Foundation
-import LoadingKit
+@_spi(LoadingKitPlugins) import LoadingKit
 
 /// Fails loads with an unexpected response, with ``ResponseValidationError``.
 public struct ResponseValidation: ResilienceInterceptor {
@@ -34,7 +34,9 @@ public struct ResponseValidation: ResilienceInterceptor {
         let loaded = try await load.next.load(load.request)
         guard let reason = reasonToFail(loaded.response, load.request) else { return try await load.receive(loaded) }
         // The response is invalid whether or not its body arrives.
-        let bytes = await loaded.body.firstBytes(atMost: maximumBodyBytes, within: Self.bodyTime, clock)
+        let bytes = await loaded.body.firstBytes(atMost: maximumBodyBytes) { [clock] in
+            try? await clock.sleep(Self.bodyTime)
+        }
         try Task.checkCancellation()
         throw ResponseValidationError(reason: reason, response: loaded.response, body: bytes)
     }

@@ -1,12 +1,14 @@
 import Foundation
-import LoadingKit
+@_spi(LoadingKitPlugins) import LoadingKit
 @_spi(LoadingKitPlugins) import LoadingKitPrimitives
 
 /// Signs requests of one load and forwards them, and once more where an answer requires a correction: another region,
 /// another date, new credentials.
 struct S3Exchange: Sendable {
     /// The largest number of bytes that are read of an error's body.
-    static let maximumErrorBody = 64 << 10
+    private static let maximumErrorBody = 64 << 10
+    /// The time in which they must arrive. The error does not wait for the end of the body, which may never come.
+    private static let errorBodyTime = Duration.seconds(2)
     /// The largest number of bytes in a complete answer.
     private static let maximumAnswer = 1 << 20
 
@@ -74,22 +76,11 @@ struct S3Exchange: Sendable {
     private static func failure(_ loaded: LoadedResponse, _ method: String) async throws -> S3Answer? {
         let status = (loaded.response as? HTTPURLResponse)?.statusCode ?? 0
         guard !(200...299).contains(status), status != 304 else { return nil }
-        let body = method == "HEAD" ? Data() : try await firstBytes(loaded.body)
+        guard method != "HEAD" else { return S3Answer(loaded.response, Data()) }
+        // The status is known, regardless of the rest.
+        let body = await loaded.body.firstBytes(atMost: maximumErrorBody) { try? await Task.sleep(for: errorBodyTime) }
+        try Task.checkCancellation()
         return S3Answer(loaded.response, body)
-    }
-
-    /// The available bytes of an error's body. The status is known, regardless of the rest.
-    private static func firstBytes(_ body: LoadedBody) async throws -> Data {
-        var bytes = Data()
-        do {
-            for try await piece in body {
-                bytes.append(piece.prefix(maximumErrorBody - bytes.count))
-                if bytes.count >= maximumErrorBody { break }
-            }
-        } catch {
-            try Task.checkCancellation()
-        }
-        return bytes
     }
 }
 

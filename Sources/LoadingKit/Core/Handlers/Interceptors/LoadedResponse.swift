@@ -55,3 +55,33 @@ public struct LoadedBody: AsyncSequence, Sendable {
         }
     }
 }
+
+extension LoadedBody {
+    /// The first bytes, at most `limit` of them, of those that arrive until `timeIsOver` returns. The rest is released.
+    /// An error of the body ends the read, and is not thrown.
+    @_spi(LoadingKitPlugins)
+    public func firstBytes(atMost limit: Int, until timeIsOver: @escaping @Sendable () async -> Void) async -> Data {
+        await withTaskGroup(of: Data?.self) { group in
+            group.addTask { await collect(atMost: limit) }
+            group.addTask {
+                await timeIsOver()
+                return nil
+            }
+            var bytes = Data()
+            for await result in group {
+                // A read that is cancelled returns the bytes that it has.
+                group.cancelAll()
+                bytes = result ?? bytes
+            }
+            return bytes
+        }
+    }
+
+    private func collect(atMost limit: Int) async -> Data {
+        var (bytes, body) = (Data(), makeAsyncIterator())
+        while bytes.count < limit, let piece = try? await body.next() {
+            bytes.append(piece.prefix(limit - bytes.count))
+        }
+        return bytes
+    }
+}
