@@ -250,7 +250,7 @@ let package = Package(
         plugin(
             "LoadingKitS3", at: "S3",
             ["CLoadingKitOpenSSL", "LoadingKitForms", "LoadingKitPrimitives", "LoadingKitTransport"]),
-        plugin("LoadingKitSystemProxies", at: "SystemProxies"),
+        plugin("LoadingKitSystemProxies", at: "SystemProxies", ["LoadingKitPrimitives"]),
         plugin("LoadingKitNegotiate", at: "Negotiate", ["CLoadingKitGSS"]),
         plugin(
             "LoadingKitHTTPTypes", at: "HTTPTypes",

@@ -38,6 +38,10 @@ import Testing
                 "http://(redacted)@p:1, without the settings",
                 settings(CommandOutput(text: "http://u:s3@p:1\n", status: 0))
             ),
+            (
+                "http://(redacted)@p:1, without the settings",
+                settings(CommandOutput(text: "http://u:s3;s3@p:1\n", status: 0))
+            ),
             ("(http://(redacted)@p:x)", settings(Version.four.output(["http://u:s3@p:x"], "http://u:s3@p:x\n"))),
             ("(http://(redacted)@p:1)", settings(Version.five.output([], "http://u:s3/s3#s3@s3@p:1\n"))),
             ("= http://(redacted)@p:1", settings(Version.five.output(["http://u:s3@p:1"], ""))),
@@ -56,10 +60,25 @@ import Testing
             ),
         ]
         for (words, fail) in cases {
-            let error = #expect(throws: SystemProxyError.self) { try fail() }
+            let thrown = #expect(throws: SystemProxyError.self) { try fail() }
+            let error = thrown?.withoutUsers
             let text = error?.description ?? ""
             #expect(text.contains(words) && !"\(String(reflecting: error))\(text)".contains("s3"), "\(text)")
         }
+    }
+
+    /// All errors leave by one function.
+    @Test func errorsLeaveWithoutPasswords() async throws {
+        let folder = try TemporaryFolder()
+        try folder.writeProgram("#!/bin/sh\necho 'http://u:s3;s3@p:1'\n", to: "proxy")
+        var options = SystemProxies.Options()
+        options.environment = ["PATH": "/usr/local/bin:/usr/bin:/bin"]
+        options.timeLimit = 100
+        options.commandPaths = [folder.file("proxy").path]
+        let (proxies, query) = (SystemProxies(options), try Libproxy.query())
+        let error = await #expect(throws: SystemProxyError.self) { try await proxies.proxies(for: query) }
+        let text = error?.description ?? ""
+        #expect(text.contains("http://(redacted)@p:1, without the settings"), "\(text)")
     }
 
     /// The output of libproxy's command for settings, by version.

@@ -57,10 +57,14 @@ public final class SystemProxies: ProxyResolver {
     ///
     /// - Throws: ``SystemProxyError``; a `URLError` where a script could not be loaded; `CancellationError`.
     public func proxies(for query: ProxyQuery) async throws -> [ProxyChoice] {
-        switch query.script {
-        case nil: try await systemProxies(for: query.url)
-        case .javaScript(let text): try await proxies(for: query.url, by: text)
-        case .url(let url): try await proxies(for: query.url, by: try await scripts.load(url))
+        do {
+            switch query.script {
+            case nil: return try await systemProxies(for: query.url)
+            case .javaScript(let text): return try await proxies(for: query.url, by: text)
+            case .url(let url): return try await proxies(for: query.url, by: try await scripts.load(url))
+            }
+        } catch let error as SystemProxyError {
+            throw error.withoutUsers
         }
     }
 

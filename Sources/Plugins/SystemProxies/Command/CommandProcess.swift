@@ -12,10 +12,8 @@ struct CommandOutput: Sendable {
     var saidEnough = false
 
     /// A text for messages where the output is of no use: the output, or the exit status with the last text on standard
-    /// error, without the users of addresses.
-    var problem: String { ShownText.withoutUsers(wholeProblem) }
-
-    private var wholeProblem: String {
+    /// error.
+    var problem: String {
         let said = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard said.isEmpty else { return said }
         let lastWords = errors.split(whereSeparator: \.isNewline).last.map { ", with the text: \($0)" } ?? ""

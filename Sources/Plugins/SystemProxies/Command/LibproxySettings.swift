@@ -30,8 +30,7 @@ enum LibproxySettings: Equatable {
         guard let opening = lines.first(where: { $0.hasPrefix("Config is:") || $0.contains(Self.version5 + "url=") })
         else {
             throw SystemProxyError.unusableAnswer(
-                answer.map { "\(ShownText.withoutUsers(String($0))), without the settings: the version is not known" }
-                    ?? output.problem)
+                answer.map { "\($0), without the settings: the version is not known" } ?? output.problem)
         }
         // libproxy does not read the settings in this case.
         if opening.hasSuffix("online=0") {
@@ -42,7 +41,7 @@ enum LibproxySettings: Equatable {
             self = .autoDiscovery
         } else if let script = entries.first(where: { $0.hasPrefix("pac+") }) {
             guard let url = URL(string: String(script.dropFirst(4))), url.scheme != nil else {
-                throw SystemProxyError.scriptNotLoaded(ShownText.withoutUsers(String(script.dropFirst(4))))
+                throw SystemProxyError.scriptNotLoaded(String(script.dropFirst(4)))
             }
             self = .script(url)
         } else {
@@ -50,7 +49,7 @@ enum LibproxySettings: Equatable {
             let choices = words.compactMap { $0.hasPrefix("direct:") ? .direct : ProxyChoice($0) }
             guard !choices.isEmpty else {
                 throw SystemProxyError.unusableAnswer(
-                    words.isEmpty ? output.problem : ShownText.withoutUsers(words.joined(separator: " ")))
+                    words.isEmpty ? output.problem : words.joined(separator: " "))
             }
             self = .routes(choices)
         }

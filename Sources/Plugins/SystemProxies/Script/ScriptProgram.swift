@@ -49,8 +49,8 @@ struct ScriptProgram {
         }
         switch text.first {
         case "=": return String(text.dropFirst())
-        case "!": throw SystemProxyError.scriptFailed(ShownText.withoutUsers(String(text.dropFirst())))
-        case _: throw SystemProxyError.unusableAnswer(ShownText.withoutUsers(text))
+        case "!": throw SystemProxyError.scriptFailed(String(text.dropFirst()))
+        case _: throw SystemProxyError.unusableAnswer(text)
         }
     }
 
@@ -98,7 +98,7 @@ enum ScriptAnswer {
         let entries = text.split(separator: ";").map { $0.split(whereSeparator: \.isWhitespace) }.filter { !$0.isEmpty }
         if entries.isEmpty { return [.direct] }
         let choices = entries.compactMap(choice)
-        if choices.isEmpty { throw SystemProxyError.unusableChoices(ShownText.withoutUsers(text)) }
+        if choices.isEmpty { throw SystemProxyError.unusableChoices(text) }
         return choices
     }
 
