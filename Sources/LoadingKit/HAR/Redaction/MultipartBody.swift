@@ -1,4 +1,5 @@
 import Foundation
+import LoadingKitCore
 
 /// `multipart/form-data` (RFC 7578), as far as a recording needs it: the parts, and the ranges of their contents.
 @_spi(LoadingKitPlugins)
@@ -38,9 +39,10 @@ public struct MultipartBody {
 
     private static func parts(of bytes: [UInt8], delimiter: [UInt8]) -> ([Part], Int?) {
         var parts: [Part] = []
-        let headEnds = ByteSearch(for: [0x0D, 0x0A, 0x0D, 0x0A])
-        let contentEnds = ByteSearch(for: [0x0D, 0x0A] + delimiter)
-        guard var start = ByteSearch(for: delimiter).first(in: bytes, from: 0) else { return ([], nil) }
+        var firstDelimiter = DelimiterScanner(delimiter)
+        var headEnds = DelimiterScanner([0x0D, 0x0A, 0x0D, 0x0A])
+        var contentEnds = DelimiterScanner([0x0D, 0x0A] + delimiter)
+        guard var start = firstDelimiter.first(in: bytes, from: 0) else { return ([], nil) }
         while true {
             let headStart = start + delimiter.count
             if bytes[headStart...].starts(with: [0x2D, 0x2D]) { break }
