@@ -123,7 +123,7 @@ import Testing
         let outlets = Outlets(
             console: console, queue: queue, output: OrderedOutput(STDOUT_FILENO, []),
             progress: ProgressDisplay(console, queue, isShown: false, isBar: false), display: plan.display)
-        let transfer = Transfer(0, plan, outlets, attempt: 0, elapsed: 0, created: [])
+        let transfer = Transfer(0, plan.loads[0], plan, outlets, attempt: 0, elapsed: 0, created: [])
         let session = URLSession(configuration: .ephemeral)
         defer { session.invalidateAndCancel() }
         let task = session.dataTask(with: plan.loads[0].request)

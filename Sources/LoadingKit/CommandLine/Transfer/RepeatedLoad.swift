@@ -11,13 +11,13 @@
         /// Returns when everything has ended; nil for success.
         func run(in session: URLSession) async -> ToolFailure? {
             let start = DispatchTime.now().uptimeNanoseconds
-            var plan = self.plan
-            plan.updateStart(of: index)
+            let load = plan.load(at: index)
             var attempt = 0
             var created: Set<String> = []
             while true {
                 let elapsed = Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9
-                let transfer = Transfer(index, plan, outlets, attempt: attempt, elapsed: elapsed, created: created)
+                let transfer = Transfer(
+                    index, load, plan, outlets, attempt: attempt, elapsed: elapsed, created: created)
                 let outcome = await transfer.run(in: session)
                 guard let delay = outcome.delay else { return outcome.failure }
                 if let path = outcome.openPath { created.insert(path) }

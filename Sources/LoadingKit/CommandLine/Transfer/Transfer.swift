@@ -37,9 +37,12 @@
         private static let largestMessage: Int64 = 1 << 26
 
         /// - Parameter created: the files that earlier attempts have made.
-        init(_ index: Int, _ plan: LoadPlan, _ outlets: Outlets, attempt: Int, elapsed: Double, created: Set<String>) {
-            (self.index, self.plan, self.outlets, self.attempt, self.elapsed) = (index, plan, outlets, attempt, elapsed)
-            load = plan.loads[index]
+        init(
+            _ index: Int, _ load: PlannedLoad, _ plan: LoadPlan, _ outlets: Outlets, attempt: Int, elapsed: Double,
+            created: Set<String>
+        ) {
+            (self.index, self.load, self.plan, self.outlets) = (index, load, plan, outlets)
+            (self.attempt, self.elapsed) = (attempt, elapsed)
             writer = BodyWriter(index, load, plan, outlets, created: created)
         }
 

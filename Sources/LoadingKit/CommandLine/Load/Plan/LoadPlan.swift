@@ -108,16 +108,13 @@
             }
         }
 
-        /// Plans a load once more when its turn comes: the loads before it may have written the file that it continues.
-        mutating func updateStart(of index: Int) {
-            guard files.start != .beginning else { return }
+        /// A load, planned anew as its turn comes: the loads before it may have written the file that it continues.
+        func load(at index: Int) -> PlannedLoad {
             let load = loads[index]
+            guard files.start != .beginning else { return load }
             // The same was planned before, so nothing is thrown.
-            guard
-                let planned = try? PlannedLoad(
-                    load.argument, to: load.destination, template, login, files, signature)
-            else { return }
-            loads[index] = planned
+            let planned = try? PlannedLoad(load.argument, to: load.destination, template, login, files, signature)
+            return planned ?? load
         }
 
         /// The number of loads that read standard input while they run.
