@@ -109,12 +109,7 @@ package struct EntryMaker {
             field.value.split(separator: ";").map { HARCookie(pair: $0) }
         }
         made.bodySize = notes.sentBody.size
-        if made.bodySize > 0 {
-            let codings = fields.filter { $0.name.lowercased() == "content-encoding" }.map { $0.value }
-            made.postData = postData(
-                notes.sentBody, fields.first { $0.name.lowercased() == "content-type" }?.value,
-                codings: codings.joined(separator: ","))
-        }
+        if made.bodySize > 0 { made.postData = postData(notes.sentBody, fields) }
         return made
     }
 
@@ -136,9 +131,10 @@ package struct EntryMaker {
         }
     }
 
-    private func postData(_ body: RecordedBody, _ contentType: String?, codings: String) -> HARPostData {
+    private func postData(_ body: RecordedBody, _ fields: [(name: String, value: String)]) -> HARPostData {
+        let contentType = fields.first { $0.name.lowercased() == "content-type" }?.value
         var made = HARPostData(mimeType: contentType ?? "", text: "")
-        let isLeftOut = redactor.leavesOut(bodyInCodings: codings)
+        let isLeftOut = redactor.leavesOut(bodyWith: fields)
         guard rules.bodyLimit != nil, !isLeftOut, let data = body.data else {
             made.comment = Self.comment(onBodyOf: body.size, isCoded: isLeftOut)
             made.others["_omitted"] = true
@@ -183,7 +179,7 @@ package struct EntryMaker {
         } else if let body, body.size > 0 || !isRedirect && status != 101 {
             let isLeftOut =
                 !response.isDecoded(keepsCodings: notes.keepsCodings)
-                && redactor.leavesOut(bodyInCodings: response.contentCoding ?? "")
+                && redactor.leavesOut(bodyWith: head?.headerFields ?? [])
             if rules.bodyLimit != nil, !isLeftOut, let data = body.data {
                 (content.text, content.encoding) = Self.text(of: redactor.body(Array(data), type))
             } else if body.size > 0 {

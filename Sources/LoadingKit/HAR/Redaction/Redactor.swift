@@ -102,12 +102,15 @@ package struct Redactor: Sendable {
 
     /// Whether a body is left out because of its content codings: the secrets in it are not found.
     ///
-    /// - Parameter codings: the value of `Content-Encoding`; empty where there is none.
-    package func leavesOut(bodyInCodings codings: String) -> Bool {
-        !names.isEmpty
-            && codings.split(separator: ",").contains { coding in
+    /// - Parameter fields: those of the body's request or response.
+    package func leavesOut(bodyWith fields: [(name: String, value: String)]) -> Bool {
+        guard !names.isEmpty else { return false }
+        return fields.contains { field in
+            guard field.name.lowercased() == "content-encoding" else { return false }
+            return field.value.split(separator: ",").contains { coding in
                 !["", "identity"].contains(coding.trimmingCharacters(in: .whitespaces).lowercased())
             }
+        }
     }
 
     package func body(_ bytes: [UInt8], _ contentType: String?) -> [UInt8] {

@@ -114,9 +114,7 @@ extension ShownMessage {
         _ line: Line, _ fields: [(name: String, value: String)], body: [UInt8]?, bodyNote: String, isDecoded: Bool,
         _ redactor: Redactor
     ) {
-        let codings = fields.filter { $0.name.lowercased() == "content-encoding" }.map { $0.value }
-        let isLeftOut =
-            body?.isEmpty == false && !isDecoded && redactor.leavesOut(bodyInCodings: codings.joined(separator: ","))
+        let isLeftOut = body?.isEmpty == false && !isDecoded && redactor.leavesOut(bodyWith: fields)
         self.init(
             line: line, fields: fields, body: isLeftOut ? nil : body,
             bodyNote: isLeftOut ? "The body has a content coding, in which secrets are not found." : bodyNote,
