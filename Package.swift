@@ -244,7 +244,9 @@ let package = Package(
             ]),
         plugin("LoadingKitForms", at: "Forms", ["LoadingKitPrimitives"]),
         plugin("LoadingKitEvents", at: "Events"),
-        plugin("LoadingKitResilience", at: "Resilience", ["LoadingKitPrimitives"]),
+        plugin(
+            "LoadingKitResilience", at: "Resilience",
+            ["LoadingKitPrimitives", .product(name: "DequeModule", package: "swift-collections")]),
         plugin("LoadingKitUnixSockets", at: "UnixSockets"),
         plugin("LoadingKitArchives", at: "Archives", ["CLoadingKitZlib", "LoadingKitPrimitives"]),
         plugin(

@@ -1,3 +1,4 @@
+import DequeModule
 import Foundation
 
 /// The pieces of a shared body between the load that delivers them and callers that take them at their own pace.
@@ -18,14 +19,11 @@ struct FlightBuffer: Sendable {
         var missing: Int
     }
 
-    /// Pieces smaller than this are joined, so that many small pieces cost no more than few large ones.
+    /// Pieces smaller than this are merged, so that many small pieces cost no more than few large ones.
     private static let smallest = 16 << 10
 
-    /// The pieces, behind removed ones that still have a place.
-    private var pieces: [Piece] = []
-    /// The index of the first piece that was not removed.
-    private var first = 0
-    /// The number of the piece at index 0.
+    private var pieces = Deque<Piece>()
+    /// The number of the first piece.
     private var base = 0
     /// The number of the piece that a caller takes next.
     private var positions: [UInt64: Int] = [:]
@@ -37,7 +35,7 @@ struct FlightBuffer: Sendable {
 
     var hasRoom: Bool { count < limit }
     /// Whether a new caller would get the body from its first byte.
-    var isWhole: Bool { base + first == 0 }
+    var isWhole: Bool { base == 0 }
     var callers: Int { positions.count }
 
     mutating func join(_ id: UInt64) {
@@ -71,14 +69,14 @@ struct FlightBuffer: Sendable {
         positions[id] = position + 1
         pieces[index].missing -= 1
         let data = pieces[index].data
-        join(at: index)
+        merge(at: index)
         trim()
         return .piece(data)
     }
 
-    /// Joins a small piece with the small one before it, if no caller takes the one and has taken the other.
-    private mutating func join(at index: Int) {
-        guard index > first, pieces[index].missing == pieces[index - 1].missing,
+    /// Merges a small piece into the small piece before it, if each caller has taken both or neither.
+    private mutating func merge(at index: Int) {
+        guard index > 0, pieces[index].missing == pieces[index - 1].missing,
             max(pieces[index].data.count, pieces[index - 1].data.count) < Self.smallest
         else { return }
         let piece = pieces.remove(at: index)
@@ -89,21 +87,16 @@ struct FlightBuffer: Sendable {
     /// Removes the callers that have taken the least, if others have taken everything.
     mutating func dropSlowest() -> [UInt64] {
         guard positions.values.contains(base + pieces.count) else { return [] }
-        let slowest = positions.filter { $0.value == base + first && first < pieces.count }.map(\.key).sorted()
+        let slowest = positions.filter { $0.value == base && !pieces.isEmpty }.map(\.key).sorted()
         for id in slowest { leave(id) }
         return slowest
     }
 
     private mutating func trim() {
-        while first < pieces.count, pieces[first].missing <= 0 {
-            count -= pieces[first].data.count
-            pieces[first].data = Data()
-            first += 1
+        while let piece = pieces.first, piece.missing <= 0 {
+            count -= piece.data.count
+            pieces.removeFirst()
+            base += 1
         }
-        // Each removal moves the pieces behind.
-        guard 2 * first > pieces.count else { return }
-        base += first
-        pieces.removeFirst(first)
-        first = 0
     }
 }
