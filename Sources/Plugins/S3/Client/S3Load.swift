@@ -7,15 +7,11 @@ struct S3Load: Sendable {
     /// The largest stream, in bytes, that is kept in memory because it cannot be sent in parts.
     private static let maximumCollectedBody = 64 << 20
 
-    private let load: LoadContext
-    private let client: S3Client
     private let exchange: S3Exchange
+    private var load: LoadContext { exchange.load }
+    private var client: S3Client { exchange.client }
 
-    init(_ load: LoadContext, _ client: S3Client) {
-        self.load = load
-        self.client = client
-        exchange = S3Exchange(load: load, client: client)
-    }
+    init(_ load: LoadContext, _ client: S3Client) { exchange = S3Exchange(load: load, client: client) }
 
     func run() async throws {
         let address = try S3Address(load.url)
@@ -40,9 +36,7 @@ struct S3Load: Sendable {
             operation.setBody(body)
             try await exchange.perform(operation)
         case .parts(let size):
-            let upload = StreamedUpload(
-                load: load, exchange: exchange, client: client, operation: operation, partSize: size)
-            try await upload.run()
+            try await StreamedUpload(exchange: exchange, operation: operation, partSize: size).run()
         }
     }
 

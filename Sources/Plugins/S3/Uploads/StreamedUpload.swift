@@ -3,11 +3,12 @@ import Foundation
 
 /// Uploads the body of a load in parts: one is sent while the next one is read, so that two are in memory.
 struct StreamedUpload: Sendable {
-    let load: LoadContext
     let exchange: S3Exchange
-    let client: S3Client
     let operation: S3Operation
     let partSize: Int
+
+    private var load: LoadContext { exchange.load }
+    private var client: S3Client { exchange.client }
 
     func run() async throws {
         // The requests for the parts state what was read of the stream, so that the server could not find a difference.
