@@ -39,13 +39,18 @@ class Bench:
         self.server = Server(folder, self.cores[-1])
 
     def runs(self, scenario, clients=None, runs=None, server=None, core=0, prefix=()):
-        """The figures of all runs of each client, one run of each in turn."""
+        """The figures of all runs of each client, one run of each in turn.
+
+        `scenario` is that of all clients, or a list with one for each.
+        """
         clients = clients or (self.ours, self.curl)
+        scenarios = scenario if isinstance(scenario, list) else [scenario] * len(clients)
         figures = [[] for _ in clients]
         for turn in range(runs or self.options.runs):
             for index in range(len(clients)) if turn % 2 == 0 else reversed(range(len(clients))):
                 figures[index].append(run(
-                    clients[index], scenario, server or self.server, core if core is None else self.cores[core], prefix))
+                    clients[index], scenarios[index], server or self.server,
+                    core if core is None else self.cores[core], prefix))
         return figures
 
 
@@ -156,11 +161,10 @@ def uploads(bench):
     for scheme in ("http", "https", "h2"):
         for kind in ("Data", "File", "Stream"):
             # libcurl has a stream for a file.
-            loads = [(client, Scenario("upload", mode, scheme, HUNDRED_MEGABYTES, 1, 3, "received/100m", "www/100m"))
-                     for client, mode in ((bench.ours, f"upload{kind}"), (bench.curl, f"upload{kind}".replace("Stream", "File")))]
-            turns = [[bench.runs(scenario, (client,), 1)[0][0] for client, scenario in loads] for _ in range(bench.options.runs)]
-            figures = zip(*turns)
-            ours, theirs = (mean(each, "seconds", 1e3 / 3) for each in figures)
+            runs = bench.runs([
+                Scenario("upload", mode, scheme, HUNDRED_MEGABYTES, 1, 3, "received/100m", "www/100m")
+                for mode in (f"upload{kind}", f"upload{kind}".replace("Stream", "File"))])
+            ours, theirs = (mean(each, "seconds", 1e3 / 3) for each in runs)
             yield (f"{scheme}, {kind.lower()}: processor time", "at most 0.9 of libcurl", ours / theirs, 0.9,
                    f"{ours:.0f} ms against {theirs:.0f} ms")
 
