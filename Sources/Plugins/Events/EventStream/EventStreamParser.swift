@@ -71,7 +71,7 @@ public struct EventStreamParser: Sendable {
             position = .line
         }
         // The first LF from `start` on. Behind a CR it is still the same one: it is not searched again for each line.
-        var lineFeed = Self.firstIndex(of: 0x0a, in: bytes, start..<bytes.count)
+        var lineFeed = start - 1
         while start < bytes.count {
             if lineFeed < start { lineFeed = Self.firstIndex(of: 0x0a, in: bytes, start..<bytes.count) }
             // Not searched beyond the LF: most streams have no CR.

@@ -5,23 +5,22 @@ import Foundation
 /// delegates to challenges. It has a session of its own, because the program has not made this task, and may have
 /// invalidated the load's session.
 struct LateRequest: Sendable {
-    private let session: URLSession?
+    private let session: URLSession
     private let task: URLSessionTask
     private let sessionDelegate: (any URLSessionDelegate)?
     private let taskDelegate: (any URLSessionTaskDelegate)?
 
-    /// To be called while the load runs: after its end the session and the delegates are not known.
-    init(of load: LoadContext) {
-        let session = load.session
+    /// To be called while the load runs: after its end the session and the delegates are not known, and this is nil.
+    init?(of load: LoadContext) {
+        guard let session = load.session else { return nil }
         self.session = session
         task = load.task
-        sessionDelegate = session?.delegate
+        sessionDelegate = session.delegate
         taskDelegate = load.task.delegate
     }
 
     /// Sends the request, and ignores the answer.
     func send(_ request: URLRequest) async {
-        guard let session else { return }
         let configuration = session.configuration
         // The session's interceptors and classes got the load's `s3` request. The load's other requests, which are
         // signed, pass none of them.

@@ -22,7 +22,7 @@ struct StreamedUpload: Sendable {
             let parts = try await sendParts(&body, identifier)
             try await complete(parts, identifier)
         } catch {
-            abort(identifier, late)
+            if let late { abort(identifier, late) }
             throw error
         }
     }

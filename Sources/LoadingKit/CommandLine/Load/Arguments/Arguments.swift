@@ -81,7 +81,7 @@
         /// The options of an argument that begins with a dash.
         static func split(_ argument: String) -> [Option] {
             guard !argument.hasPrefix("--") else {
-                guard let (name, _, value) = argument.cut(at: { $0 == "=" }), OptionNames.all.hasValue(name) else {
+                guard let (name, _, value) = argument.cut(at: "="), OptionNames.all.hasValue(name) else {
                     return [Option(name: argument)]
                 }
                 return [Option(name: name, value: value)]

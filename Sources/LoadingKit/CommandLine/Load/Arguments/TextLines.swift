@@ -8,12 +8,12 @@ extension String {
 }
 
 extension String {
-    /// The text before the first separator, and the text behind it; nil where there is none.
+    /// The text before the first of the separators, and the text behind it; nil where there is none.
     ///
     /// Scalars are compared, as a separator may form one `Character` with a mark beside it.
-    func cut(at isSeparator: (Unicode.Scalar) -> Bool) -> (head: String, separator: Unicode.Scalar, tail: String)? {
+    func cut(at separators: Unicode.Scalar...) -> (head: String, separator: Unicode.Scalar, tail: String)? {
         let scalars = unicodeScalars
-        guard let place = scalars.firstIndex(where: isSeparator) else { return nil }
+        guard let place = scalars.firstIndex(where: { separators.contains($0) }) else { return nil }
         return (String(self[..<place]), scalars[place], String(self[scalars.index(after: place)...]))
     }
 }

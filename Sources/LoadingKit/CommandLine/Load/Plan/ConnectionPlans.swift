@@ -40,7 +40,7 @@
         private static func with(_ user: String?, _ proxy: String) -> String {
             let whole = proxy.contains("://") ? proxy : "http://\(proxy)"
             guard let user, let start = whole.range(of: "://")?.upperBound, !whole.contains("@") else { return whole }
-            let parts = (user.cut(at: { $0 == ":" }).map { [$0.head, $0.tail] } ?? [user]).map {
+            let parts = (user.cut(at: ":").map { [$0.head, $0.tail] } ?? [user]).map {
                 $0.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
             }
             return whole[..<start] + parts.joined(separator: ":") + "@" + whole[start...]

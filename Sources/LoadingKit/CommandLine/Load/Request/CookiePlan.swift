@@ -53,7 +53,7 @@
         private let value: String
 
         init(_ text: String) throws {
-            let parts = text.cut(at: { $0 == "=" })
+            let parts = text.cut(at: "=")
             name = (parts?.head ?? text).trimmingCharacters(in: .whitespaces)
             value = (parts?.tail ?? "").trimmingCharacters(in: .whitespaces)
             if cookie(of: "host", isSecure: false) == nil {

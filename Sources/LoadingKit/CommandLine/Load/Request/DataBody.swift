@@ -25,7 +25,7 @@
         }
 
         static func split(_ piece: String) -> (name: String, value: String) {
-            let parts = piece.cut(at: { $0 == " " })
+            let parts = piece.cut(at: " ")
             return (parts?.head ?? piece, parts?.tail ?? "")
         }
 
@@ -44,7 +44,7 @@
 
         /// `TEXT`, `=TEXT`, `NAME=TEXT`, `@FILE` or `NAME@FILE`, with the text or content encoded.
         static func encoded(_ value: String, _ readFile: (String) throws -> Data) throws -> String {
-            guard let (name, mark, rest) = value.cut(at: { $0 == "=" || $0 == "@" }) else {
+            guard let (name, mark, rest) = value.cut(at: "=", "@") else {
                 return PercentCoding.encoded(value)
             }
             let text = mark == "=" ? Data(rest.utf8) : try content(rest, readFile)

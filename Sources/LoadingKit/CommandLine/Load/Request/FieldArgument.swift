@@ -10,7 +10,7 @@
 
         /// `Name: value`; `Name:` removes the field that would be sent; `Name;` sends the field without a value.
         init(_ text: String) throws {
-            guard let field = text.cut(at: { $0 == ":" || $0 == ";" }), !field.head.isEmpty,
+            guard let field = text.cut(at: ":", ";"), !field.head.isEmpty,
                 case let rest = field.tail.trimmingCharacters(in: .whitespaces),
                 field.separator == ":" || rest.isEmpty
             else {

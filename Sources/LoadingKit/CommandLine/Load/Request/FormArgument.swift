@@ -12,7 +12,7 @@
             var form = MultipartForm()
             for piece in pieces {
                 let (option, value) = DataBody.split(piece)
-                guard let (name, _, content) = value.cut(at: { $0 == "=" }), !name.isEmpty else {
+                guard let (name, _, content) = value.cut(at: "="), !name.isEmpty else {
                     throw ToolFailure(.usage, "-F needs NAME=CONTENT, not '\(value)'")
                 }
                 if option == "form-string" {
@@ -70,7 +70,7 @@
             var (type, filename): (String?, String?)
             for piece in pieces.dropFirst().map({ String($0) }) {
                 let parameter = piece.trimmingCharacters(in: .whitespaces)
-                let pair = parameter.cut(at: { $0 == "=" })
+                let pair = parameter.cut(at: "=")
                 if let pair, pair.head == "type" {
                     type = pair.tail
                 } else if let pair, pair.head == "filename" {

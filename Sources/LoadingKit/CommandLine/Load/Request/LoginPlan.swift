@@ -35,7 +35,7 @@
                 }
             #endif
             login = try options.user.map { user in
-                guard let (name, _, password) = user.cut(at: { $0 == ":" }) else {
+                guard let (name, _, password) = user.cut(at: ":") else {
                     return Login(user: user, password: try askPassword(user))
                 }
                 return Login(user: name, password: password)
