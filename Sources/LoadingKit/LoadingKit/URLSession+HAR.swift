@@ -19,8 +19,8 @@ extension URLSession {
     /// - Parameters:
     ///   - file: the file. It is replaced, unless another recording of this process adds to it. Only its owner can read it.
     ///   - recordsBodies: whether bodies and messages are recorded.
-    ///   - maximumBodySize: the size limit in bytes of each body, and of all messages of a WebSocket, of which each
-    ///     counts 64 bytes more than it has. Of a longer body the size is recorded alone.
+    ///   - maximumBodySize: the size limit in bytes of each body, and of all messages of a WebSocket: each message
+    ///     counts as 64 bytes more than its size. Of a longer body the size is recorded alone.
     ///   - redactsSecrets: whether the values of fields, cookies, query items, and fields of forms and JSON with the usual
     ///     names of secrets are replaced by `(redacted)`. User and password of URLs always are.
     ///   - secretNames: further names of such fields, query items, and fields of forms and JSON, in any case.

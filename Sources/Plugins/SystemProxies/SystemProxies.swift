@@ -96,7 +96,7 @@ public final class SystemProxies: ProxyResolver {
         guard options.allowsAutoDiscovery, let script = URL(string: "http://wpad/wpad.dat") else { return [.direct] }
         let text: String
         do {
-            text = try await scriptsOfSystem.load(script, keeps: false)
+            text = try await scriptsOfSystem.loadUncached(script)
         } catch let error as URLError where error.code == .cannotFindHost {
             return [.direct]
         }

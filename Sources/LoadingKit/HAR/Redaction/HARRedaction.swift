@@ -7,8 +7,8 @@ import Foundation
 ///
 /// Names of query items and of fields in bodies are compared regardless of case, `-` and `_`: `accessToken` equals
 /// `access_token`. Of a name such as `user[password]` each part is compared, too. User and password in a URL are always
-/// redacted. Other kinds of bodies, such as plain text, are not changed. Where there are names, bodies in content codings
-/// (`Content-Encoding`) that LoadingKit has not decoded are not recorded.
+/// redacted. Other kinds of bodies, such as plain text, are not changed. Where ``names`` is not empty, bodies in
+/// content codings (`Content-Encoding`) that LoadingKit has not decoded are not recorded.
 public struct HARRedaction: Sendable, Hashable {
     /// The replacement of a value in a recording: `(redacted)`.
     public static let marker = "(redacted)"

@@ -13,7 +13,8 @@ public struct ResponseValidation: ResilienceInterceptor {
     /// The largest number of the body's bytes in the error. Default 4,096.
     public var maximumBodyBytes = 4_096
 
-    /// The time in seconds in which they must arrive: the error does not wait for the end of a body that may have none.
+    /// The seconds in which these bytes must arrive. The error does not wait for the end of the body, which may never
+    /// come.
     private static let bodyTime: TimeInterval = 2
     private let clock: ResilienceClock
 

@@ -58,7 +58,8 @@ private final class ChallengeForwarder: NSObject, URLSessionTaskDelegate {
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        // A delegate without this method leaves the challenge to the session's delegate, which is this one.
+        // A delegate without this method: its default implementation calls the delegate of the given session, which is
+        // this object. The second call ends here.
         guard task !== shown, let delegate = delegate as? any URLSessionTaskDelegate else {
             return completionHandler(.performDefaultHandling, nil)
         }

@@ -45,7 +45,8 @@ enum PartRetry {
         case let error as S3Error:
             switch error.kind {
             case .slowDown, .serverFailure, .clockSkewed, .expiredCredentials: true
-            // The client has learned the region, and could not send a stream that was read once more.
+            // The client has recorded the region. It could not send the request again, because its stream was already
+            // read.
             case .wrongRegion: error.region != nil
             default: temporaryCodes.contains(error.code)
             }

@@ -34,10 +34,11 @@ actor ScriptLoader {
         self.isOfSystem = isOfSystem
     }
 
-    /// - Parameter keeps: whether the script is cached, and loaded once for all callers. If not, it is that of the
-    ///   present network: another network may have another one under the same URL.
-    func load(_ url: URL, keeps: Bool = true) async throws -> String {
-        guard keeps else { return try await Self.load(url, session, options) }
+    /// Loads a script that is not cached or shared: another network may have another script at this URL.
+    func loadUncached(_ url: URL) async throws -> String { try await Self.load(url, session, options) }
+
+    /// Loads a script once for all callers, or returns the cached one.
+    func load(_ url: URL) async throws -> String {
         switch entries[url] {
         case .loaded(let script, let until) where .now < until: return script
         case .loading(let task): return try await task.value
