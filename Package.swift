@@ -500,7 +500,9 @@ let package = Package(
         tests("LoadingKitUnixSocketsTests", ["LoadingKit", "LoadingKitUnixSockets", "LoadingKitTesting"]),
         tests("LoadingKitSystemProxiesTests", ["LoadingKit", "LoadingKitSystemProxies"]),
         tests("LoadingKitArchivesTests", ["LoadingKit", "LoadingKitArchives", "LoadingKitTesting"]),
-        tests("LoadingKitS3Tests", ["LoadingKit", "LoadingKitCore", "LoadingKitS3", "LoadingKitTesting"]),
+        tests(
+            "LoadingKitS3Tests",
+            ["LoadingKit", "LoadingKitCore", "LoadingKitHAR", "LoadingKitS3", "LoadingKitTesting"]),
         // A program with a Kerberos configuration of its own, which the library reads once.
         .executableTarget(
             name: "NegotiateProbe", dependencies: ["LoadingKit", "LoadingKitNegotiate"], path: "Tests/NegotiateProbe",

@@ -136,8 +136,8 @@ import Testing
         #expect(told.list == ["hel", "end", "failure"])
     }
 
-    /// A stream that may block. Who reads again while a piece is given gets the next one from the same thread. Later
-    /// reads come from other threads.
+    /// A stream whose reads may block. A caller that reads again in its handler gets the next piece on the same thread.
+    /// Later reads use other threads.
     @Test func aBodyReaderReadsAnotherStream() async throws {
         let body = Data((0..<2 * ChunkPool.chunkBytes + 70_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) })
         let reader = BodyStreamReader(InputStream(data: body))
@@ -179,7 +179,8 @@ import Testing
         func didRead(_ bytes: Data) { text.withLock { $0 += String(decoding: bytes, as: UTF8.self) } }
     }
 
-    /// Those around it get its bytes, without a thread that waits for them, and its writer learns that nobody reads.
+    /// Streams that forward a bound pair see its bytes. No thread waits for them. The writer is told when the reader
+    /// gives up.
     @Test func aBodyReaderReadsABoundPairInsideOthers() {
         var (input, output): (InputStream?, OutputStream?)
         Stream.getBoundStreams(withBufferSize: 9, inputStream: &input, outputStream: &output)

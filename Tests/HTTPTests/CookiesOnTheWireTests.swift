@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    /// A server's cookies have no spaces at their ends, but those that a program makes.
+    /// Values of a server's cookies have no spaces at their ends. Values of a program's own cookies may.
     @Test(arguments: BothVersions.all) func ofAProgramMayEndWithSpaces(version: String) async throws {
         let storage = HTTPCookieStorage()
         let cookie = HTTPCookie(properties: [.name: "a", .value: "1 \t", .domain: "localhost", .path: "/"])

@@ -159,10 +159,7 @@ import Testing
                 }
                 let recorder = TransferRecorder()
                 _ = try await session.data(for: request, delegate: recorder)
-                let local = await recorder.metrics.element(at: 0)?.transactionMetrics.last?.localPort.flatMap {
-                    Int($0)
-                }
-                let value = Self.option(Int32(IPPROTO_IP), IP_TOS, ofSocketFrom: local, to: port)
+                let value = await Self.option(Int32(IPPROTO_IP), IP_TOS, ofSocketFor: recorder, to: port)
                 #expect(value == mark << 2, "\(type)")
                 session.invalidateAndCancel()
                 _ = await session.allTasks
@@ -184,18 +181,22 @@ import Testing
             defer { session.invalidateAndCancel() }
             let recorder = TransferRecorder()
             _ = try await session.data(for: URLRequest(url: url), delegate: recorder)
-            let local = await recorder.metrics.element(at: 0)?.transactionMetrics.last?.localPort.flatMap { Int($0) }
             for (level, name, value) in [
                 (SOL_SOCKET, SO_KEEPALIVE, Int32(1)), (Int32(IPPROTO_TCP), TCP_KEEPIDLE, 60),
                 (Int32(IPPROTO_TCP), TCP_KEEPINTVL, 60),
             ] {
-                #expect(Self.option(level, name, ofSocketFrom: local, to: port) == value, "\(name)")
+                let found = await Self.option(level, name, ofSocketFor: recorder, to: port)
+                #expect(found == value, "\(name)")
             }
         }
     }
 
-    /// An option of this process's socket that connects two ports.
-    private static func option(_ level: Int32, _ name: Int32, ofSocketFrom local: Int?, to remote: Int) -> Int32? {
+    /// An option of this process's socket to a port over which the recorder's task was loaded.
+    private static func option(
+        _ level: Int32, _ name: Int32, ofSocketFor recorder: TransferRecorder, to remote: Int
+    ) async -> Int32? {
+        let metrics = await recorder.metrics.element(at: 0)
+        let local = metrics?.transactionMetrics.last?.localPort.flatMap { Int($0) }
         let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
         let ours = descriptors.compactMap { Int32($0) }.first {
             port(of: $0, getsockname) == local && port(of: $0, getpeername) == remote

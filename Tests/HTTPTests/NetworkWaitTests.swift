@@ -9,35 +9,53 @@ import Testing
 
 /// Tasks that wait for a network.
 @Suite struct NetworkWaitTests {
+    /// Returns when the sessions of a loop have been told of a change of the networks.
+    private static func reportChange(on loop: EventLoop) async {
+        await withCheckedContinuation { continuation in
+            loop.execute {
+                NetworkMonitor.of(loop).report()
+                continuation.resume()
+            }
+        }
+    }
+
+    /// - Parameter answer: gives the answer to each lookup of IPv4 addresses, by its number from 1.
+    private static func resolver(
+        _ time: ManualTime, _ lookups: Recorder<Int>,
+        _ answer: @escaping @Sendable (Int) -> Resolver.Answer = { _ in .success([.loopback4]) }
+    ) -> Resolver {
+        Resolver(
+            time: .manual(time),
+            lookup: { _, family in
+                guard family == .v4 else { return .failure(.notFound("no address")) }
+                lookups.append(1)
+                return answer(lookups.count)
+            })
+    }
+
     /// The networks change during the attempt that fails, and not again.
     @Test(arguments: [URLError.Code.notConnectedToInternet, .dnsLookupFailed])
     func aChangeDuringTheAttemptIsNotMissed(_ code: URLError.Code) async throws {
-        let session = Box<URLSession?>(nil)
         let attempts = Recorder<Int>()
         // A loop of its own, as a loop's sessions share what reports changes.
         let loop = EventLoop(name: "networks")
         defer { loop.stop() }
-        session.value = makeSession(on: loop) {
+        let session = makeSession(on: loop) {
             $0.waitsForConnectivity = true
             $0.register(scheme: "late") { load in
                 attempts.append(1)
-                if attempts.count == 1, let core = session.value?.core {
-                    await withCheckedContinuation { continuation in
-                        loop.execute {
-                            core.networks.report()
-                            continuation.resume()
-                        }
-                    }
+                if attempts.count == 1 {
+                    await Self.reportChange(on: loop)
                     throw URLError(code)
                 }
                 try await load.receive(
                     URLResponse(url: load.url, mimeType: nil, expectedContentLength: 0, textEncodingName: nil))
             }
         }
-        defer { session.value?.invalidateAndCancel() }
+        defer { session.invalidateAndCancel() }
         try await withTimeout {
             let url = try #require(URL(string: "late:"))
-            _ = try await session.value?.data(from: url)
+            _ = try await session.data(from: url)
             #expect(attempts.count == 2)
         }
     }
@@ -69,15 +87,11 @@ import Testing
         let loop = EventLoop(name: "moved", time: .manual(time))
         defer { loop.stop() }
         let (lookups, waiting) = (Recorder<Int>(), Waiting())
-        let resolver = Resolver(
-            time: .manual(time),
-            lookup: { _, family in
-                guard family == .v4 else { return .failure(.notFound("no address")) }
-                lookups.append(1)
-                guard lookups.count == 1 else { return .success([.loopback4]) }
-                loop.execute { NetworkMonitor.of(loop).report() }
-                return .failure(.failed("no name server"))
-            })
+        let resolver = Self.resolver(time, lookups) { number in
+            guard number == 1 else { return .success([.loopback4]) }
+            loop.execute { NetworkMonitor.of(loop).report() }
+            return .failure(.failed("no name server"))
+        }
         let session = makeSession(on: loop) {
             $0.waitsForConnectivity = true
             $0.appTransportSecurity.allowsArbitraryLoads = true
@@ -103,35 +117,25 @@ import Testing
         let loop = EventLoop(name: "moved", time: .manual(time))
         defer { loop.stop() }
         let lookups = Recorder<Int>()
-        let resolver = Resolver(
-            time: .manual(time),
-            lookup: { _, family in
-                guard family == .v4 else { return .failure(.notFound("no address")) }
-                lookups.append(1)
-                return .success([.loopback4])
-            })
+        let resolver = Self.resolver(time, lookups)
         let session = makeSession(on: loop) {
             $0.settings.connectSubstitution = ConnectSubstitution(resolver: resolver, endpoint: { $0 })
         }
         defer { session.invalidateAndCancel() }
         let port = try #require(URL(string: peer.url("/"))?.port)
         try await withTimeout {
-            for expected in [1, 1, 2] {
-                if expected == 2 {
-                    await withCheckedContinuation { continuation in
-                        loop.execute {
-                            NetworkMonitor.of(loop).report()
-                            continuation.resume()
-                        }
-                    }
-                    time.advance(by: .seconds(1))
-                }
+            func connect(lookups expected: Int) async throws {
                 let task = session.streamTask(withHostName: "a.test", port: port)
                 task.resume()
                 let (data, _) = try await task.readData(ofMinLength: 1, maxLength: 1, timeout: 0)
                 #expect(data == Data("a".utf8) && lookups.count == expected)
                 task.cancel()
             }
+            try await connect(lookups: 1)
+            try await connect(lookups: 1)
+            await Self.reportChange(on: loop)
+            time.advance(by: .seconds(1))
+            try await connect(lookups: 2)
         }
     }
 }

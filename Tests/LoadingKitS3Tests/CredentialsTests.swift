@@ -1,6 +1,7 @@
 import Foundation
 import LoadingKit
 import LoadingKitCore
+import LoadingKitHAR
 import LoadingKitLoopbackServer
 import Synchronization
 import TestSupport
@@ -268,16 +269,20 @@ import Testing
     @Test func credentialsAreInNoRecording() async throws {
         let server = try Self.metadataService(role: "my-role")
         defer { server.stop() }
-        let recorder = NotingRecorder()
+        let urls = Recorder<URL?>()
+        let rules = HARRules(.program, .standard, bodyLimit: nil)
+        let recording = LoadRecording(rules, on: OrderedWork()) { moment, notes in
+            if moment == .began { urls.append(notes.request.url) }
+        }
         let followed = Recorder<SessionCore>()
         let number = LiveSessions.follow { session in
             guard let core = session as? SessionCore else { return }
-            core.add(recorder)
+            core.add(recording)
             followed.append(core)
         }
         defer {
             LiveSessions.unfollow(number)
-            for core in followed.snapshot { core.remove(recorder) }
+            for core in followed.snapshot { core.remove(recording) }
         }
         let environment = ["AWS_EC2_METADATA_SERVICE_ENDPOINT": server.url("/")]
         let source = S3InstanceMetadataCredentials(environment: environment, timeout: 30)
@@ -287,7 +292,7 @@ import Testing
         configuration.connectionProxyDictionary = [:]
         let session = URLSession(configuration: configuration)
         _ = try await session.data(from: try #require(URL(string: server.url("/other"))))
-        let recorded = recorder.urls.snapshot.compactMap { $0?.absoluteString }
+        let recorded = urls.snapshot.compactMap { $0?.absoluteString }
         #expect(recorded.filter { $0.hasPrefix(server.url("/")) } == [server.url("/other")])
     }
 
@@ -430,23 +435,4 @@ extension Result {
     fileprivate var isCancelled: Bool {
         if case .failure(let error) = self { error is CancellationError } else { false }
     }
-}
-
-/// Notes the URLs of the loads.
-private final class NotingRecorder: LoadRecorder {
-    let urls = Recorder<URL?>()
-
-    func load(
-        _ request: URLRequest, _ resources: LoadResources, by make: @escaping (URLRequest) throws -> any LoopHandler
-    ) throws -> any LoopHandler {
-        urls.append(request.url)
-        return try make(request)
-    }
-
-    func record(
-        _ metrics: URLSessionTaskMetrics, _ error: (any Error)?, ofTask task: Int, from firstURL: URL?,
-        in session: SessionIdentity
-    ) {}
-
-    func flush(_ done: @escaping @Sendable () -> Void) { done() }
 }

@@ -195,28 +195,33 @@ import Testing
         }
     }
 
+    /// Passes responses on, and notes their status and where they redirect to.
+    ///
+    /// - Parameter givesHead: whether it gives the head by itself before it passes the response.
+    private static func noting(
+        in seen: Recorder<String>, _ redirects: NextHandlers.Redirects, givesHead: Bool = false
+    ) -> Closure {
+        Closure { load in
+            let loaded = try await load.next.load(load.request, redirects: redirects)
+            let status = (loaded.response as? HTTPURLResponse)?.statusCode ?? 0
+            seen.append("\(status) \(loaded.redirection?.url?.path ?? "-")")
+            if givesHead { try await load.receive(loaded.response) }
+            try await load.receive(loaded)
+        }
+    }
+
     /// Returned to the interceptor or not, a redirect is put to the delegate, and is in the metrics.
     @Test(arguments: [NextHandlers.Redirects.followed, .returned], [true, false])
     func redirects(_ redirects: NextHandlers.Redirects, follows: Bool) async throws {
         for givesHead in [false, true] { try await check(redirects, follows: follows, givesHead: givesHead) }
     }
 
-    /// - Parameter givesHead: whether the interceptor gives the head by itself before it passes the response.
     private func check(_ redirects: NextHandlers.Redirects, follows: Bool, givesHead: Bool) async throws {
         let server = try Self.server()
         defer { server.stop() }
-        let seen = Mutex<[String]>([])
+        let seen = Recorder<String>()
         let delegate = Redirects(follows: follows)
-        let session = Self.session(
-            [
-                Closure { load in
-                    let loaded = try await load.next.load(load.request, redirects: redirects)
-                    let status = (loaded.response as? HTTPURLResponse)?.statusCode ?? 0
-                    seen.withLock { $0.append("\(status) \(loaded.redirection?.url?.path ?? "-")") }
-                    if givesHead { try await load.receive(loaded.response) }
-                    try await load.receive(loaded)
-                }
-            ], delegate: delegate)
+        let session = Self.session([Self.noting(in: seen, redirects, givesHead: givesHead)], delegate: delegate)
         defer { session.invalidateAndCancel() }
         let url = try url(server, "/old")
         let (_, response) = try await withTimeout { try await session.data(from: url) }
@@ -228,7 +233,7 @@ import Testing
             case (.returned, true): ["302 /new", "200 -"]
             case (.returned, false): ["302 /new"]
             }
-        #expect(seen.withLock { $0 } == expected)
+        #expect(seen.snapshot == expected)
         let metrics = await delegate.metrics.element(at: 0)
         #expect(metrics?.redirectCount == 1)
         let statuses = metrics?.transactionMetrics.map { ($0.response as? HTTPURLResponse)?.statusCode }
@@ -244,14 +249,9 @@ import Testing
     func redirectsBehindAnInterceptor(answer: String, heads: [String], body: String) async throws {
         let server = try Self.server()
         defer { server.stop() }
-        let seen = Mutex<[String]>([])
+        let seen = Recorder<String>()
         let session = Self.session([
-            Closure { load in
-                let loaded = try await load.next.load(load.request, redirects: .returned)
-                let status = (loaded.response as? HTTPURLResponse)?.statusCode ?? 0
-                seen.withLock { $0.append("\(status) \(loaded.redirection?.url?.path ?? "-")") }
-                try await load.receive(loaded)
-            },
+            Self.noting(in: seen, .returned),
             Closure { load in
                 let loaded = try await load.next.load(load.request)
                 guard let old = loaded.response as? HTTPURLResponse, old.statusCode == 302, answer != "same" else {
@@ -269,7 +269,7 @@ import Testing
         defer { session.invalidateAndCancel() }
         let (data, _) = try await session.data(from: try url(server, "/old"))
         #expect(String(decoding: data, as: UTF8.self) == body)
-        #expect(seen.withLock { $0 } == heads)
+        #expect(seen.snapshot == heads)
     }
 
     /// A head that an interceptor gives in place of a redirect's is one like any other, unless it gives the target.

@@ -3,6 +3,7 @@ import LoadingKit
 import LoadingKitCore
 import LoadingKitLoopbackServer
 import MatrixPaths
+import TestSupport
 import Testing
 
 /// How long a load may take, and over which networks it goes.

@@ -130,7 +130,7 @@ import Testing
         held.release(1)
     }
 
-    /// Where the system has no thread, the caller does the work that replaces it, with an answer that others wait for.
+    /// Where the system has no thread, the caller runs what replaces the work.
     @Test(arguments: [true, false]) func whatMustBeDone(hasThread: Bool) {
         let pool = pool(.init(threads: 1, endsByItself: false))
         let (caller, done) = (pthread_self(), Semaphore())

@@ -79,7 +79,8 @@ import Testing
         }
     }
 
-    /// Sockets, timers and other threads' work have their turn before, with each kind of time, and wherever the turn is.
+    /// Sockets, timers and other threads' work run first: with the system's time and with manual time, on the loop's
+    /// thread and on a borrowed one.
     @Test(arguments: [false, true], [false, true])
     func workForTheNextTurnComesBehindItsTimers(isManual: Bool, isElsewhere: Bool) async {
         await withLoop(isManual ? .manual(ManualTime()) : .system) { loop in

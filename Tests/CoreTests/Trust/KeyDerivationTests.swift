@@ -50,7 +50,7 @@ import Testing
         return algorithm(Object.pbes2, der(0x30, function, cipher))
     }
 
-    private static func own(_ rounds: Int) -> [UInt8] {
+    private static func pkcs12Algorithm(rounds: Int) -> [UInt8] {
         algorithm(Object.tripleDES, der(0x30, salt, integer(rounds)))
     }
 
@@ -76,7 +76,8 @@ import Testing
     private static let many = 20_000_000
 
     private static let algorithms = [
-        own(many), own(1 << 40), pbes2(algorithm(Object.pbkdf2, der(0x30, salt, integer(many)))),
+        pkcs12Algorithm(rounds: many), pkcs12Algorithm(rounds: 1 << 40),
+        pbes2(algorithm(Object.pbkdf2, der(0x30, salt, integer(many)))),
         pbes2(algorithm(Object.scrypt, der(0x30, salt, integer(1024), integer(8), integer(4096)))),
     ]
 

@@ -19,7 +19,7 @@ import Testing
             session.dataTask(with: request).resume()
             await delegate.hasResponse.wait()
             await server.step("end")
-            await delegate.mayHaveHeardMore(in: session)
+            await delegate.awaitFurtherCalls(in: session)
             #expect(delegate.dataCount.value == 0)
             delegate.answer(disposition)
             await delegate.ended.wait()
@@ -41,8 +41,8 @@ import Testing
         try await withTimeout(last) {
             session.dataTask(with: try #require(URL(string: server.url()))).resume()
             await delegate.hasResponse.wait()
-            await server.connectionsEnd(1)
-            await delegate.mayHaveHeardMore(in: session)
+            await server.awaitConnectionEnds(1)
+            await delegate.awaitFurtherCalls(in: session)
             delegate.answer(.allow)
             await delegate.ended.wait()
             #expect(delegate.error.value == nil)
@@ -66,7 +66,7 @@ private final class HoldingDelegate: NSObject, URLSessionDataDelegate, URLSessio
     func answer(_ disposition: URLSession.ResponseDisposition) { held.value?(disposition) }
 
     /// What came before has been read after this, and the delegate has been called about it.
-    func mayHaveHeardMore(in session: URLSession) async {
+    func awaitFurtherCalls(in session: URLSession) async {
         for _ in 0..<2 { _ = await session.allTasks }
         await withCheckedContinuation { done in session.delegateQueue.addOperation { done.resume() } }
     }

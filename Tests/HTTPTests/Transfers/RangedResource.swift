@@ -46,9 +46,9 @@ final class RangedResource: Sendable {
         }
         let isRanged = range != nil && state.hasRanges && isCurrent
         let rest = Array(state.body[start...].prefix(isRanged ? state.mostOfRange ?? .max : .max))
-        let endsEarly = isRanged && state.endsAfter != nil
-        var response = ServerResponse.stream(endsEarly ? .chunked : .length(UInt64(rest.count))) { [self] writer in
-            let end = (endsEarly ? state.endsAfter : nil) ?? state.breaksAfter ?? state.stallsAfter ?? rest.count
+        let ends = isRanged ? state.endsAfter : nil
+        var response = ServerResponse.stream(ends == nil ? .length(UInt64(rest.count)) : .chunked) { [self] writer in
+            let end = ends ?? state.breaksAfter ?? state.stallsAfter ?? rest.count
             for piece in stride(from: 0, to: min(end, rest.count), by: 64 * 1024) {
                 let bytes = Array(rest[piece..<min(piece + 64 * 1024, end, rest.count)])
                 try writer.write(bytes)

@@ -23,6 +23,13 @@ import Testing
         }
     }
 
+    /// Whether the download that goes on gives the resource.
+    private static func isWhole(_ session: URLSession, resumeFrom data: Data) async throws -> Bool {
+        let (location, _) = try await session.download(resumeFrom: data)
+        defer { try? FileManager.default.removeItem(at: location) }
+        return try Data(contentsOf: location) == Data(Self.body)
+    }
+
     /// It is in this process's folder, or in that of another.
     private static func partialFile(named name: String) -> String? {
         partialFiles.first { $0.hasSuffix(name) }
@@ -205,29 +212,30 @@ import Testing
         }
     }
 
-    /// A part of the rest that is too short, and an error in place of the next part, end the download. It can be resumed
-    /// with all bytes.
-    @Test(arguments: [1_000, nil]) func aPartThatIsNoneIsAnInterruption(most: Int?) async throws {
+    /// A part of the rest that is too short or empty, and an error in place of the next part, end the download. It can
+    /// be resumed with all bytes.
+    @Test(
+        arguments: [
+            (1_000, nil, [900_000, 901_000]), (100_000, nil, [900_000, 1_000_000, 1_100_000]),
+            (nil, 0, [900_000, 900_000]),
+        ] as [(Int?, Int?, [Int])])
+    func aPartThatIsNoneIsAnInterruption(most: Int?, ends: Int?, starts: [Int]) async throws {
         let resource = RangedResource(Self.body)
-        let isLimited = Guarded(most == nil)
+        let isLimited = Guarded(true)
         let route: LoopbackServer.Route = { request in
             if isLimited.withLock({ $0 }), resource.ranges.snapshot.count == 3 { return ServerResponse(429) }
             return resource.answer(request)
         }
         try await BothVersions.withServer("http/1.1", route) { session, server in
             let first = try await Self.broken(session, server, resource, after: 900_000)
-            resource.change { $0.mostOfRange = most ?? 100_000 }
+            resource.change { ($0.mostOfRange, $0.endsAfter) = (most, ends) }
             let error = await #expect(throws: URLError.self) { _ = try await session.download(resumeFrom: first) }
             #expect(error?.code == .networkConnectionLost)
             let second = try #require(error?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data)
-            resource.change { $0.mostOfRange = nil }
+            resource.change { ($0.mostOfRange, $0.endsAfter) = (nil, nil) }
             isLimited.withLock { $0 = false }
-            let (location, _) = try await session.download(resumeFrom: second)
-            defer { try? FileManager.default.removeItem(at: location) }
-            let isSame = try Data(contentsOf: location) == Data(Self.body)
-            #expect(isSame)
-            let ranges = most == nil ? [900_000, 1_000_000, 1_100_000] : [900_000, 901_000]
-            #expect(resource.ranges.snapshot == [""] + ranges.map { "bytes=\($0)-" })
+            #expect(try await Self.isWhole(session, resumeFrom: second))
+            #expect(resource.ranges.snapshot == [""] + starts.map { "bytes=\($0)-" })
         }
     }
 
@@ -240,28 +248,8 @@ import Testing
         try await BothVersions.withServer("http/1.1", route) { session, server in
             let data = try await Self.broken(session, server, resource, after: 900_000)
             resource.change { $0.mostOfRange = 50_000 }
-            let (location, _) = try await session.download(resumeFrom: data)
-            defer { try? FileManager.default.removeItem(at: location) }
-            let isSame = try Data(contentsOf: location) == Data(Self.body)
-            #expect(isSame)
+            #expect(try await Self.isWhole(session, resumeFrom: data))
             #expect(resource.ranges.snapshot.count == 23)
-        }
-    }
-
-    @Test func aRestWithoutBytesIsAnInterruption() async throws {
-        let resource = RangedResource(Self.body)
-        try await BothVersions.withServer("http/1.1", { resource.answer($0) }) { session, server in
-            let first = try await Self.broken(session, server, resource, after: 900_000)
-            resource.change { $0.endsAfter = 0 }
-            let error = await #expect(throws: URLError.self) { _ = try await session.download(resumeFrom: first) }
-            #expect(error?.code == .networkConnectionLost)
-            let second = try #require(error?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data)
-            resource.change { $0.endsAfter = nil }
-            let (location, _) = try await session.download(resumeFrom: second)
-            defer { try? FileManager.default.removeItem(at: location) }
-            let isSame = try Data(contentsOf: location) == Data(Self.body)
-            #expect(isSame)
-            #expect(resource.ranges.snapshot == ["", "bytes=900000-", "bytes=900000-"])
         }
     }
 
@@ -396,10 +384,7 @@ import Testing
                 if isResumed { task.resume() }
                 data = try #require(await task.cancelByProducingResumeData())
             }
-            let (location, _) = try await session.download(resumeFrom: data)
-            defer { try? FileManager.default.removeItem(at: location) }
-            let isSame = try Data(contentsOf: location) == Data(Self.body)
-            #expect(isSame)
+            #expect(try await Self.isWhole(session, resumeFrom: data))
             #expect(resource.ranges.snapshot == ["", "bytes=900000-"])
         }
     }
@@ -420,10 +405,7 @@ import Testing
             }
             let first: Data? = await given.element(at: 0) ?? nil
             let data = try #require(first)
-            let (location, _) = try await session.download(resumeFrom: data)
-            defer { try? FileManager.default.removeItem(at: location) }
-            let isSame = try Data(contentsOf: location) == Data(Self.body)
-            #expect(isSame)
+            #expect(try await Self.isWhole(session, resumeFrom: data))
             #expect(resource.ranges.snapshot.last == "bytes=900000-")
         }
     }

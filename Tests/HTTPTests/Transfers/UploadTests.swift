@@ -244,26 +244,31 @@ import Testing
         }
     }
 
+    /// A peer that answers a part of a body with a challenge, and the request with a name and a password to it.
+    ///
+    /// - Parameter rest: the peer's steps after the head of the second request.
+    private static func challenger(then rest: [ScriptedPeer.Step]) throws -> (ScriptedPeer, URLRequest) {
+        let beginning: [ScriptedPeer.Step] = [.expectHead, .send("HTTP/1.1 100 Continue\r\n\r\n")]
+        let challenge: [ScriptedPeer.Step] = [
+            .expectBytes(100_000),
+            .send("HTTP/1.1 401 No\r\nWWW-Authenticate: Basic realm=\"a\"\r\nContent-Length: 0\r\n\r\n"),
+            .readUntilClose,
+        ]
+        let peer = try ScriptedPeer(scripts: [beginning + challenge, beginning + rest])
+        var request = peer.request(method: "POST")
+        request.url = URL(string: peer.url().replacingOccurrences(of: "://", with: "://ada:secret@"))
+        return (peer, request)
+    }
+
     /// The writer of a body that is replaced by another one for a challenge is freed at once.
     @Test func theWriterOfAReplacedBodyIsFreed() async throws {
         let stopped = Signal()
-        let peer = try ScriptedPeer(scripts: [
-            [
-                .expectHead, .send("HTTP/1.1 100 Continue\r\n\r\n"), .expectBytes(100_000),
-                .send("HTTP/1.1 401 No\r\nWWW-Authenticate: Basic realm=\"a\"\r\nContent-Length: 0\r\n\r\n"),
-                .readUntilClose,
-            ],
-            [
-                .expectHead, .send("HTTP/1.1 100 Continue\r\n\r\n"), .expectBody, .waitFor(stopped), .respond("in"),
-            ],
-        ])
+        let (peer, request) = try Self.challenger(then: [.expectBody, .waitFor(stopped), .respond("in")])
         defer { peer.stop() }
         try await withTimeout {
             let (first, second) = (BoundBody.endless { stopped.fire() }, BoundBody.sending(Data("again".utf8)))
             let session = makeSession()
             defer { session.invalidateAndCancel() }
-            var request = peer.request(method: "POST")
-            request.url = URL(string: peer.url().replacingOccurrences(of: "://", with: "://ada:secret@"))
             let recorder = TransferRecorder(streams: [{ first.take() }, { second.take() }])
             let task = session.uploadTask(withStreamedRequest: request)
             task.delegate = recorder
@@ -312,29 +317,22 @@ import Testing
                 defer { last = totalBytesSent }
                 return totalBytesSent < last
             }
-            events.append("sent \(totalBytesSent) of \(totalBytesExpectedToSend)")
+            super.urlSession(
+                session, task: task, didSendBodyData: bytesSent, totalBytesSent: totalBytesSent,
+                totalBytesExpectedToSend: totalBytesExpectedToSend)
             if isLess { restarts.fire() }
         }
     }
 
     /// The connection goes on sending the former body while the program's cookie storage takes its time.
     @Test func bytesThatAreSentWhileTheCookiesAreAwaitedAreNotCounted() async throws {
-        let peer = try ScriptedPeer(scripts: [
-            [
-                .expectHead, .send("HTTP/1.1 100 Continue\r\n\r\n"), .expectBytes(100_000),
-                .send("HTTP/1.1 401 No\r\nWWW-Authenticate: Basic realm=\"a\"\r\nContent-Length: 0\r\n\r\n"),
-                .readUntilClose,
-            ],
-            [.expectHead, .send("HTTP/1.1 100 Continue\r\n\r\n"), .expectBody, .respond("in")],
-        ])
+        let (peer, request) = try Self.challenger(then: [.expectBody, .respond("in")])
         defer { peer.stop() }
         try await withTimeout {
             let (first, second) = (BoundBody.endless {}, BoundBody.sending(Data("again".utf8)))
             let cookies = HeldCookies()
             let session = makeSession { $0.httpCookieStorage = cookies }
             defer { session.invalidateAndCancel() }
-            var request = peer.request(method: "POST")
-            request.url = URL(string: peer.url().replacingOccurrences(of: "://", with: "://ada:secret@"))
             // The count begins anew when the task has its new stream.
             let recorder = RestartRecorder(cookies.isReleased, streams: [{ first.take() }, { second.take() }])
             let task = session.uploadTask(withStreamedRequest: request)

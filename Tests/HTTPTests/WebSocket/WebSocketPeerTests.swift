@@ -334,12 +334,12 @@ import Testing
             loop.attach(plan)
             let watch = SendWatch(plan, loop)
             loop.execute { watch.turnDidEnd() }
-            // At most one of the 16 rows is sent in a turn. The calls of a row may be one more than those of another.
+            // A turn sends at most one of the 16 pieces. The number of calls may differ by one from piece to piece.
             let sent: Result<Void, any Error>
             do { sent = .success(try await task.send(.data(Data(count: 16 * ByteStream.bytesInARow)))) } catch {
                 sent = .failure(error)
             }
-            // In any case: it would go on for ever.
+            // Also after an error: the watch would otherwise never stop.
             let most = await watch.end()
             try sent.get()
             #expect(most * 8 <= plan.count(of: .send), "\(most) of \(plan.count(of: .send))")

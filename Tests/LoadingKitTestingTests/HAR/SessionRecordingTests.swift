@@ -359,6 +359,7 @@ import Testing
         try await recording.flush()
         #expect(try log().entries.map(\.request.postData?.text) == ["first", "again"])
     }
+
     /// A body that is written while it is sent is in each of several recordings.
     @Test func aWrittenBodyIsInEachRecording() async throws {
         let server = try LoopbackServer { .text($0.bodyText) }

@@ -127,7 +127,7 @@ package final class FaultyFTPServer: Sendable {
     }
 
     /// Suspends until this number of control connections have ended.
-    package func connectionsEnd(_ count: Int) async { _ = await ended.count(reaches: count) }
+    package func awaitConnectionEnds(_ count: Int) async { _ = await ended.count(reaches: count) }
 
     /// Has further faults happen.
     package func add(_ more: [Fault]) { faults.update { $0 += more } }

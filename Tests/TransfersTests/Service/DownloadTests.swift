@@ -68,25 +68,16 @@ import Testing
             }
         }
 
-        @Test("a part of the rest is an interruption")
-        func partOfTheRest() async throws {
+        @Test(
+            "a part of the rest, and the body of a range that ends early, are interruptions",
+            arguments: [(400_000, [], "bytes=700000-"), (nil, [200_000], "bytes=500000-")] as [(Int?, [Int], String)])
+        func partOfTheRest(most: Int?, ends: [Int], last: String) async throws {
             try await withProgram() { _, server, _, program in
-                server.behaviour.update { ($0.breaks, $0.mostOfRange) = ([300_000], 400_000) }
+                server.behaviour.update { ($0.breaks, $0.mostOfRange, $0.ends) = ([300_000], most, ends) }
                 try await program.download(1, server.url)
                 let isSame = try data(try await program.end(of: 1)) == server.content
                 #expect(isSame)
-                #expect(server.ranges == [nil, "bytes=300000-", "bytes=700000-"])
-            }
-        }
-
-        @Test("the body of a range that ends early is an interruption")
-        func bodyOfAnotherLength() async throws {
-            try await withProgram() { _, server, _, program in
-                server.behaviour.update { ($0.breaks, $0.ends) = ([300_000], [200_000]) }
-                try await program.download(1, server.url)
-                let isSame = try data(try await program.end(of: 1)) == server.content
-                #expect(isSame)
-                #expect(server.ranges == [nil, "bytes=300000-", "bytes=500000-"])
+                #expect(server.ranges == [nil, "bytes=300000-", last])
             }
         }
 

@@ -5,16 +5,16 @@ import LoadingKitPrimitives
 
 /// Accepts connections over Multipath TCP, where the system has that, and passes their bytes on to a server.
 package final class MultipathRelay: Sendable {
-    let port: UInt16
+    package let port: UInt16
     private let descriptor: Int32
     private let seen = Box<Set<Bool>>([])
     private let sockets = Box<[Int32]>([])
     private let threads = Box<[WorkerThread]>([])
 
     /// Whether connections were of Multipath TCP.
-    var areMultipath: Set<Bool> { seen.value }
+    package var areMultipath: Set<Bool> { seen.value }
 
-    init(to target: UInt16) throws {
+    package init(to target: UInt16) throws {
         let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
         let multipath = socket(AF_INET, type, Int32(262))
         let listening = multipath >= 0 ? multipath : socket(AF_INET, type, 0)
@@ -33,7 +33,7 @@ package final class MultipathRelay: Sendable {
     }
 
     /// What came up to now is not looked at.
-    func begin() { seen.value = [] }
+    package func begin() { seen.value = [] }
 
     /// Whether the system has Multipath TCP.
     package static var isThere: Bool {
@@ -42,7 +42,7 @@ package final class MultipathRelay: Sendable {
         return descriptor >= 0
     }
 
-    func stop() {
+    package func stop() {
         shutdown(descriptor, Int32(SHUT_RDWR))
         for socket in sockets.value { shutdown(socket, Int32(SHUT_RDWR)) }
         for thread in threads.update({ threads in
