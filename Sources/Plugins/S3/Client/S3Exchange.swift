@@ -7,8 +7,9 @@ import Foundation
 struct S3Exchange: Sendable {
     /// The largest number of bytes that are read of an error's body.
     private static let maximumErrorBody = 64 << 10
-    /// The time in which they must arrive. The error does not wait for the end of the body, which may never come.
-    private static let errorBodyTime = Duration.seconds(2)
+    /// The time in which they must arrive. The error does not wait for the end of the body, which may never come. They may
+    /// name the region or the time with which the request is sent again, so that they may come over a slow connection.
+    private static let errorBodyTime = Duration.seconds(10)
     /// The largest number of bytes in a complete answer.
     private static let maximumAnswer = 1 << 20
 
