@@ -100,7 +100,7 @@ import Testing
 
     /// Files that ask for many rounds in several places, and for a MAC.
     private static var otherFiles: [[UInt8]] {
-        let some = part(typed(Object.shroudedKey, key(own(many / 4))))
+        let some = part(typed(Object.shroudedKey, key(pkcs12Algorithm(rounds: many / 4))))
         let digest = der(0x30, algorithm(Object.sha1, der(0x05)), der(0x04, [UInt8](repeating: 1, count: 20)))
         return [pkcs12(some + some + some), pkcs12([], mac: der(0x30, digest, salt, integer(many)))]
     }
