@@ -257,10 +257,6 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
         }
     }
 
-    func receive(informational response: HTTPURLResponse) {
-        outer.withReceiver { $0.receive(informational: response) }
-    }
-
     func receive(_ bytes: UnsafeRawBufferPointer) -> Flow {
         isPassingDirectly ? outer.pass { $0.receive(bytes) } : keep(Data(bytes))
     }
