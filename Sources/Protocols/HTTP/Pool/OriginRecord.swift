@@ -273,12 +273,10 @@ struct OriginRecords {
     }
 
     /// Whether App Transport Security permits a URL, whose origin most likely is that of the last one. False for
-    /// cleartext from a URL that cannot be loaded.
-    func permits(_ url: URL, _ settings: SessionSettings) -> Bool {
+    /// cleartext from a URL that cannot be loaded. The origin is the last one then: hits of a cache alone ask often.
+    mutating func permits(_ url: URL, _ settings: SessionSettings) -> Bool {
         if let last, last.lastTarget.beginsLike(url) { return last.isAllowed }
-        guard url.hasScheme("http") else { return true }
-        guard let target = try? RequestTarget(url) else { return false }
-        return (records[target.origin] ?? OriginRecord(target, settings)).isAllowed
+        return !url.hasScheme("http") || (try? find(url, settings).record.isAllowed) ?? false
     }
 
     /// A record is in use from now on. While its request was being made, it may have been removed and replaced.
