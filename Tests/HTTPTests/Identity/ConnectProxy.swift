@@ -5,8 +5,8 @@ import TestSupport
 
 /// A proxy that makes tunnels to servers of this machine.
 enum ConnectProxy {
-    static func make() throws -> LoopbackServer {
-        try LoopbackServer { request in
+    static func make(_ address: LoopbackAddress = .ipv4()) throws -> LoopbackServer {
+        try LoopbackServer(LoopbackServer.Options(address)) { request in
             guard request.method == "CONNECT",
                 let port = request.target.split(separator: ":").last.flatMap({ UInt16($0) })
             else { return .text("no tunnel", status: 405) }

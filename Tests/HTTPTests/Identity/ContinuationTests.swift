@@ -162,6 +162,8 @@ import Testing
         let seen = Recorder<String>()
         let door: Doorway
         let proxy: LoopbackServer
+        /// The proxy's port, which refuses connections once the proxy is gone.
+        private let proxyPort: RefusingPort
         private let authority: CertificateAuthority
         private let first: LoopbackServer
         private let renewed: LoopbackServer
@@ -197,7 +199,8 @@ import Testing
             renewed = try server(authority)
             untrusted = try server(CertificateAuthority())
             door = try Doorway(to: first)
-            proxy = try ConnectProxy.make()
+            proxyPort = try RefusingPort()
+            proxy = try ConnectProxy.make(.ipv4(port: proxyPort.number))
         }
 
         /// Requests whose URLs name nobody are those of the user `b`.
