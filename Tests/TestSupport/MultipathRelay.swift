@@ -9,6 +9,8 @@ package final class MultipathRelay: Sendable {
     private let descriptor: Int32
     private let seen = Box<Set<Bool>>([])
     private let sockets = Box<[Int32]>([])
+    private let accepting = Box<WorkerThread?>(nil)
+    /// Those that pass bytes on.
     private let threads = Box<[WorkerThread]>([])
 
     /// Whether connections were of Multipath TCP.
@@ -28,8 +30,7 @@ package final class MultipathRelay: Sendable {
         guard isListening else { throw POSIXError(.EADDRNOTAVAIL) }
         descriptor = listening
         port = UInt16(bigEndian: address.sin_port)
-        let accepting = try WorkerThread { [self] in accept(for: target) }
-        threads.update { $0.append(accepting) }
+        accepting.value = try WorkerThread { [self] in accept(for: target) }
     }
 
     /// What came up to now is not looked at.
@@ -44,6 +45,8 @@ package final class MultipathRelay: Sendable {
 
     package func stop() {
         shutdown(descriptor, Int32(SHUT_RDWR))
+        // A connection that has just come is among the others after this.
+        accepting.value?.join()
         for socket in sockets.value { shutdown(socket, Int32(SHUT_RDWR)) }
         for thread in threads.update({ threads in
             defer { threads = [] }
