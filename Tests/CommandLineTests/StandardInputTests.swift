@@ -79,19 +79,23 @@ import Testing
         // The thread reads until the end, also where the test has ended early.
         defer { try? pipe.fileHandleForWriting.close() }
         let thread = try #require(await threads.element(at: 0))
+        let descriptor = pipe.fileHandleForReading.fileDescriptor
         for piece in pieces {
-            try await waitUntil { isWaiting(thread) }
+            try await waitUntil { isWaiting(thread, for: descriptor) }
             try pipe.fileHandleForWriting.write(contentsOf: Data(piece.utf8))
         }
-        try await waitUntil { isWaiting(thread) }
+        try await waitUntil { isWaiting(thread, for: descriptor) }
         try pipe.fileHandleForWriting.close()
         return try await result
     }
 
-    /// Whether a thread sleeps in a system call, or has ended. Its state is behind its name, in parentheses (proc(5)).
-    private static func isWaiting(_ thread: String) -> Bool {
-        guard let text = try? String(contentsOfFile: "/proc/\(thread)/stat", encoding: .utf8) else { return true }
-        return text.split(separator: ")").last?.hasPrefix(" S") == true
+    /// Whether a thread sleeps in a read of the descriptor, or in a poll of one descriptor, or has ended. While a thread
+    /// sleeps, the system tells the number and the arguments of its call (proc(5)). A thread at a lock has others.
+    private static func isWaiting(_ thread: String, for descriptor: Int32) -> Bool {
+        guard FileManager.default.fileExists(atPath: "/proc/\(thread)") else { return true }
+        guard let call = try? String(contentsOfFile: "/proc/\(thread)/syscall", encoding: .utf8) else { return false }
+        let parts = call.split(separator: " ")
+        return parts.count > 2 && (parts[1] == "0x\(String(descriptor, radix: 16))" || parts[2] == "0x1")
     }
 
     /// Bytes that come later are waited for, also where the descriptor does not block.
