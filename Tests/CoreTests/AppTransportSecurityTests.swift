@@ -76,11 +76,21 @@ import Testing
         let expected: [String: AppTransportSecurity.ExceptionDomain] = [
             "a.org": .init(),
             "b.org": .init(includesSubdomains: false, allowsInsecureHTTPLoads: false, minimumTLSVersion: .TLSv13),
+            "c.org": .init(allowsInsecureHTTPLoads: false),
         ]
         #expect(policy == AppTransportSecurity(exceptionDomains: expected))
         #expect(
             AppTransportSecurity(infoDictionary: ["NSAppTransportSecurity": ["NSAllowsArbitraryLoads": true]])
                 .allowsArbitraryLoads)
         #expect(AppTransportSecurity(infoDictionary: ["NSAppTransportSecurity": 7]) == AppTransportSecurity())
+        // The general permission does not apply to a domain whose entry is a mistake.
+        let arbitrary = AppTransportSecurity(dictionary: [
+            "NSAllowsArbitraryLoads": true, "NSExceptionDomains": ["c.org": [true]],
+        ])
+        for host in ["c.org", "a.c.org"] {
+            #expect(!arbitrary.allowsCleartext(to: host), "\(host)")
+            #expect(arbitrary.requiresForwardSecrecy(of: host) && arbitrary.requiresStrongCertificate(of: host))
+        }
+        #expect(arbitrary.allowsCleartext(to: "d.org"))
     }
 }

@@ -148,8 +148,12 @@ extension AppTransportSecurity {
     public init(dictionary: [String: Any]) {
         allowsArbitraryLoads = dictionary["NSAllowsArbitraryLoads"] as? Bool ?? false
         allowsLocalNetworking = dictionary["NSAllowsLocalNetworking"] as? Bool ?? true
+        // A mistake must not permit anything. A domain whose value is no dictionary has the strictest rules.
         for (domain, value) in dictionary["NSExceptionDomains"] as? [String: Any] ?? [:] {
-            guard let rule = value as? [String: Any] else { continue }
+            guard let rule = value as? [String: Any] else {
+                exceptionDomains[domain] = ExceptionDomain(allowsInsecureHTTPLoads: false)
+                continue
+            }
             exceptionDomains[domain] = ExceptionDomain(
                 includesSubdomains: rule["NSIncludesSubdomains"] as? Bool ?? false,
                 allowsInsecureHTTPLoads: rule["NSExceptionAllowsInsecureHTTPLoads"] as? Bool ?? false,
