@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKit
+import LoadingKitLoopbackServer
 import TestSupport
 import Testing
 
@@ -79,6 +80,25 @@ import Testing
         let error = await #expect(throws: SystemProxyError.self) { try await proxies.proxies(for: query) }
         let text = error?.description ?? ""
         #expect(text.contains("http://(redacted)@p:1, without the settings"), "\(text)")
+    }
+
+    /// The errors of a script that cannot be loaded have its URL, or that of a redirect.
+    @Test func errorsOfLoadingLeaveWithoutPasswords() async throws {
+        let port = try RefusingPort()
+        let gone = "http://u:secret@127.0.0.1:\(port.number)/p.pac"
+        let server = try LoopbackServer { _ in .redirect(to: gone) }
+        defer { server.stop() }
+        for script in [gone, server.url("/moved")] {
+            let query = try Libproxy.query("http://h.example:80", .url(try #require(URL(string: script))))
+            try await withTimeout {
+                let proxies = SystemProxies(SystemProxies.Options())
+                let thrown = await #expect(throws: URLError.self) { try await proxies.proxies(for: query) }
+                let error = try #require(thrown)
+                #expect(error.userInfo[NSURLErrorFailingURLErrorKey] is URL)
+                #expect(!"\(error.userInfo)\(error.localizedDescription)".contains("secret"), "\(error.userInfo)")
+            }
+        }
+        withExtendedLifetime(port) {}
     }
 
     /// The output of libproxy's command for settings, by version.

@@ -1,3 +1,4 @@
+import Foundation
 @_spi(LoadingKitPlugins) import LoadingKitPrimitives
 
 extension SystemProxyError {
@@ -10,6 +11,28 @@ extension SystemProxyError {
         case .unusableChoices(let text): .unusableChoices(ShownText.withoutUsers(text))
         case .commandNotFound, .notStarted, .timedOut, .noScriptRunner, .scriptStatus, .scriptTooLong: self
         }
+    }
+}
+
+extension URLError {
+    /// The error without the user and password in its URL, as it leaves the module.
+    var withoutUsers: URLError {
+        var userInfo = self.userInfo
+        let url = (userInfo[NSURLErrorFailingURLErrorKey] as? URL)?.withoutUser
+        userInfo[NSURLErrorFailingURLErrorKey] = url
+        // The key of `failureURLString`.
+        userInfo["NSErrorFailingURLStringKey"] = url?.absoluteString
+        return URLError(code, userInfo: userInfo)
+    }
+}
+
+extension URL {
+    /// The URL without a user and a password; nil where its parts cannot be told.
+    var withoutUser: URL? {
+        var parts = URLComponents(url: self, resolvingAgainstBaseURL: true)
+        parts?.user = nil
+        parts?.password = nil
+        return parts?.url
     }
 }
 

@@ -55,7 +55,8 @@ public final class SystemProxies: ProxyResolver {
 
     /// Determines the proxies by the script of the query, or by the system's settings.
     ///
-    /// - Throws: ``SystemProxyError``; a `URLError` where a script could not be loaded; `CancellationError`.
+    /// - Throws: ``SystemProxyError``; a `URLError` where a script could not be loaded, without the user and password of
+    ///   the script's URL; `CancellationError`.
     public func proxies(for query: ProxyQuery) async throws -> [ProxyChoice] {
         do {
             switch query.script {
@@ -64,6 +65,8 @@ public final class SystemProxies: ProxyResolver {
             case .url(let url): return try await proxies(for: query.url, by: try await scripts.load(url))
             }
         } catch let error as SystemProxyError {
+            throw error.withoutUsers
+        } catch let error as URLError {
             throw error.withoutUsers
         }
     }

@@ -70,7 +70,7 @@ actor ScriptLoader {
         do {
             let (data, response) = try await session.data(from: url)
             if let response = response as? HTTPURLResponse, response.statusCode != 200 {
-                throw SystemProxyError.scriptStatus(response.statusCode, url: shown(url))
+                throw SystemProxyError.scriptStatus(response.statusCode, url: url.withoutUser?.absoluteString ?? "")
             }
             guard data.count <= options.maximumScriptSize else {
                 throw SystemProxyError.scriptTooLong(maximum: options.maximumScriptSize)
@@ -80,13 +80,5 @@ actor ScriptLoader {
         } catch let error as URLError where error.code == .dataLengthExceedsMaximum {
             throw SystemProxyError.scriptTooLong(maximum: options.maximumScriptSize)
         }
-    }
-
-    /// The URL for messages, without a credential.
-    private static func shown(_ url: URL) -> String {
-        var parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
-        parts?.user = nil
-        parts?.password = nil
-        return parts?.string ?? ""
     }
 }
