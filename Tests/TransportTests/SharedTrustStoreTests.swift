@@ -126,6 +126,19 @@ import Testing
         #expect(try site.trusted(source) == "")
     }
 
+    /// OpenSSL would wait for the pipe's bytes when it looks for the authority.
+    @Test(arguments: [false, true]) func aPipeInAFolder(isLinked: Bool) throws {
+        let site = try Site()
+        try site.write(site.one, to: "certs/\(site.one.indexedName)")
+        let source = Self.environment(folders: "/nonexistent:" + site.folder.file("certs").path)
+        let pipe = isLinked ? "pipe" : "certs/\(site.other.indexedName)"
+        try #require(mkfifo(site.folder.file(pipe).path, 0o600) == 0)
+        if isLinked { try site.link("certs/\(site.other.indexedName)", to: "../pipe") }
+        #expect(throws: TransportError.self) { try source.read().places }
+        unlink(site.folder.file(pipe).path)
+        #expect(try site.trusted(source) == "one")
+    }
+
     /// A file that is half written, or away for a moment, takes no authority away.
     @Test(arguments: ["", "half", "missing"]) func aFileThatCannotBeRead(state: String) throws {
         let site = try Site()

@@ -93,7 +93,10 @@ enum TrustStore {
         if file != nil || directory != nil {
             var places: Set<String> = []
             if let file, try read(file: file, into: store) { places.insert(file) }
-            if let directory, X509_STORE_load_path(store, directory) == 1 { places.insert(directory) }
+            if let directory {
+                try checkEntries(ofFolders: directory)
+                if X509_STORE_load_path(store, directory) == 1 { places.insert(directory) }
+            }
             guard !places.isEmpty else {
                 throw TransportError.misconfiguredTLS(
                     "no certificates can be read from SSL_CERT_FILE or SSL_CERT_DIR (\(OpenSSLError.text()))")
@@ -142,6 +145,22 @@ enum TrustStore {
         defer { SystemCalls.close(descriptor) }
         var status = stat()
         return SystemCalls.fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == kind
+    }
+
+    /// Throws if an entry of these folders is a pipe or a device. OpenSSL opens an entry when a server's certificate is
+    /// verified, and would wait for its bytes.
+    private static func checkEntries(ofFolders folders: String) throws(TransportError) {
+        for folder in folders.split(separator: ":") {
+            for name in try indexedNames(String(folder)) {
+                let path = "\(folder)/\(name)"
+                var status = stat()
+                guard SystemCalls.stat(path, &status) == 0 else { continue }
+                let kind = status.st_mode & S_IFMT
+                guard kind == S_IFREG || kind == S_IFDIR else {
+                    throw TransportError.misconfiguredTLS("\(path) is no regular file")
+                }
+            }
+        }
     }
 
     /// Throws if the error is not the file's: the process or the machine has reached a limit.
