@@ -123,15 +123,58 @@ import Testing
         try await withTimeout {
             let session = makeSession(on: loop)
             defer { session.invalidateAndCancel() }
-            let recorder = TransferRecorder()
             let task = session.uploadTask(with: peer.request(method: "PUT"), from: Data(count: size))
-            task.delegate = recorder
+            let turns = TurnCounts()
+            loop.execute { turns.note(task, on: loop, until: Int64(size)) }
             task.resume()
-            let sent = await recorder.events.contents { $0.last == "sent \(size) of \(size)" }
-                .compactMap { $0.hasPrefix("sent") ? Int($0.split(separator: " ")[1]) : nil }
+            let sent = await turns.counts.contents { $0.last == Int64(size) }.map { Int($0) }
             // The head, too, is among the bytes of a turn.
             let steps = zip(sent, [0] + sent).map { $0 - $1 }
-            #expect(steps.allSatisfy { 1...ByteStream.bytesInARow ~= $0 } && steps.reduce(0, +) == size, "\(sent)")
+            #expect(steps.allSatisfy { 1...ByteStream.bytesInARow ~= $0 }, "\(sent)")
+        }
+    }
+
+    /// A task's count of sent bytes in each turn of a loop in which it has changed.
+    private final class TurnCounts: Sendable {
+        let counts = Recorder<Int64>()
+
+        func note(_ task: URLSessionTask, on loop: EventLoop, until size: Int64) {
+            let count = task.countOfBytesSent
+            if count != counts.last ?? 0 { counts.append(count) }
+            if count < size { loop.executeInNextTurn { self.note(task, on: loop, until: size) } }
+        }
+    }
+
+    /// Is busy with the first call about sent bytes until the signal fires.
+    private final class BusyRecorder: TransferRecorder, @unchecked Sendable {  // constants
+        let isReleased = Signal()
+        let sent = Recorder<[Int64]>()
+
+        override func urlSession(
+            _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
+            totalBytesExpectedToSend: Int64
+        ) {
+            isReleased.waitBlocking()
+            sent.append([bytesSent, totalBytesSent, totalBytesExpectedToSend])
+        }
+    }
+
+    /// Calls do not gather in memory.
+    @Test(arguments: BothVersions.all) func aBusyDelegateIsToldOfBytesTogether(_ version: String) async throws {
+        let size = Int64(8 * ByteStream.bytesInARow)
+        let recorder = BusyRecorder()
+        try await BothVersions.withServer(version, { _ in .text("done") }, delegate: recorder) { session, server in
+            let request = try BothVersions.request(server, "/", "POST")
+            let task = session.uploadTask(with: request, from: Data(count: Int(size)))
+            task.resume()
+            try await waitUntil { task.countOfBytesSent == size }
+            recorder.isReleased.fire()
+            #expect(await recorder.all().last == "complete ok")
+            let sent = recorder.sent.snapshot
+            // The first bytes, those that were sent meanwhile, and the last ones, of which the delegate was just told.
+            #expect((1...3).contains(sent.count), "\(sent)")
+            #expect(sent.map { $0[0] }.reduce(0, +) == size && sent.last == [sent.last?[0] ?? 0, size, size])
+            #expect(zip(sent, sent.dropFirst()).allSatisfy { $0[1] + $1[0] == $1[1] }, "\(sent)")
         }
     }
 

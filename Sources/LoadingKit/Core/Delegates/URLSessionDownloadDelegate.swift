@@ -8,7 +8,7 @@ public protocol URLSessionDownloadDelegate: URLSessionTaskDelegate {
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL)
 
     /// Bytes were written to the file. The expected total is -1 (`NSURLSessionTransferSizeUnknown`) when it is not
-    /// known.
+    /// known. A busy delegate is later told in one call of all bytes that were written meanwhile.
     func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
         totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64)

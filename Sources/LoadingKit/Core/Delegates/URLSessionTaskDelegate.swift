@@ -72,7 +72,8 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
         _ session: URLSession, needNewBodyStreamForTask task: URLSessionTask, from offset: Int64
     ) async -> InputStream?
 
-    /// Bytes of the request's body were sent. The expected total is -1 when it is not known.
+    /// Bytes of the request's body were sent. The expected total is -1 when it is not known. A busy delegate is later
+    /// told in one call of all bytes that were sent meanwhile.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64)

@@ -14,8 +14,12 @@ extension TaskEngine {
 
     func didWrite(_ count: Int64, total: Int64) {
         guard let delegates, let task = task as? URLSessionDownloadTask else { return }
-        let expected = expectedToReceive
+        let (before, expected) = (total &- count, expectedToReceive)
+        if postedWritten?.add(count, after: before, of: expected) == true { return }
+        let posted = PostedBytes(count, after: before, of: expected)
+        postedWritten = posted
         core.mailbox.postEnd(of: task) { [session] in
+            let (count, total) = posted.take()
             delegates.didWrite(count, session, task, total: total, expected: expected)
         }
     }

@@ -70,12 +70,16 @@ extension TaskEngine: LoadReceiver {
 
     func didSendBody(_ count: Int, expected: Int64) {
         noteActivity()
-        let (total, _) = task.sentCount.wrappingAdd(Int64(count), ordering: .relaxed)
+        let count = Int64(count)
+        let (before, _) = task.sentCount.wrappingAdd(count, ordering: .relaxed)
         task.countOfBytesExpectedToSend = expected
         task.updateProgress()
-        guard let delegates else { return }
+        guard let delegates, postedSent?.add(count, after: before, of: expected) != true else { return }
+        let posted = PostedBytes(count, after: before, of: expected)
+        postedSent = posted
         core.mailbox.post(for: task) { [session, task] in
-            delegates.didSend(session, task, Int64(count), total: total &+ Int64(count), expected: expected)
+            let (count, total) = posted.take()
+            delegates.didSend(session, task, count, total: total, expected: expected)
         }
     }
 

@@ -38,6 +38,9 @@ final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // conf
     @exclusivity(unchecked) var hasRepeatedLookup = false
     /// The number of interim responses in the delegate's mailbox.
     let postedInterims = Atomic<Int>(0)
+    /// The last call about sent bytes, and that about written ones.
+    @exclusivity(unchecked) var postedSent: PostedBytes?
+    @exclusivity(unchecked) var postedWritten: PostedBytes?
 
     init(_ task: URLSessionTask, _ session: URLSession, _ delegates: TaskDelegates?, _ sink: any TaskSink) {
         self.task = task
