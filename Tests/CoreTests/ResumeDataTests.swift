@@ -85,6 +85,21 @@ import Testing
         #expect(data.answer(other, from: 5) == .whole)
     }
 
+    /// A server that sends the rest in parts is sent a limited number of requests.
+    @Test func thePartsOfARestAreLimited() throws {
+        let (least, most) = (FileSink.Resuming.leastPart, FileSink.Resuming.mostParts)
+        let data = try #require(try made(["ETag": "\"a\""]))
+        let size = 5 + least * Int64(most + 2)
+        var part = FileSink.Resuming(data: data, offset: 5, whole: URLRequest(url: url), size: size)
+        #expect(part.next(from: 5 + least - 1) == nil && part.next(from: size) == nil)
+        for _ in 0..<most { part = try #require(part.next(from: part.offset + least)) }
+        #expect(part.offset == size - 2 * least && part.data.count == part.offset && part.laterParts == most)
+        #expect(part.next(from: part.offset + least) == nil)
+        part.size = nil
+        part.laterParts = 0
+        #expect(part.next(from: part.offset + least) == nil)
+    }
+
     /// RFC 9110 §14.3.
     @Test func aSchemeSupportsRangesOrSaysSo() throws {
         let cases: [(RangeSupport, String?, Bool)] = [

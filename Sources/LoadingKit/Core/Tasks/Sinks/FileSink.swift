@@ -4,7 +4,14 @@ import LoadingKitTransport
 /// Writes a download task's body into its file.
 final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task's loop
     /// A download that continues an earlier one, or the part before.
-    private struct Resuming {
+    struct Resuming {
+        /// The least number of bytes of a part of the rest. A server that sends a few bytes for each request would be
+        /// sent requests forever.
+        static let leastPart: Int64 = 16 * 1024
+        /// The largest number of parts that are requested behind the first one. The task keeps what it measured of
+        /// each.
+        static let mostParts = 10_000
+
         var data: ResumeData
         /// The number of bytes in the file.
         var offset: Int64
@@ -14,6 +21,19 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
         var size: Int64?
         /// The number of parts of the rest that were requested behind the first one.
         var laterParts = 0
+
+        /// The state for the next part, when one has ended with this number of bytes in the file; nil where all are
+        /// there, the part was too short, or there were too many.
+        func next(from count: Int64) -> Resuming? {
+            guard let size, count - offset >= Self.leastPart, count < size, laterParts < Self.mostParts else {
+                return nil
+            }
+            var next = self
+            next.laterParts += 1
+            next.data.count = count
+            next.offset = count
+            return next
+        }
     }
 
     private let recipient: FileRecipient
@@ -34,11 +54,6 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
     private var beginsAnew = false
     /// The download that the response continues: the response is the rest of a resumed one, or a part of the rest.
     private var continued: Resuming?
-    /// The least number of bytes of a part of the rest. A server that sends a few bytes for each request would be sent
-    /// requests forever.
-    private static let leastPart: Int64 = 16 * 1024
-    /// The largest number of parts that are requested behind the first one. The task keeps what it measured of each.
-    private static let mostParts = 10_000
     /// Whether the file of a resumed download is being opened.
     private var isOpening = false
     /// Reports the end of a download whose file is still being opened.
@@ -211,14 +226,9 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
     /// The server has sent only a part of the rest, because it limits ranges, for example: requests the bytes behind it.
     /// The download fails where the part was too short, or there were too many.
     private func restDidEnd(at count: Int64, _ failure: LoadFailure, _ engine: any SinkEngine) {
-        guard var next = continued, let size = next.size, count - next.offset >= Self.leastPart, count < size,
-            next.laterParts < Self.mostParts
-        else { return engine.end(with: failure) }
-        next.laterParts += 1
-        next.data.count = count
-        next.offset = count
+        guard let next = continued?.next(from: count) else { return engine.end(with: failure) }
         // Not at once: the engine may be handling the end of the load that is replaced.
-        engine.loop.executeLater { [self, next] in
+        engine.loop.executeLater { [self] in
             guard !engine.isOver else { return }
             resuming = next
             engine.perform(.reload(next.data.rest(of: next.whole, from: count)))
