@@ -249,6 +249,26 @@ import Testing
         #expect(denied?.kind == .accessDenied && !text.contains("the-secret") && !text.contains("the-token"))
     }
 
+    /// The status is known when the time for the body is over.
+    @Test func anErrorWhoseBodyDoesNotCome() async throws {
+        let isClosed = Signal()
+        let server = try LoopbackServer { _ in
+            let body = ServerResponse.Body.stream(.length(1000)) { writer in
+                try writer.write("<Error>")
+                try writer.waitUntilClientCloses()
+                isClosed.fire()
+            }
+            return ServerResponse(503, body: body)
+        }
+        defer { server.stop() }
+        let session = try URLSession.s3(server.url(), change: { $0.waitForErrorBody = {} })
+        try await withTimeout {
+            #expect(await s3Error { try await session.load("GET", "s3://bucket/k") }?.kind == .slowDown)
+            // The rest of the body is not waited for elsewhere, either.
+            await isClosed.wait()
+        }
+    }
+
     /// A copy takes time: the server sends the status before it has ended, and then the result or an error.
     @Test func copies() async throws {
         let result = "<?xml version=\"1.0\"?>\n  <CopyObjectResult><ETag>\"e\"</ETag></CopyObjectResult>"

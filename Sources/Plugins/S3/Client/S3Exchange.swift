@@ -7,9 +7,6 @@ import Foundation
 struct S3Exchange: Sendable {
     /// The largest number of bytes that are read of an error's body.
     private static let maximumErrorBody = 64 << 10
-    /// The time in which they must arrive. The error does not wait for the end of the body, which may never come. They may
-    /// name the region or the time with which the request is sent again, so that they may come over a slow connection.
-    private static let errorBodyTime = Duration.seconds(10)
     /// The largest number of bytes in a complete answer.
     private static let maximumAnswer = 1 << 20
 
@@ -28,7 +25,7 @@ struct S3Exchange: Sendable {
         while true {
             let signed = try await client.sign(operation, region: region)
             let loaded = try await load.next.load(signed.request, redirects: .returned)
-            guard let answer = try await Self.failure(loaded, operation.method) else { return loaded }
+            guard let answer = try await failure(loaded, operation.method) else { return loaded }
             let error = S3Error(answer, operation.address)
             if !hasFollowed, operation.isRepeatable, let url = loaded.redirection?.url,
                 let target = try client.settings().endpoint.regionAfterRedirect(
@@ -74,12 +71,13 @@ struct S3Exchange: Sendable {
     }
 
     /// The answer where it is an error; nil where it is none. A 304 is a valid answer to a condition.
-    private static func failure(_ loaded: LoadedResponse, _ method: String) async throws -> S3Answer? {
+    private func failure(_ loaded: LoadedResponse, _ method: String) async throws -> S3Answer? {
         let status = (loaded.response as? HTTPURLResponse)?.statusCode ?? 0
         guard !(200...299).contains(status), status != 304 else { return nil }
         guard method != "HEAD" else { return S3Answer(loaded.response, Data()) }
         // The status is known, regardless of the rest.
-        let body = await loaded.body.firstBytes(atMost: maximumErrorBody) { try? await Task.sleep(for: errorBodyTime) }
+        let body = await loaded.body.firstBytes(
+            atMost: Self.maximumErrorBody, until: client.options.waitForErrorBody)
         try Task.checkCancellation()
         return S3Answer(loaded.response, body)
     }

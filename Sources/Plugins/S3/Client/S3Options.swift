@@ -54,6 +54,10 @@ public struct S3Options: Sendable {
     private var hiddenEnvironment = HiddenEnvironment(ProcessInfo.processInfo.environment)
     /// The source of the date. Default: the system's clock.
     public var clock: S3Clock = .system
+    /// Waits for the time in which the first bytes of an error's body must arrive. The error does not wait for the end
+    /// of the body, which may never come. They may name the region or the time with which the request is sent again, so
+    /// that they may come over a slow connection. Tests end it early.
+    var waitForErrorBody: @Sendable () async -> Void = { try? await Task.sleep(for: .seconds(10)) }
 
     /// Makes the default options.
     ///
