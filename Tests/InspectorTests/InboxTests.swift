@@ -1,3 +1,5 @@
+import Foundation
+import LoadingKit
 import LoadingKitCore
 import LoadingKitHAR
 import LoadingKitLoopbackServer
@@ -71,5 +73,61 @@ import Testing
         holds.didRelease(held)
         holds.didRelease(held)
         #expect(holds.held(held.number) == nil && inbox.take().inputs.count == 2)
+    }
+
+    /// Delivers a body a byte at a time, and notes the time that each quarter of it takes.
+    private final class Drip: LoadRecorder, LoopHandler {
+        static let quarter = 100_000
+        let times = Recorder<Double>()
+
+        func load(
+            _ request: URLRequest, _ resources: LoadResources, by make: @escaping (URLRequest) throws -> any LoopHandler
+        ) throws -> any LoopHandler { self }
+
+        func record(
+            _ metrics: URLSessionTaskMetrics, _ error: (any Error)?, ofTask task: Int, from firstURL: URL?,
+            in session: SessionIdentity
+        ) {}
+
+        func flush(_ done: @escaping @Sendable () -> Void) { done() }
+
+        func begin(_ receiver: any LoadReceiver) {
+            let url = URL(string: "http://localhost/") ?? URL(fileURLWithPath: "/")
+            guard let head = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil) else {
+                return
+            }
+            _ = receiver.receive(head)
+            for _ in 0..<4 {
+                let time = ThreadTime.of {
+                    for _ in 0..<Self.quarter { withUnsafeBytes(of: UInt8(ascii: "x")) { _ = receiver.receive($0) } }
+                }
+                times.append(time)
+            }
+            receiver.finish()
+        }
+
+        func end() {}
+        func receiverDidBlock() {}
+        func receiverDidBecomeReady() {}
+    }
+
+    /// The body of a held response is not copied for each piece.
+    @Test func aBodyInSmallPieces() async throws {
+        let (holds, drip) = (HoldRecorder(Redactor(.standard), inbox), Drip())
+        holds.set([try #require(HoldRule(["id": "1", "stage": "response", "words": "localhost"]))])
+        holds.set(isWatched: true)
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.settings.recorders = [holds, drip]
+        let session = URLSession(configuration: configuration)
+        defer { session.invalidateAndCancel() }
+        let url = try #require(URL(string: "http://localhost/"))
+        async let loaded = session.data(from: url)
+        try await waitUntil { holds.held(1) != nil }
+        holds.held(1)?.decide(.proceed(nil))
+        let (data, _) = try await loaded
+        #expect(data.count == 4 * Drip.quarter)
+        let times = drip.times.snapshot
+        // With the copies the last quarter would take seven times as long as the first one.
+        #expect(times.count == 4 && times.last ?? 0 < 4 * (times.first ?? 0), "\(times)")
     }
 }
