@@ -42,6 +42,27 @@
             #expect(try store.read { try $0.first(Int.self, "SELECT count(*) FROM t") } == 100)
         }
 
+        @Test("what is written just when another process puts the file aside is in the new one")
+        func replacement() throws {
+            let folder = try TemporaryFolder()
+            let file = folder.file("a.sqlite")
+            let store = StoreDatabase(url: file, schema: Self.schema)
+            try store.write { try $0.run("INSERT INTO t VALUES (1)") }
+            var isReplaced = false
+            try store.write { connection in
+                if !isReplaced {
+                    isReplaced = true
+                    for suffix in ["-wal", "-shm"] { unlink(file.path + suffix) }
+                    try FileManager.default.moveItem(at: file, to: folder.file("a.sqlite.damaged"))
+                    let other = StoreDatabase(url: file, schema: Self.schema)
+                    try other.write { try $0.run("INSERT INTO t VALUES (2)") }
+                }
+                try connection.run("INSERT INTO t VALUES (3)")
+            }
+            let found = try store.read { try $0.rows("SELECT a FROM t ORDER BY a") { $0.value(0, Int.self) } }
+            #expect(found == [2, 3])
+        }
+
         /// Files as the library has left them while it used GRDB, whose migrator made the first ones.
         @Test(
             "cookies of earlier versions are read and kept",

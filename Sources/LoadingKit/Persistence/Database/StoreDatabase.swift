@@ -53,12 +53,25 @@
             return try perform(on: file) { try ($0.reader ?? $0.writer).use(body) }
         }
 
-        /// Writes in a transaction. If a read fails, `body` is called again; if the file is found damaged, with a new file.
+        /// Writes in a transaction. If a read fails, `body` is called again; if the file is found damaged, with a new
+        /// file; and if another file has replaced it meanwhile, with that one.
         func write<Result: Sendable>(_ body: (SQLiteConnection) throws -> Result) throws -> Result {
             do {
-                return try perform(on: fileNumber) { try $0.writer.use { try $0.transaction(body) } }
+                let (result, file) = try transact(body)
+                // Another process has put the file aside, with these changes.
+                if let present = fileNumber, present != file { return try transact(body).result }
+                return result
             } catch let error where StoreFailure.isDamage(error) {
-                return try perform(on: fileNumber) { try $0.writer.use { try $0.transaction(body) } }
+                return try transact(body).result
+            }
+        }
+
+        /// - Returns: The result, and the number of the file with the changes.
+        private func transact<Result: Sendable>(
+            _ body: (SQLiteConnection) throws -> Result
+        ) throws -> (result: Result, file: UInt64) {
+            try perform(on: fileNumber) { connection in
+                (result: try connection.writer.use { try $0.transaction(body) }, file: connection.file)
             }
         }
 
