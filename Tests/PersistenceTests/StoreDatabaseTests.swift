@@ -63,6 +63,34 @@
             #expect(found == [2, 3])
         }
 
+        /// By the lock another process finds that the file is in use. Without it, that process removes the log when it closes
+        /// its last connection.
+        @Test("a second store on a file leaves the first one its lock")
+        func locks() throws {
+            let folder = try TemporaryFolder()
+            let file = folder.file("a.sqlite")
+            let descriptor = open(file.path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+            try #require(descriptor >= 0)
+            // This releases all locks of the process, so it comes after the stores' ends.
+            defer { close(descriptor) }
+            do {
+                let first = StoreDatabase(url: file, schema: Self.schema)
+                try first.write { try $0.run("INSERT INTO t VALUES (1)") }
+                let second = StoreDatabase(url: file, schema: Self.schema)
+                #expect(try second.read { try $0.first(Int.self, "SELECT count(*) FROM t") } == 1)
+                // The bytes that SQLite locks while a connection is open.
+                var lock = flock()
+                lock.l_type = Int16(F_WRLCK)
+                lock.l_whence = Int16(SEEK_SET)
+                lock.l_start = 0x4000_0002
+                lock.l_len = 510
+                // F_OFD_GETLK, which not all C libraries define, sees the locks of this process, too.
+                let result = fcntl(descriptor, 36, &lock)
+                #expect(result == 0 && lock.l_type == Int16(F_RDLCK))
+                withExtendedLifetime((first, second)) {}
+            }
+        }
+
         /// Files as the library has left them while it used GRDB, whose migrator made the first ones.
         @Test(
             "cookies of earlier versions are read and kept",

@@ -27,6 +27,10 @@
         /// The time that another process may lock the file, in milliseconds.
         private static let patience: Int32 = 5000
 
+        /// Held while a file is being created, and awaited before one is opened: whenever a process closes any descriptor of
+        /// a file, it loses the locks that SQLite holds on that file, whichever descriptor it took them with (fcntl(2)).
+        private static let creation = Guarded(())
+
         let url: URL
         private let path: String
         private let schema: StoreSchema
@@ -206,12 +210,17 @@
             }
         }
 
-        /// SQLite creates the files beside it with the mode of this file.
+        /// Creates the file if it does not exist. SQLite creates the files beside it with the mode of this file.
         private func makeFile() throws {
             try StoreFolder.make(url.deletingLastPathComponent())
-            let descriptor = SystemCalls.open(url.path, O_RDWR | O_CREAT, mode: 0o600)
-            try StoreFailure.check("open", url.path, descriptor)
-            SystemCalls.close(Int32(descriptor))
+            try Self.creation.withLock { _ in
+                guard !exists else { return }
+                let descriptor = SystemCalls.open(url.path, O_RDWR | O_CREAT, mode: 0o600)
+                try StoreFailure.check("open", url.path, descriptor)
+                SystemCalls.close(Int32(descriptor))
+            }
+            // SQLite would open the file for reading alone.
+            try StoreFailure.check("open", url.path, access(url.path, R_OK | W_OK) == 0 ? 0 : -Int(errno))
         }
 
         /// Renames the damaged file. The first process that finds it does so.
