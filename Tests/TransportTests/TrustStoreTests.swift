@@ -73,4 +73,28 @@ import Testing
         }
         #expect(KeyLog.open(pipe) == nil)
     }
+
+    /// The reader of `SSLKEYLOGFILE` may end before the program, which the signal would end.
+    @Test func aPipeOfKeysWhoseReaderHasEndedRaisesNoSIGPIPE() throws {
+        let folder = try TemporaryFolder()
+        let pipe = folder.file("pipe").path
+        try #require(mkfifo(pipe, 0o600) == 0)
+        let reader = Int32(SystemCalls.open(pipe, O_RDONLY | O_NONBLOCK))
+        try #require(reader >= 0)
+        let log = try #require(KeyLog.open(pipe))
+        log.append("key")
+        var bytes = [UInt8](repeating: 0, count: 10)
+        let count = bytes.withUnsafeMutableBytes { SystemCalls.read(reader, $0) }
+        #expect(bytes.prefix(max(count, 0)) == Array("key\n".utf8)[...])
+        // A blocked signal stays pending.
+        var (signals, before, pending) = (sigset_t(), sigset_t(), sigset_t())
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGPIPE)
+        pthread_sigmask(SIG_BLOCK, &signals, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+        SystemCalls.close(reader)
+        log.append("lost")
+        sigpending(&pending)
+        #expect(sigismember(&pending, SIGPIPE) == 0)
+    }
 }

@@ -27,21 +27,45 @@ ssize_t lk_read_from_memory(int descriptor, void *buffer, size_t count, int64_t 
     return preadv2(descriptor, &part, 1, offset, RWF_NOWAIT);
 }
 
-ssize_t lk_send_file(int socket, int file, int64_t offset, size_t count) {
-    sigset_t broken_pipe, before, pending;
-    sigemptyset(&broken_pipe);
-    sigaddset(&broken_pipe, SIGPIPE);
-    // The call has no flag that keeps it from raising the signal.
-    pthread_sigmask(SIG_BLOCK, &broken_pipe, &before);
+// SIGPIPE, blocked for the calling thread during a call that has no flag which keeps it from raising the signal.
+struct broken_pipe {
+    sigset_t signal, before;
+    int was_pending;
+};
+
+static struct broken_pipe block_broken_pipe(void) {
+    struct broken_pipe blocked;
+    sigset_t pending;
+    sigemptyset(&blocked.signal);
+    sigaddset(&blocked.signal, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &blocked.signal, &blocked.before);
     sigpending(&pending);
+    blocked.was_pending = sigismember(&pending, SIGPIPE);
+    return blocked;
+}
+
+// Removes the signal that the call has raised. Keeps errno.
+static void unblock_broken_pipe(const struct broken_pipe *blocked, ssize_t result) {
+    int error = errno;
+    if (result < 0 && error == EPIPE && !blocked->was_pending)
+        sigtimedwait(&blocked->signal, NULL, &(struct timespec){0});
+    pthread_sigmask(SIG_SETMASK, &blocked->before, NULL);
+    errno = error;
+}
+
+ssize_t lk_send_file(int socket, int file, int64_t offset, size_t count) {
+    struct broken_pipe blocked = block_broken_pipe();
     off_t position = offset;
     ssize_t sent = sendfile(socket, file, &position, count);
-    int error = errno;
-    if (sent < 0 && error == EPIPE && !sigismember(&pending, SIGPIPE))
-        sigtimedwait(&broken_pipe, NULL, &(struct timespec){0});
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    errno = error;
+    unblock_broken_pipe(&blocked, sent);
     return sent;
+}
+
+ssize_t lk_write_to_pipe(int descriptor, const void *bytes, size_t count) {
+    struct broken_pipe blocked = block_broken_pipe();
+    ssize_t written = write(descriptor, bytes, count);
+    unblock_broken_pipe(&blocked, written);
+    return written;
 }
 
 int lk_reserve(int descriptor, int64_t offset, int64_t count) {

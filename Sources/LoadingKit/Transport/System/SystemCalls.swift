@@ -300,6 +300,11 @@ extension SystemCalls {
         transfer(.write, bytes.count) { Glibc.write(descriptor, bytes.baseAddress, $0) }
     }
 
+    /// Like ``write(_:_:)``, for a file that may be a pipe. Never raises SIGPIPE.
+    static func writeToPipe(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+        transfer(.write, bytes.count) { lk_write_to_pipe(descriptor, bytes.baseAddress, $0) }
+    }
+
     package static func read(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int {
         transfer(.pread, buffer.count) { Glibc.pread(descriptor, buffer.baseAddress, $0, off_t(offset)) }
     }

@@ -213,8 +213,8 @@ final class KeyLog: Sendable {
     /// The log at `path`; `nil` if `path` is nil or the file cannot be opened.
     static func open(_ path: String?) -> KeyLog? {
         guard let path else { return nil }
-        // Opened without blocking, as the file may be a pipe. Opening fails if the pipe has no reader; lines for which a
-        // full pipe has no room are lost.
+        // Opened without blocking, as the file may be a pipe. Opening fails if the pipe has no reader; lines are lost if a
+        // full pipe has no room, or if its reader has gone.
         let descriptor = SystemCalls.open(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK)
         return descriptor >= 0 ? KeyLog(descriptor: Int32(descriptor)) : nil
     }
@@ -223,6 +223,6 @@ final class KeyLog: Sendable {
     func append(_ line: String) {
         var text = line
         text += "\n"
-        text.withUTF8 { _ = SystemCalls.write(descriptor, UnsafeRawBufferPointer($0)) }
+        text.withUTF8 { _ = SystemCalls.writeToPipe(descriptor, UnsafeRawBufferPointer($0)) }
     }
 }
