@@ -53,14 +53,16 @@ import Testing
         #expect(content == "new")
     }
 
-    /// The file has only the name of its copy there: the destination is on another file system.
-    @Test func aPlacedCopyIsFound() throws {
+    /// The file has only the name of its copy there: the destination is on another file system. Its own name may be as long
+    /// as the system allows.
+    @Test(arguments: ["destination", String(repeating: "d", count: 255)]) func aPlacedCopyIsFound(name: String) throws {
+        let destination = folder.file(name)
         let surplus = try FaultPlan(.link, .nth(1), .fail(EXDEV)).run {
             try DestinationFile.place(part.path, at: destination.path)
         }
         #expect(surplus.count == 2 && surplus.first == part.path)
-        #expect(try findPlaced() == surplus)
-        #expect(content == "new")
+        #expect(try DestinationFile.findPlaced(part.path, at: destination.path) == surplus)
+        #expect(try String(contentsOf: destination, encoding: .utf8) == "new")
     }
 
     /// A rename leaves no sign that the file is the transfer's own.

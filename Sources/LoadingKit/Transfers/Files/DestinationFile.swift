@@ -9,7 +9,7 @@ enum DestinationFile {
     static func place(_ part: String, at destination: String) throws -> [String] {
         if try link(part, destination) { return [part] }
         // The destination is on another file system, or on one without hard links.
-        let copy = copyPath(part, destination)
+        let copy = try copyPath(part, destination)
         if isSame(copy, destination) { return [part, copy] }
         do {
             _ = try NewFile.copy(part, to: copy)
@@ -30,9 +30,12 @@ enum DestinationFile {
         return false
     }
 
-    /// The path of the copy, which is beside the destination.
-    private static func copyPath(_ part: String, _ destination: String) -> String {
-        destination + ".loadkit-" + (part as NSString).lastPathComponent
+    /// The path of the copy, which is beside the destination. Its name has the same length for each destination, whose name
+    /// may be as long as a file system allows.
+    private static func copyPath(_ part: String, _ destination: String) throws -> String {
+        let folder = (destination as NSString).deletingLastPathComponent
+        let name = try PartFolder.name(of: [part, destination])
+        return "\(folder)/.loadkit-\(name)"
     }
 
     /// Looks for the complete file that an earlier attempt has placed at the destination. That attempt's process was
@@ -46,7 +49,7 @@ enum DestinationFile {
             try releasePlaced(part)
             return nil
         }
-        let copy = copyPath(part, destination)
+        let copy = try copyPath(part, destination)
         let isCopy = isSame(copy, destination)
         guard isCopy || isSame(part, destination) else { throw taken(destination) }
         try NewFile.synchronizeName(of: destination)

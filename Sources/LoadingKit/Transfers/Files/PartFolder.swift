@@ -29,14 +29,16 @@ struct PartFolder: Sendable {
         parent = chosen == nil ? folder : nil
     }
 
-    /// A plain name of fixed length, whatever characters the identifier has.
-    ///
     /// - Parameter service: The folder that distinguishes the service from others; nil in that folder.
     private static func name(of session: SessionDescription, in service: String?) throws -> String {
-        let parts = [session.program, session.identifier] + (service.map { [$0] } ?? [])
-        let text = Data(parts.joined(separator: "\u{0}").utf8)
+        try name(of: [session.program, session.identifier] + (service.map { [$0] } ?? []))
+    }
+
+    /// A plain name of fixed length, whatever characters the texts have.
+    static func name(of texts: [String]) throws -> String {
+        let text = Data(texts.joined(separator: "\u{0}").utf8)
         guard let hash = KeyedHash(key: Data(count: KeyedHash.keySize))?.hash(of: text) else {
-            throw LoadFailure(.cannotCreateFile, "OpenSSL has no memory for the name of a background session's folder")
+            throw LoadFailure(.cannotCreateFile, "OpenSSL has no memory for the name of a background session's file")
         }
         return hash.prefix(16).map { String(format: "%02x", $0) }.joined()
     }
