@@ -201,8 +201,14 @@ import Testing
         for option in [
             ["--cert", "cert.pem", "--key", "key.pem"], ["-E", "both.pem"], ["--cert", "both.pem:unused"],
             ["--cert", "cert.pem", "--key", "locked.pem", "--pass", "hidden"], ["--cert", "me.p12:hidden"],
+            ["--cert", "/dev/stdin"],
         ] {
-            let run = try await ToolRun(option + ["--cacert", "ca.pem", url], folder: folder)
+            // A pipe gives its bytes once.
+            let pipe = Pipe()
+            try pipe.fileHandleForWriting.write(contentsOf: Data((client.certificatePEM + client.privateKeyPEM).utf8))
+            try pipe.fileHandleForWriting.close()
+            let run = try await ToolRun(
+                option + ["--cacert", "ca.pem", url], folder: folder, standardInput: pipe.fileHandleForReading)
             #expect(run.text == CurlServer.digits, "\(option) \(run.errors)")
         }
         let wrong = ["--cert", "cert.pem", "--key", "locked.pem", "--pass", "secret", url]

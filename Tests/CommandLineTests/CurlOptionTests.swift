@@ -227,4 +227,35 @@ import Testing
         for part in expected.absent { #expect(!run.text.contains(part), "\(part): \(run.text)") }
         if let errors = expected.errors { #expect(run.errors.contains(errors)) } else { #expect(run.errors.isEmpty) }
     }
+
+    /// What a pipe has, as that of `<(…)` in a shell, or a file of the system, whose size is 0.
+    @Test(
+        arguments: [
+            (["-d", "@/dev/stdin", "/echo"], "typed\n", "\n\ntyped\n"),
+            (["-d", "@/proc/sys/kernel/ostype", "/echo"], "", "\n\nLinux\n"),
+            (["-F", "a=</dev/stdin", "/echo"], "typed", "\r\n\r\ntyped\r\n"),
+            (["-K", "/dev/stdin", "/echo"], "header = \"X-K: v\"\n", "\nX-K: v\n"),
+            (["-H", "@/dev/stdin", "/echo"], "X-H: v\n", "\nX-H: v\n"),
+            (["-b", "/dev/stdin", "/echo"], "127.0.0.1\tFALSE\t/\tFALSE\t0\ta\tb\n", "\nCookie: a=b\n"),
+            (["--netrc-file", "/dev/stdin", "/digest"], "default login a password b\n", "Digest accepted\n"),
+        ] as [([String], String, String)])
+    func filesWithoutASize(_ arguments: [String], _ content: String, _ part: String) async throws {
+        let server = try LoopbackServer(route: CurlServer.answer)
+        defer { server.stop() }
+        let pipe = Pipe()
+        try pipe.fileHandleForWriting.write(contentsOf: Data(content.utf8))
+        try pipe.fileHandleForWriting.close()
+        let run = try await ToolRun(
+            Array(arguments.dropLast()) + [server.url(arguments.last ?? "")], standardInput: pipe.fileHandleForReading)
+        #expect(run.status == 0 && run.text.contains(part), "\(run.text) \(run.errors)")
+    }
+
+    @Test func hostsOfAPipe() throws {
+        let pipe = Pipe()
+        try pipe.fileHandleForWriting.write(contentsOf: Data("one.example unlimited\n".utf8))
+        try pipe.fileHandleForWriting.close()
+        let hosts = HSTSFile("/proc/self/fd/\(pipe.fileHandleForReading.fileDescriptor)")
+        #expect(hosts.load().keys.sorted() == ["one.example"])
+        withExtendedLifetime(pipe) {}
+    }
 }

@@ -40,21 +40,24 @@ final class StandardInput: Sendable {
     }
 
     /// All bytes up to the end.
-    static func readAll(_ descriptor: Int32 = STDIN_FILENO) throws -> Data {
+    ///
+    /// - Parameter name: what errors call the descriptor's file.
+    static func readAll(_ descriptor: Int32 = STDIN_FILENO, name: String = "standard input") throws -> Data {
         var bytes = Data()
         var piece = [UInt8](repeating: 0, count: 1 << 16)
         while true {
             let count = readWaiting(descriptor, &piece, piece.count)
-            if count < 0 { throw ReadError(code: errno) }
+            if count < 0 { throw ReadError(name: name, code: errno) }
             if count == 0 { return bytes }
             bytes.append(contentsOf: piece[..<count])
         }
     }
 
-    private struct ReadError: LocalizedError, CustomStringConvertible {
+    struct ReadError: LocalizedError, CustomStringConvertible {
+        var name = "standard input"
         let code: Int32
 
-        var description: String { "standard input cannot be read: \(String(cString: strerror(code)))" }
+        var description: String { "\(name) cannot be read: \(String(cString: strerror(code)))" }
 
         var errorDescription: String? { description }
     }

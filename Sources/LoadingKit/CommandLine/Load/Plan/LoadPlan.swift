@@ -222,12 +222,4 @@
         /// The name for messages: without a password.
         var label: String { request.url?.withoutPassword ?? argument }
     }
-
-    /// Reads the files that arguments name.
-    enum InputFile {
-        /// Returns a file's content; `-` is standard input.
-        static func read(_ path: String) throws -> Data {
-            path == "-" ? try StandardInput.readAll() : try Data(contentsOf: URL(fileURLWithPath: path))
-        }
-    }
 #endif

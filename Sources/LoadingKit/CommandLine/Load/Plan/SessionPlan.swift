@@ -137,7 +137,9 @@
             guard let argument = options.cert else { return nil }
             // A file name may have colons; the password is behind the last one, where no such file is there.
             var (path, password) = (argument, options.pass)
-            if (try? readFile(argument)) == nil, let colon = argument.unicodeScalars.lastIndex(of: ":") {
+            // A pipe gives its bytes once.
+            let content = try? readFile(argument)
+            if content == nil, let colon = argument.unicodeScalars.lastIndex(of: ":") {
                 path = String(argument[..<colon])
                 password = password ?? String(argument.unicodeScalars[colon...].dropFirst())
             }
@@ -147,7 +149,7 @@
                 }
                 return content
             }
-            let certificate = try read(path)
+            let certificate = try content ?? read(path)
             do {
                 if options.certType?.uppercased() == "P12" || path.hasSuffix(".p12") || path.hasSuffix(".pfx") {
                     try self.init(pkcs12Representation: certificate, password: password ?? "")

@@ -55,7 +55,7 @@
             do {
                 return try readFile(path)
             } catch {
-                throw ToolFailure(.readError, "the data of \(path) cannot be read: \(error.localizedDescription)")
+                throw ToolFailure(.readError, "the data: \(error.localizedDescription)")
             }
         }
     }

@@ -33,7 +33,7 @@ final class HSTSFile: HSTSPersistence {
 
     /// A missing file has no hosts.
     private static func read(_ path: String) -> [String: HSTSPolicy] {
-        let text = (try? Data(contentsOf: URL(fileURLWithPath: path))).map { String(decoding: $0, as: UTF8.self) } ?? ""
+        let text = (try? InputFile.content(of: path)).map { String(decoding: $0, as: UTF8.self) } ?? ""
         return Dictionary(text.lines.compactMap(entry)) { $1 }
     }
 
