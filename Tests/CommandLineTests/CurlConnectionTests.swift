@@ -311,6 +311,43 @@ import Testing
                 && content("trace")?.contains("<= Recv header") == true)
     }
 
+    /// Who has the file open has all of its former content: it is not cut in place.
+    @Test func filesThatAreReplaced() throws {
+        let folder = try TemporaryFolder()
+        let (file, link) = (try folder.write("old", to: "file"), folder.file("link"))
+        try #require(chmod(file.path, 0o640) == 0 && symlink("file", link.path) == 0)
+        let former = try FileHandle(forReadingFrom: file)
+        for name in ["link", "new"] { try ReplacedFile.write(Data(name.utf8), to: folder.file(name).path) }
+        #expect(try former.readToEnd() == Data("old".utf8))
+        #expect(try String(contentsOf: file, encoding: .utf8) == "link")
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link.path) == "file")
+        for (name, mode) in [("file", 0o640), ("new", 0o600)] as [(String, mode_t)] {
+            var status = stat()
+            #expect(stat(folder.file(name).path, &status) == 0 && status.st_mode & 0o777 == mode)
+        }
+        // A pipe gets what is written.
+        let pipe = Pipe()
+        try ReplacedFile.write(
+            Data("piped".utf8), to: "/proc/self/fd/\(pipe.fileHandleForWriting.fileDescriptor)")
+        try pipe.fileHandleForWriting.close()
+        #expect(try pipe.fileHandleForReading.readToEnd() == Data("piped".utf8))
+        #expect(try folder.contents() == ["file", "link", "new"])
+    }
+
+    /// What could not be read is not replaced, nor is what has not changed.
+    @Test func hostsThatAreNotWritten() throws {
+        let folder = try TemporaryFolder()
+        let unreadable = HSTSFile(folder.path)
+        #expect(unreadable.load().isEmpty)
+        let error = #expect(throws: ToolFailure.self) { try unreadable.write() }
+        #expect(error?.status == .readError)
+        let file = try folder.write("one.example unlimited\n", to: "hosts")
+        let hosts = HSTSFile(file.path)
+        #expect(hosts.load().count == 1)
+        try hosts.write()
+        #expect(try String(contentsOf: file, encoding: .utf8) == "one.example unlimited\n")
+    }
+
     /// A file that cannot be written at the end of a run costs no other one.
     @Test func filesAtTheEnd() async throws {
         let server = try LoopbackServer(route: CurlServer.answer)

@@ -86,7 +86,8 @@
 
         private func write(_ bytes: Data, to path: String, isPrivate: Bool) throws(ToolFailure) {
             guard path == "-" else {
-                let file = OutputFile(path, OutputFile.Opening(isPrivate: isPrivate))
+                if isPrivate { return try ReplacedFile.write(bytes, to: path) }
+                let file = OutputFile(path)
                 try file.write(bytes)
                 return try file.finish()
             }

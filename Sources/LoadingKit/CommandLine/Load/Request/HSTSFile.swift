@@ -4,50 +4,70 @@ import LoadingKitPrimitives
 
 /// The file of `--hsts`, in curl's form: hosts that must be reached by `https`, and the end of each one's policy.
 final class HSTSFile: HSTSPersistence {
+    private struct Contents {
+        var policies: [String: HSTSPolicy] = [:]
+        /// Whether the file lacks these policies, or is missing.
+        var isChanged = false
+        /// Why a file that is there could not be read.
+        var failure: ToolFailure?
+    }
+
     private let path: String
     /// Nil until the file is read: an earlier request of the same run may write it.
-    private let policies = Guarded<[String: HSTSPolicy]?>(nil)
+    private let contents = Guarded<Contents?>(nil)
 
     init(_ path: String) { self.path = path }
 
     /// Reads the file with the first call.
-    func load() -> [String: HSTSPolicy] {
-        policies.withLock { policies in
-            let loaded = policies ?? Self.read(path)
-            policies = loaded
-            return loaded
+    func load() -> [String: HSTSPolicy] { current().policies }
+
+    private func current() -> Contents {
+        contents.withLock { contents in
+            let current = contents ?? Self.read(path)
+            contents = current
+            return current
         }
     }
 
     func save(_ change: HSTSChange) {
-        policies.withLock { policies in
-            var changed = policies ?? Self.read(path)
+        contents.withLock { contents in
+            var changed = contents ?? Self.read(path)
+            let before = changed.policies
             switch change {
-            case .keep(let policy, let host): changed[host] = policy
-            case .forget(let host): changed[host] = nil
-            case .forgetAll: changed = [:]
+            case .keep(let policy, let host): changed.policies[host] = policy
+            case .forget(let host): changed.policies[host] = nil
+            case .forgetAll: changed.policies = [:]
             }
-            policies = changed
+            if changed.policies != before { changed.isChanged = true }
+            contents = changed
         }
     }
 
     /// A missing file has no hosts.
-    private static func read(_ path: String) -> [String: HSTSPolicy] {
-        let text = (try? InputFile.content(of: path)).map { String(decoding: $0, as: UTF8.self) } ?? ""
-        return Dictionary(text.lines.compactMap(entry)) { $1 }
+    private static func read(_ path: String) -> Contents {
+        do {
+            let text = String(decoding: try InputFile.content(of: path), as: UTF8.self)
+            return Contents(policies: Dictionary(text.lines.compactMap(entry)) { $1 })
+        } catch let error as StandardInput.ReadError where error.code == ENOENT {
+            return Contents(isChanged: true)
+        } catch {
+            return Contents(failure: ToolFailure(.readError, error.localizedDescription))
+        }
     }
 
     func flush(_ completion: @escaping @Sendable () -> Void) { completion() }
 
-    /// The content of the file. An empty path is a store in memory.
+    /// Writes the file where something has changed. What could not be read is not replaced. An empty path is a store in
+    /// memory.
     func write() throws(ToolFailure) {
         guard !path.isEmpty else { return }
-        let lines = load().sorted { $0.key < $1.key }.map { host, policy in
+        let contents = current()
+        if let failure = contents.failure { throw failure }
+        guard contents.isChanged else { return }
+        let lines = contents.policies.sorted { $0.key < $1.key }.map { host, policy in
             "\(policy.includesSubdomains ? "." : "")\(host) \"\(Self.formatter.string(from: policy.end))\"\n"
         }
-        let file = OutputFile(path)
-        try file.write(Data(("# HSTS cache in curl's form\n" + lines.joined()).utf8))
-        try file.finish()
+        try ReplacedFile.write(Data(("# HSTS cache in curl's form\n" + lines.joined()).utf8), to: path)
     }
 
     private static func entry(_ line: Substring) -> (String, HSTSPolicy)? {

@@ -1,0 +1,53 @@
+import Foundation
+
+/// A file that is replaced as a whole. It has its former content until the new one is complete, also where this process is
+/// killed, the disk is full, or several processes write it at once.
+enum ReplacedFile {
+    /// Writes a file, which keeps its mode. A new one can be read by its user alone. What is no file of this user's own, such
+    /// as a pipe or a device, is written in place.
+    static func write(_ bytes: Data, to path: String) throws(ToolFailure) {
+        var status = stat()
+        let exists = stat(path, &status) == 0
+        let isReplaced = exists ? status.st_mode & S_IFMT == S_IFREG && status.st_uid == geteuid() : !isLink(path)
+        guard isReplaced else { return try writeInPlace(bytes, to: path) }
+        if exists, access(path, W_OK) != 0 { throw .writing(path, errno) }
+        let target = exists ? try resolved(path) : path
+        // It is made with mode 0600 (mkstemp(3)).
+        var temporary = Array("\(target).XXXXXX.tmp".utf8CString)
+        let descriptor = mkstemps(&temporary, 4)
+        guard descriptor >= 0 else {
+            let code = errno
+            // The folder may have files that can be written, and yet take no new ones.
+            guard [EACCES, EPERM, ENAMETOOLONG].contains(code) else { throw .writing(path, code) }
+            return try writeInPlace(bytes, to: path)
+        }
+        var failure = DescriptorWriter(descriptor).write(bytes)
+        if failure == nil, exists, fchmod(descriptor, status.st_mode & 0o7777) != 0 { failure = errno }
+        // Some file systems report write errors only here.
+        if close(descriptor) != 0, errno != EINTR { failure = failure ?? errno }
+        if failure == nil, rename(temporary, target) != 0 { failure = errno }
+        guard let code = failure else { return }
+        unlink(temporary)
+        // A file that is mounted by itself cannot be replaced.
+        guard code == EBUSY else { throw .writing(path, code) }
+        try writeInPlace(bytes, to: path)
+    }
+
+    private static func writeInPlace(_ bytes: Data, to path: String) throws(ToolFailure) {
+        let file = OutputFile(path, OutputFile.Opening(isPrivate: true))
+        try file.write(bytes)
+        try file.finish()
+    }
+
+    private static func isLink(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+    }
+
+    /// The path without symbolic links, which stay.
+    private static func resolved(_ path: String) throws(ToolFailure) -> String {
+        guard let resolved = realpath(path, nil) else { throw .writing(path, errno) }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+}
