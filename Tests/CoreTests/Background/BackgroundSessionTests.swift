@@ -235,6 +235,20 @@ import Testing
         world.finish()
     }
 
+    /// Without an error the upload would look like one whose response has no body. A folder cannot be read as a file.
+    @Test func aResponseBodyThatCannotBeReadFailsTheUpload() async throws {
+        let world = BackgroundWorld(attached: true)
+        let body = URL(fileURLWithPath: try world.file("what is sent"))
+        let task = world.session.uploadTask(with: URLRequest(url: TransferRecord.url), fromFile: body)
+        task.resume()
+        let folder = body.deletingLastPathComponent().path
+        world.send(.ended(task.taskIdentifier, .success(file: folder)))
+        #expect(await world.next() == "metrics")
+        #expect(await world.next() == "completed \(URLError.Code.cannotOpenFile.rawValue)")
+        #expect(await world.takenParts(2) == [.metrics, .completion])
+        world.finish()
+    }
+
     @Test func whatTheProgramDoesToATaskIsPassedOn() async throws {
         let world = BackgroundWorld(attached: true)
         let task = world.session.downloadTask(with: TransferRecord.url)

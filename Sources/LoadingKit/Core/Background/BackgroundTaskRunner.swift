@@ -238,18 +238,26 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
 
     /// Reports a download's file, which is deleted when the delegate returns; or the body of the response to an upload, in
     /// one piece. The file is missing where an earlier run of the program has moved it, and has ended before the journal
-    /// recorded this.
+    /// recorded this. A body that cannot be read fails the task.
     private func reportContent(_ path: String?) {
         core.mailbox.postEnd(of: task) { [self] in
+            let file = path.flatMap { FileManager.default.fileExists(atPath: $0) ? $0 : nil }
+            var body: Data?
+            if let file, task is URLSessionUploadTask, delegates != nil {
+                do { body = try Data(contentsOf: URL(fileURLWithPath: file)) } catch {
+                    let failure = LoadFailure(
+                        .cannotOpenFile, "the response's body cannot be read: \(error.localizedDescription)")
+                    task.settle(URLError(failure, url: task.currentRequest?.url), heedsCancellation: true)
+                    return
+                }
+            }
             defer { background.send(.take(identifier, .content)) }
-            guard let path, FileManager.default.fileExists(atPath: path) else { return }
-            defer { _ = SystemCalls.unlink(path) }
+            guard let file else { return }
+            defer { _ = SystemCalls.unlink(file) }
             guard task.settle(nil, heedsCancellation: true) == nil, let delegates else { return }
             if let download = task as? URLSessionDownloadTask {
-                delegates.didFinish(session, download, at: URL(fileURLWithPath: path))
-            } else if let upload = task as? URLSessionUploadTask,
-                let body = try? Data(contentsOf: URL(fileURLWithPath: path)), !body.isEmpty
-            {
+                delegates.didFinish(session, download, at: URL(fileURLWithPath: file))
+            } else if let upload = task as? URLSessionUploadTask, let body, !body.isEmpty {
                 delegates.didReceive(body, session, upload)
             }
         }
