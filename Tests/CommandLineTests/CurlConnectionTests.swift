@@ -413,6 +413,21 @@ import Testing
         #expect(part.text == "89")
     }
 
+    /// Zeros would take the place of the bytes that are gone.
+    @Test(arguments: [nil, "01"]) func continuedFileThatLosesBytes(_ rest: String?) async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("0123", to: "f")
+        let server = try LoopbackServer(route: { request in
+            try FileManager.default.removeItem(at: file)
+            if let rest { try Data(rest.utf8).write(to: file) }
+            return try CurlServer.answer(request)
+        })
+        defer { server.stop() }
+        let run = try await ToolRun(["-C", "-", "-o", "f", server.url("/digits")], folder: folder)
+        #expect(run.status == 23 && run.errors.contains(rest == nil ? "No such file" : "shorter"), "\(run.errors)")
+        #expect((try? String(contentsOf: file, encoding: .utf8)) == rest)
+    }
+
     @Test(arguments: [0, 10, FaultyFTPServer.file.count]) func continuedOverFTP(_ there: Int) async throws {
         let server = try FaultyFTPServer()
         defer { server.stop() }

@@ -4,7 +4,8 @@ import Foundation
 final class OutputFile {
     /// The way in which the file is opened.
     struct Opening {
-        /// The number of bytes that stay; 0 if the file is written anew. Bytes of an earlier attempt are removed.
+        /// The number of bytes that stay, and must be there; 0 if the file is written anew. Bytes of an earlier attempt are
+        /// removed.
         var kept: Int64 = 0
         /// Whether missing folders are made.
         var makesFolders = false
@@ -39,13 +40,19 @@ final class OutputFile {
     private func openDescriptor() throws(ToolFailure) -> Int32 {
         if let descriptor { return descriptor }
         if opening.makesFolders { try makeFolders() }
-        let how = opening.mustBeNew ? O_EXCL : opening.kept > 0 ? 0 : O_TRUNC
+        let how = opening.mustBeNew ? O_CREAT | O_EXCL : opening.kept > 0 ? 0 : O_CREAT | O_TRUNC
         // Without the bits of the umask.
         let mode: mode_t = opening.isPrivate ? 0o600 : 0o644
-        let opened = Foundation.open(path, O_WRONLY | O_CREAT | how | O_CLOEXEC, mode)
+        let opened = Foundation.open(path, O_WRONLY | how | O_CLOEXEC, mode)
         guard opened >= 0 else { throw .writing(path, errno) }
         descriptor = opened
         guard opening.kept > 0 else { return opened }
+        var status = stat()
+        guard fstat(opened, &status) == 0 else { throw .writing(path, errno) }
+        // The missing bytes would become zeros.
+        guard Int64(status.st_size) >= opening.kept else {
+            throw ToolFailure(.writeError, "\(path) was made shorter while the load that continues it began")
+        }
         let end = off_t(opening.kept)
         guard ftruncate(opened, end) == 0, lseek(opened, end, SEEK_SET) >= 0 else { throw .writing(path, errno) }
         return opened
