@@ -58,7 +58,7 @@ public final class HARRecording: Sendable {
 
     /// Returns when all loads that have ended are in the file.
     ///
-    /// - Throws: the first error of a write.
+    /// - Throws: the first error of a write, such as that the file was removed or replaced.
     public func flush() async throws {
         await withUnsafeContinuation { continuation in recorder.flush { continuation.resume() } }
         try output.check()
@@ -67,7 +67,7 @@ public final class HARRecording: Sendable {
     /// Records no loads that begin later, and returns when those that have ended are in the file. Loads that have begun
     /// are added when they end.
     ///
-    /// - Throws: the first error of a write.
+    /// - Throws: the first error of a write, such as that the file was removed or replaced.
     public func stop() async throws {
         core.remove(recorder)
         try await flush()

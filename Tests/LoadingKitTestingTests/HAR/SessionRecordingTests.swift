@@ -338,6 +338,25 @@ import Testing
         #expect(try Data(contentsOf: file) == Data("mine".utf8))
     }
 
+    /// Nobody would find the entries of a file that has no name any more. A new recording makes a new file.
+    @Test(arguments: [false, true]) func aFileThatIsGoneIsAnError(isReplaced: Bool) async throws {
+        let session = URLSession(configuration: .ephemeral)
+        let recording = try session.recordHAR(to: file)
+        _ = try await session.data(from: url("data:,one"))
+        try await recording.flush()
+        try FileManager.default.moveItem(at: file, to: folder.file("moved.har"))
+        if isReplaced { try Data("mine".utf8).write(to: file) }
+        _ = try await session.data(from: url("data:,two"))
+        let refusal = await failure { try await recording.flush() }
+        #expect((refusal as? HARError)?.description.contains("removed or replaced") == true)
+        if isReplaced { #expect(try Data(contentsOf: file) == Data("mine".utf8)) }
+        let other = URLSession(configuration: .ephemeral)
+        let next = try other.recordHAR(to: file)
+        _ = try await other.data(from: url("data:,three"))
+        try await next.flush()
+        #expect(try log().entries.count == 1)
+    }
+
     /// The recorder does not change what a program gets: a stream that was read is not sent again.
     @Test func aRedirectedStreamIsAskedForAgain() async throws {
         final class Giving: NSObject, URLSessionTaskDelegate {

@@ -34,7 +34,7 @@ package final class HARFile: Sendable {
         guard url.isFileURL else { throw HARError("\(url.absoluteString) is no file: URL") }
         let path = url.standardizedFileURL.path
         return try open.withLock { files throws(HARError) in
-            if let file = files[path]?.file { return file }
+            if let file = files[path]?.file, file.isInPlace { return file }
             let file = try HARFile(path, replacing: replacing, work)
             files = files.filter { $0.value.file != nil }
             files[path] = WeakFile(file: file)
@@ -72,6 +72,9 @@ package final class HARFile: Sendable {
     private func append(_ entries: [HAREntry]) {
         do throws(HARError) {
             try locked { () throws(HARError) in
+                guard isInPlace else {
+                    throw HARError("\(path): the recording cannot be written: the file was removed or replaced")
+                }
                 let end = try requireRecording()
                 let isFirst = end == Self.head.count
                 let texts = entries.map { "\n" + ($0.json ?? .null).text() }.joined(separator: ",")
@@ -106,6 +109,15 @@ package final class HARFile: Sendable {
     }
 
     private func size() throws(HARError) -> Int { Int(try status().st_size) }
+
+    /// Whether the path still leads to this file, as far as this process may see that.
+    private var isInPlace: Bool {
+        var (own, there) = (stat(), stat())
+        let found = SystemCalls.stat(path, &there)
+        guard found == 0 else { return found != -Int(ENOENT) && found != -Int(ENOTDIR) }
+        guard SystemCalls.fstat(descriptor, &own) == 0 else { return true }
+        return own.st_dev == there.st_dev && own.st_ino == there.st_ino
+    }
 
     /// Throws where the path is a device's or a pipe's, such as `/dev/null`, which is for others, too.
     private func requireFile() throws(HARError) {
