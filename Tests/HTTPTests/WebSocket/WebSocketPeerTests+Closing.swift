@@ -53,4 +53,79 @@ extension WebSocketPeerTests {
             #expect(taken.count == 4)
         }
     }
+
+    /// What a program does while its delegate queue is busy and calls wait there.
+    enum WaitingCall: CaseIterable, Sendable {
+        case suspend, suspendWhenClosed, cancel, close
+
+        /// What the delegate is told at last, without metrics.
+        var events: [String] {
+            switch self {
+            case .suspend, .cancel: ["end -999"]
+            case .suspendWhenClosed: ["open -", "close 4001 -", "end -"]
+            case .close: ["open -", "close 1000 -", "end -"]
+            }
+        }
+    }
+
+    @Test(arguments: WaitingCall.allCases)
+    func callsThatWaitFollowTheTask(_ call: WaitingCall) async throws {
+        let (answered, isFree) = (Signal(), Signal())
+        let loop = EventLoop.still()
+        defer { loop.stop() }
+        let server = try LoopbackServer { request in
+            .webSocket(request) { socket in
+                guard request.path == "/closed" else { return try socket.echo() }
+                try socket.close(WebSocketCloseCode(rawValue: 4001))
+                if case .close? = try socket.receive() { answered.fire() }
+            }
+        }
+        defer { server.stop() }
+        let session = makeSession(on: loop)
+        defer {
+            isFree.fire()
+            session.invalidateAndCancel()
+        }
+        try await withTimeout("\(call)") {
+            let (recorder, otherRecorder) = (WebSocketRecorder(), WebSocketRecorder())
+            let path = call == .suspendWhenClosed ? "/closed" : "/"
+            let task = session.webSocketTask(with: try WebSocketServing.url(server, path))
+            task.delegate = recorder
+            session.delegateQueue.addOperation { isFree.waitBlocking() }
+            task.resume()
+            if call == .suspendWhenClosed {
+                await answered.wait()
+                // The loop has reported the close once it has answered these.
+                for _ in 0..<3 { _ = await session.allTasks }
+            } else {
+                try await task.send(.string("open"))
+            }
+            switch call {
+            case .suspend, .suspendWhenClosed: task.suspend()
+            case .cancel: task.cancel()
+            case .close: task.cancel(with: .normalClosure, reason: nil)
+            }
+            isFree.fire()
+            // Its call comes behind those of the first task.
+            let other = session.webSocketTask(with: try WebSocketServing.url(server))
+            other.delegate = otherRecorder
+            other.resume()
+            #expect(await otherRecorder.events.element(at: 0) == "open -")
+            switch call {
+            case .suspend:
+                #expect(recorder.events.snapshot == [])
+                task.resume()
+                #expect(await recorder.events.element(at: 0) == "open -")
+                recorder.events.removeAll()
+                task.cancel()
+            case .suspendWhenClosed:
+                #expect(recorder.events.snapshot == [])
+                task.resume()
+            case .cancel, .close: break
+            }
+            let events = await recorder.whole()
+            #expect(events.filter { !$0.hasPrefix("metrics") } == call.events)
+            other.cancel()
+        }
+    }
 }

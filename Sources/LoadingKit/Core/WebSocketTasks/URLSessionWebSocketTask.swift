@@ -30,6 +30,8 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {  // as
 
     private let closed = Guarded(Closed())
     private let messageLimit = Atomic<Int>(1 << 20)
+    /// Whether the program has cancelled the task with a close code while it was running.
+    private let closesInOrder = Atomic<Bool>(false)
     /// Nil where the task belongs to no session. Used only on the session's event loop.
     package private(set) lazy var link = mailbox.map { WebSocketLink(self, $0) }
 
@@ -50,6 +52,7 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {  // as
     ///
     /// A connection that the server has closed is already over: the task ends with that close.
     open override func cancel() {
+        closesInOrder.store(false, ordering: .relaxed)
         let (state, action) = shared.withLock { ($0.lifecycle.state, $0.lifecycle.cancel()) }
         onLoop { task, link in
             if state != .suspended, link.finishClosed() { return }
@@ -70,7 +73,11 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {  // as
     ///     any other code, such as ``CloseCode/invalid``, the frame has no code and no reason.
     ///   - reason: text for human readers, in UTF-8, truncated to 123 bytes.
     open func cancel(with closeCode: CloseCode, reason: Data?) {
-        let (state, action) = shared.withLock { ($0.lifecycle.state, $0.lifecycle.cancel()) }
+        let (state, action) = shared.withLock { shared in
+            let state = shared.lifecycle.state
+            if state == .running { closesInOrder.store(true, ordering: .relaxed) }
+            return (state, shared.lifecycle.cancel())
+        }
         guard case .cancel = action else { return }
         let code = WebSocketCloseCode(rawValue: UInt16(exactly: closeCode.rawValue) ?? 0)
         let reason = reason.flatMap { String(validating: $0, as: UTF8.self) } ?? ""
@@ -78,6 +85,11 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {  // as
             if state != .suspended, link.finishClosed() || link.close(code, reason: reason) { return }
             task.session?.core.perform(action, on: task)
         }
+    }
+
+    /// Whether the program has cancelled the task, and not closed it in order.
+    var wasCancelledAtOnce: Bool {
+        shared.withLock { $0.lifecycle.wasCancelled } && !closesInOrder.load(ordering: .relaxed)
     }
 
     private func onLoop(_ body: @escaping @Sendable (URLSessionWebSocketTask, WebSocketLink) -> Void) {

@@ -169,7 +169,9 @@ package final class WebSocketLink {
         phase = .open(channel)
         task.engine?.connectionDidEstablish()
         if let session = task.session {
-            mailbox.post { [task] in
+            // A task that is being closed in order has been cancelled, too: its delegate learns of both ends.
+            mailbox.postEnd(of: task) { [task] in
+                guard !task.wasCancelledAtOnce else { return }
                 TaskDelegates.webSocket(session, task)?.urlSession(
                     session, webSocketTask: task, didOpenWithProtocol: subprotocol)
             }
@@ -296,7 +298,7 @@ package final class WebSocketLink {
         let reason = close.reason.isEmpty ? nil : Data(close.reason.utf8)
         task.connectionDidClose(close.code, reason: reason)
         guard delegate != nil, let session = task.session else { return endDidReachProgram() }
-        mailbox.post { [task, loop] in
+        mailbox.postEnd(of: task) { [task, loop] in
             TaskDelegates.webSocket(session, task)?.urlSession(
                 session, webSocketTask: task, didCloseWith: task.closeCode, reason: reason)
             loop.perform { task.link?.endDidReachProgram() }
