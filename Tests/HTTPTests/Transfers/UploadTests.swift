@@ -404,6 +404,77 @@ import Testing
         }
     }
 
+    /// Pieces that the program produces meanwhile, and the body's end, are sent when the task is resumed.
+    @Test(arguments: BothVersions.all) func aSuspendedUploadSendsNoPieces(_ version: String) async throws {
+        let bystander = try LoopbackServer { _ in .text("") }
+        defer { bystander.stop() }
+        let piece = Data(RangedResource.bytes(65_536))
+        try await BothVersions.withServer(version, Self.echo) { session, server in
+            let (pieces, writer) = AsyncStream<Data>.makeStream()
+            let recorder = TransferRecorder(streams: [{ URLRequest.bodyStream(of: pieces) }])
+            let task = session.uploadTask(withStreamedRequest: try BothVersions.request(server, "/", "POST"))
+            task.delegate = recorder
+            task.resume()
+            writer.yield(piece)
+            _ = await recorder.events.contents { $0.last == "sent 65536 of -1" }
+            task.suspend()
+            // The loop knows of it once it answers this.
+            _ = await session.allTasks
+            writer.yield(piece)
+            writer.finish()
+            try await session.settles(beside: bystander) { Int(task.countOfBytesSent) }
+            #expect(task.countOfBytesSent == 65_536)
+            #expect(server.requests.snapshot.isEmpty)
+            task.resume()
+            #expect(await recorder.all().last == "complete ok")
+            let isSame = recorder.files.snapshot.reduce(Data(), +) == piece + piece
+            #expect(isSame)
+        }
+    }
+
+    /// What the system has taken already arrives, and no more of it before the task is resumed or cancelled.
+    @Test(arguments: BothVersions.all, [false, true])
+    func aSuspendedUploadStops(_ version: String, _ isCancelled: Bool) async throws {
+        // More than sockets and the windows of HTTP/2 hold.
+        let body = Data(count: 32 << 20)
+        let file = try Self.temporaryFile(body)
+        defer { try? FileManager.default.removeItem(at: file) }
+        var options = LoopbackServer.Options()
+        options.speaksHTTP2 = version == "h2"
+        let bystander = try LoopbackServer(options) { _ in .text("") }
+        defer { bystander.stop() }
+        for source in [Source.data, .file] {
+            let (isSuspended, received) = (Signal(), Box(0))
+            options.receiveBody = { request, bytes in
+                try request.exchange.wait(for: isSuspended)
+                received.update { $0 += bytes.count }
+            }
+            let server = try LoopbackServer(options) { _ in .text("whole") }
+            defer { server.stop() }
+            try await withTimeout("\(version), \(source)") {
+                let session = makeSession { $0.assumesCleartextHTTP2 = version == "h2" }
+                defer { session.invalidateAndCancel() }
+                let recorder = TransferRecorder()
+                let task = Self.task(source, session, try BothVersions.request(server, "/", "PUT"), body, file)
+                task.delegate = recorder
+                task.resume()
+                _ = await recorder.events.contents { $0.contains { $0.hasPrefix("sent") } }
+                task.suspend()
+                // The loop knows of it once it answers this.
+                _ = await session.allTasks
+                let sent = Int(task.countOfBytesSent)
+                isSuspended.fire()
+                try await session.settles(beside: bystander) { received.value }
+                #expect(received.value <= sent && sent < body.count, "\(source)")
+                #expect(task.countOfBytesSent == sent, "\(source)")
+                if isCancelled { task.cancel() } else { task.resume() }
+                let code = URLError.cancelled.rawValue
+                #expect(await recorder.all().last == (isCancelled ? "complete \(code)" : "complete ok"), "\(source)")
+                #expect(isCancelled || received.value == body.count, "\(source)")
+            }
+        }
+    }
+
     /// A body that its writer could not write to its end is not sent as complete.
     @Test(arguments: BothVersions.all) func aBoundPairsWriterFailsTheUpload(_ version: String) async throws {
         let bodies = Recorder<Int>()

@@ -190,7 +190,7 @@ package final class SessionCore: LiveSession, @unchecked Sendable {  // confined
 
     /// The task, or the download or stream task that has replaced it: the replacement may precede the notification of a
     /// change.
-    private func successor(of task: URLSessionTask) -> URLSessionTask { entries[task.taskIdentifier] ?? task }
+    func successor(of task: URLSessionTask) -> URLSessionTask { entries[task.taskIdentifier] ?? task }
 
     private func cancel(_ task: URLSessionTask) {
         let task = successor(of: task)

@@ -119,6 +119,10 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
 
     var isQueued: Bool { false }
 
+    var isSuspended: Bool { load?.isSuspended == true }
+
+    func whenResumed(_ proceed: @escaping () -> Void) { load?.whenResumed(proceed) }
+
     private func networksDidChange() {
         guard case .open(let channel) = state, channel.isBetterRouted else { return }
         report { $0.stream?.urlSession($1, betterRouteDiscoveredFor: $2) }

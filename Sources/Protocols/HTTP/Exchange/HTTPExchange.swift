@@ -94,6 +94,8 @@ final class HTTPExchange: LoopHandler, QueuedLoad, @unchecked Sendable {  // con
     @exclusivity(unchecked) var routes: ProxyRoutes?
     /// The request's identifier in its pool while it waits there.
     @exclusivity(unchecked) var requestID: HTTPConnectionPool.RequestID?
+    /// Whether the body waits until the task is resumed.
+    @exclusivity(unchecked) private var awaitsResumption = false
     /// Whether the request was sent ahead, or gave its connection to the requests behind it. It goes first then.
     @exclusivity(unchecked) var hasHadTurn = false
 
@@ -336,6 +338,27 @@ final class HTTPExchange: LoopHandler, QueuedLoad, @unchecked Sendable {  // con
             on: metrics, isReused: isReused, isServerUntrusted: connection.tls?.certificateFailure != nil, at: loop.now)
         note(.requestBegan(isReusedConnection: isReused), connection: connection.number)
         authentication.authorize(&transaction.fields, on: connection)
+    }
+
+    /// Returns whether no more of a request with a body may be sent because the task is suspended. If so, the stream is
+    /// notified when the task is resumed. A receiver that is busy for another reason does not hold the body back: the
+    /// program may be waiting for the server to use it.
+    func holdBody() -> Bool {
+        guard hasContent, resources.isSuspended else { return false }
+        if awaitsResumption { return true }
+        awaitsResumption = true
+        resources.whenResumed { [weak self] in self?.taskDidResume() }
+        return true
+    }
+
+    private func taskDidResume() {
+        awaitsResumption = false
+        switch state {
+        case .active(let stream), .redirecting(let stream, _): stream.taskDidResume(number)
+        case .challenged(let waiting): waiting.stream?.taskDidResume(number)
+        case .new, .findingRoute, .gettingCookies, .authorizing, .queued, .restarting, .renewingBody, .ended, .over:
+            break
+        }
     }
 
     func didSendHead(_ count: Int) {

@@ -9,6 +9,8 @@ import LoadingKitTransport
 protocol HTTPStream: AnyObject {
     /// The exchange can take no more of the response for now.
     func exchangeDidBecomeBusy(_ exchange: ExchangeNumber)
+    /// The exchange's task was suspended and is resumed. Its body can be sent on.
+    func taskDidResume(_ exchange: ExchangeNumber)
     /// The exchange can take more of the response.
     func exchangeDidBecomeReady(_ exchange: ExchangeNumber)
     /// The exchange is over. The response may be incomplete.
@@ -75,6 +77,8 @@ struct StreamFailure: Error {
 
 extension HTTPStream {
     var pendingBytes: Int { 0 }
+
+    func taskDidResume(_ exchange: ExchangeNumber) {}
 
     func takeConnection(from exchange: ExchangeNumber) throws -> TakenConnection? { nil }
 

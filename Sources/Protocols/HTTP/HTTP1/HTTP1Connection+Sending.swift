@@ -30,12 +30,22 @@ extension HTTP1Connection {
     }
 
     func streamDidBecomeWritable(_ stream: ByteStream) {
-        if case .active(let exchange) = state, case .sending(let sender) = writing { proceed(with: sender, exchange) }
+        sendMore()
         if !pipeline.isEmpty { flushAhead() }
+    }
+
+    func taskDidResume(_ exchange: ExchangeNumber) { if isActive(exchange) { sendMore() } }
+
+    private func sendMore() {
+        if case .active(let exchange) = state, case .sending(let sender) = writing { proceed(with: sender, exchange) }
     }
 
     /// Most requests are sent at once. Their sender is not kept.
     private func proceed(with sender: consuming RequestSender, _ exchange: HTTPExchange) {
+        if exchange.holdBody() {
+            writing = .sending(sender)
+            return
+        }
         let (head, body, framing) = (sender.headCount, sender.bodyCount, sender.framingCount)
         // This avoids a copy of the sender when it changes.
         writing = .done

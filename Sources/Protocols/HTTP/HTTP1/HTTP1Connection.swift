@@ -42,7 +42,7 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
 
     enum Writing {
         case done
-        /// Sending waits for the socket, or for the body's source.
+        /// Sending waits for the socket, for the body's source, or until the task is resumed.
         case sending(RequestSender)
         /// The head is sent. The body is sent when the server requests it, or when the timer fires.
         case awaitingContinue(RequestSender, LoopTimer)

@@ -15,6 +15,8 @@ struct HTTP2BodySender {
     private enum Rest {
         case data
         case source(any BodySource, isReading: Bool)
+        /// The source has ended, and the message is still to be ended.
+        case end
         /// The bytes of another protocol, until its exchange ends.
         case upgrade(any HTTPUpgrade)
     }
@@ -54,7 +56,7 @@ struct HTTP2BodySender {
         _ stream: HTTP2StreamID, _ codec: inout HTTP2ConnectionStateMachine, to output: inout [UInt8]
     ) throws(HTTP2Error) -> (Progress, count: Int) {
         if awaitsContinue { return (.waiting, 0) }
-        guard sent < piece.count else { return try proceedWithoutPiece() }
+        guard sent < piece.count else { return try proceedWithoutPiece(stream, &codec, to: &output) }
         let count = min(codec.sendableBytes(on: stream), piece.count - sent, Self.largestFrame)
         guard count > 0 else { return (.blocked, 0) }
         let isLast = sent + count == piece.count && isData
@@ -88,9 +90,14 @@ struct HTTP2BodySender {
 
     private var isData: Bool { if case .data = rest { true } else { false } }
 
-    private mutating func proceedWithoutPiece() throws(HTTP2Error) -> (Progress, count: Int) {
+    private mutating func proceedWithoutPiece(
+        _ stream: HTTP2StreamID, _ codec: inout HTTP2ConnectionStateMachine, to output: inout [UInt8]
+    ) throws(HTTP2Error) -> (Progress, count: Int) {
         switch rest {
         case .data: return (.done, 0)
+        case .end:
+            try codec.sendDataHeader(0, on: stream, endStream: true, to: &output)
+            return (.done, 0)
         case .source(_, isReading: true), .upgrade: return (.waiting, 0)
         case .source(let source, isReading: false):
             rest = .source(source, isReading: true)
@@ -98,21 +105,17 @@ struct HTTP2BodySender {
         }
     }
 
-    /// Takes the next piece of the body's source; nil at its end. Returns whether the message has ended.
+    /// Takes the next piece of the body's source; nil at its end.
     ///
     /// - Throws: `requestBodyStreamExhausted` if the body is longer or shorter than the request states (RFC 9113 §8.1.1).
-    mutating func supply(
-        _ data: Data?, _ stream: HTTP2StreamID, _ codec: inout HTTP2ConnectionStateMachine, to output: inout [UInt8]
-    ) throws -> Bool {
+    mutating func supply(_ data: Data?) throws {
         try length.count(data?.count)
         guard let data, case .source(let source, _) = rest else {
-            // An empty frame ends the message.
-            try codec.sendDataHeader(0, on: stream, endStream: true, to: &output)
-            return true
+            rest = .end
+            return
         }
         rest = .source(source, isReading: false)
         piece = data
         sent = 0
-        return false
     }
 }

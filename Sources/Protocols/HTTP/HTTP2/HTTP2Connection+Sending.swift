@@ -45,6 +45,7 @@ extension HTTP2Connection {
             stream.body = nil
             return false
         }
+        if exchange.holdBody() { return false }
         do throws(HTTP2Error) {
             body.takeOutput()
             let (progress, count) = try body.proceed(stream.number, &codec, to: &output.frames)
@@ -52,7 +53,10 @@ extension HTTP2Connection {
             stream.body = body
             if count > 0 { exchange.didSendBody(count, framing: HTTP2ConnectionStateMachine.dataHeaderBytes) }
             switch progress {
-            case .done: finishBody(stream)
+            case .done:
+                // An empty frame has ended the message.
+                if count == 0 { exchange.didSendBody(0, framing: HTTP2ConnectionStateMachine.dataHeaderBytes) }
+                finishBody(stream)
             case .needsPiece(let reader): readPiece(reader, stream)
             case .blocked, .waiting: break
             }
@@ -78,10 +82,7 @@ extension HTTP2Connection {
     func supply(_ result: Result<Data?, any Error>, _ number: HTTP2StreamID) {
         guard let stream = find(number), stream.body != nil else { return }
         do {
-            if try stream.body?.supply(result.get(), number, &codec, to: &output.frames) == true {
-                stream.exchange?.didSendBody(0, framing: HTTP2ConnectionStateMachine.dataHeaderBytes)
-                finishBody(stream)
-            }
+            try stream.body?.supply(result.get())
             flushLater()
         } catch {
             end(stream, with: StreamFailure(error: error, processing: .begun), reset: .cancel)

@@ -10,6 +10,14 @@ package struct LoadResources {
     package let next: Int
 
     package var loop: EventLoop { core.loop }
+
+    /// Whether the task, or the task that has replaced it, is suspended: no more of a request's body is sent.
+    package var isSuspended: Bool { runner?.isSuspended == true }
+
+    /// Calls `proceed` when the suspended task is resumed. It is not called if the task ends before.
+    package func whenResumed(_ proceed: @escaping () -> Void) { runner?.whenResumed(proceed) }
+
+    private var runner: (any TaskRunner)? { task.engine ?? core.successor(of: task).engine }
 }
 
 /// A handler class that comes with LoadingKit, with the properties of its schemes that sessions have to know. The defaults

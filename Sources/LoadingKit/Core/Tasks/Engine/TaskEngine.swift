@@ -36,6 +36,8 @@ final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // conf
     @exclusivity(unchecked) private var networkChangeCount = 0
     /// Whether a lookup that failed while the networks changed was repeated.
     @exclusivity(unchecked) var hasRepeatedLookup = false
+    /// The bodies of requests that wait until the task is resumed.
+    @exclusivity(unchecked) private var resumptions: [() -> Void] = []
     /// The number of interim responses in the delegate's mailbox.
     let postedInterims = Atomic<Int>(0)
     /// The last call about sent bytes, and that about written ones.
@@ -107,7 +109,14 @@ final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // conf
         perform(sink.flush(for: self))
         release(.suspended)
         loadPostponed()
+        let waiting = resumptions
+        resumptions = []
+        for proceed in waiting { proceed() }
     }
+
+    var isSuspended: Bool { hold.contains(.suspended) }
+
+    func whenResumed(_ proceed: @escaping () -> Void) { resumptions.append(proceed) }
 
     func cancel() {
         if isOver { return }
@@ -379,6 +388,7 @@ final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // conf
         perform(sink.loadDidStop(self))
         loop.unschedule(self)
         networkWait.take()?.stop()
+        resumptions = []
         switch last {
         case .loading(let handler, _): end(handler)
         case .waitingForBeginDate(let timer): timer.cancel()

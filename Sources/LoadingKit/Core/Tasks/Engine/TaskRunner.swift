@@ -9,4 +9,14 @@ protocol TaskRunner: AnyObject {
     func connectionDidEstablish()
     /// Whether the task waits in the queue for a connection.
     var isQueued: Bool { get }
+    /// Whether a load of the task has to wait because the task is suspended.
+    var isSuspended: Bool { get }
+    /// Calls `proceed` when the suspended task is resumed. It is not called if the task ends before.
+    func whenResumed(_ proceed: @escaping () -> Void)
+}
+
+extension TaskRunner {
+    // A runner without a load.
+    var isSuspended: Bool { false }
+    func whenResumed(_ proceed: @escaping () -> Void) {}
 }
