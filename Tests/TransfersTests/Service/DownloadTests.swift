@@ -170,6 +170,29 @@ import Testing
             }
         }
 
+        @Test("pauses grow while each attempt gets only the first bytes again")
+        func repeatedBeginning() async throws {
+            try await withProgram { harness, server, service, program in
+                server.behaviour.update { ($0.breaks, $0.hasRanges) = ([10, 10, 10, 10], false) }
+                harness.randomness.value = 1
+                try await program.download(1, server.url)
+                for (count, pause) in [1, 2, 4].enumerated() {
+                    await harness.pauses.count(reaches: count + 1)
+                    // The loop has set the alarm for the end of the pause.
+                    _ = await service.overviewNow()
+                    harness.pass(pause - 1)
+                    let overview = await service.overviewNow()
+                    #expect(overview.first?.transfers.first?.stage == .backingOff)
+                    harness.pass(1)
+                }
+                await harness.pauses.count(reaches: 4)
+                _ = await service.overviewNow()
+                harness.pass(8)
+                #expect(try data(try await program.end(of: 1)) == server.content)
+                #expect(server.ranges == [nil, "bytes=10-", "bytes=10-", "bytes=10-", "bytes=10-"])
+            }
+        }
+
         @Test("the request of a redirect is kept and told without its body")
         func redirectedBody() async throws {
             try await withTimeout {

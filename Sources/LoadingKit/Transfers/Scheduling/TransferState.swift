@@ -167,7 +167,7 @@ struct TransferState: Equatable, Sendable {
         }
     }
 
-    /// The attempt has received or sent bytes.
+    /// The attempt has received bytes that no earlier attempt has received.
     mutating func attemptDidProgress() { pause.reset() }
 
     /// A challenge arrived that only the program can answer, and no program is attached.

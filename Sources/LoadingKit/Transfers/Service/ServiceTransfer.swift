@@ -24,6 +24,8 @@ final class ServiceTransfer: @unchecked Sendable {  // confined, as said above
     var permission: PartFile.Permission?
     /// Nil until the part file is open.
     var attempt: TransferAttempt?
+    /// The largest number of bytes that the part file has had in any attempt.
+    private var furthest: Int64 = 0
     var isPlaced = false
     /// Whether the program has cancelled the transfer with resume data, which are made before it ends.
     var isMakingResumeData = false
@@ -68,11 +70,29 @@ final class ServiceTransfer: @unchecked Sendable {  // confined, as said above
         record?.status.metrics = all
     }
 
+    /// Sets the current attempt, which continues a part file with `count` bytes.
+    func begin(_ attempt: TransferAttempt, from count: Int64) {
+        furthest = max(furthest, count)
+        self.attempt = attempt
+    }
+
+    /// Notes how far the attempt has come. Only bytes behind those of all earlier attempts are progress, after which
+    /// the pauses between attempts are short again: a server may send the same first bytes in each attempt. Bytes that
+    /// the next attempt would have to request again are no progress, either.
+    func noteProgress() {
+        guard let attempt, attempt.resumeData != nil else { return }
+        let received = attempt.progress.received
+        guard received > furthest else { return }
+        furthest = received
+        state.attemptDidProgress()
+    }
+
     /// Ends the current attempt. Its later events are ignored. Waits for a change of the part file that is under way.
     func stopAttempt() {
         permission?.revoke()
         permission = nil
         guard let attempt else { return }
+        noteProgress()
         record?.status.progress = attempt.progress
         attempt.stop()
         if hasPart { position = attempt.file.position }

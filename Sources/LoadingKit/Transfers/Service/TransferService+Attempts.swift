@@ -111,7 +111,7 @@ extension TransferService {
         }
         let resource = record.status.uploadResource
         let attempt = TransferAttempt(transfer, record.status, self, file, of: request.url, resuming: resuming)
-        transfer.attempt = attempt
+        transfer.begin(attempt, from: count)
         let urlSession = try urlSession(of: transfer.session)
         let task =
             if let upload {
@@ -188,8 +188,7 @@ extension TransferService {
 
     func didProgress(_ attempt: TransferAttempt, _ transfer: ServiceTransfer) {
         didProceed(attempt, transfer)
-        // Progress that the next attempt would have to repeat does not count as progress.
-        if attempt.resumeData != nil { transfer.state.attemptDidProgress() }
+        transfer.noteProgress()
         if transfer.hasPart {
             if attempt.file.unsynchronized >= Self.synchronizedBytes {
                 synchronize(attempt, transfer)
