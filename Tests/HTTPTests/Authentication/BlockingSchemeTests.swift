@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import LoadingKit
 import LoadingKitLoopbackServer
+import LoadingKitTransport
 import TestSupport
 import Testing
 
@@ -196,6 +197,40 @@ import Testing
             #expect(requests.map { $0[field: "Proxy-Authorization"] } == [nil, "Basic dTpw", nil])
         }
         #expect(answerer.seen.snapshot == ["task's task: SlowMethod - 0 ", "task's task: HTTPBasic r 0 -"])
+    }
+
+    /// A stream task has no idle timeout, but the step for its tunnel has a limit.
+    @Test func aStreamTasksTunnelIsNotWaitedForForever() async throws {
+        let release = DispatchSemaphore(value: 0)
+        defer { release.signal() }
+        var behaviour = Behaviour()
+        behaviour.make = {
+            release.wait()
+            return true
+        }
+        let plan = behaviour
+        let peer = try ScriptedPeer([.expectRequest, ProxyChallengeTests.refusal("Slow"), .hold])
+        defer { peer.stop() }
+        let time = ManualTime()
+        let loop = EventLoop(name: "test", time: .manual(time))
+        defer { loop.stop() }
+        let session = makeSession(on: loop) {
+            $0.timeoutIntervalForRequest = 10
+            $0.connectionProxyDictionary = [
+                "HTTPSEnable": 1, "HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(peer.address.port ?? 0),
+            ]
+            Self.install(plan)($0)
+        }
+        defer { session.invalidateAndCancel() }
+        try await withTimeout {
+            let task = session.streamTask(withHostName: "h.example", port: 1)
+            task.resume()
+            let read = Task { try await task.readData(ofMinLength: 1, maxLength: 1, timeout: 0) }
+            _ = await plan.values.element(at: 0)
+            time.advance(by: .seconds(10))
+            let error = await #expect(throws: URLError.self) { try await read.value }
+            #expect(error?.code == .timedOut && error?.localizedDescription.contains("authentication") == true)
+        }
     }
 
     /// The server refuses the scheme's own credential, too.

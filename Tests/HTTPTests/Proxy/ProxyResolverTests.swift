@@ -197,6 +197,36 @@ import Testing
         }
     }
 
+    /// A stream task has no idle timeout, but the search for its proxies has a limit.
+    @Test func aSilentResolverHoldsAStreamTaskUntilItsTimeout() async throws {
+        let cancelled = Signal()
+        let time = ManualTime()
+        let loop = EventLoop(name: "test", time: .manual(time))
+        defer { loop.stop() }
+        let resolver = TestResolver { _ in
+            await withTaskCancellationHandler {
+                await cancelled.wait()
+            } onCancel: {
+                cancelled.fire()
+            }
+            return [.direct]
+        }
+        try await withTimeout {
+            let session = makeSession(on: loop) {
+                $0.resolve(by: resolver)
+                $0.timeoutIntervalForRequest = 10
+            }
+            let task = session.streamTask(withHostName: "h.example", port: 1)
+            task.resume()
+            let read = Task { try await task.readData(ofMinLength: 1, maxLength: 1, timeout: 0) }
+            await resolver.queries.count(reaches: 1)
+            time.advance(by: .seconds(10))
+            let error = await #expect(throws: URLError.self) { try await read.value }
+            #expect(error?.code == .timedOut && error?.localizedDescription.contains("resolver") == true)
+            await cancelled.wait()
+        }
+    }
+
     @Test func anAnswerHoldsForAMinuteAndUntilAReset() async throws {
         let proxy = try ScriptedPeer(Self.forward)
         defer { proxy.stop() }

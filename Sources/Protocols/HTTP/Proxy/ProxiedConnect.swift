@@ -126,6 +126,7 @@ final class ProxiedConnect: PendingConnection {
     private func authorize(_ driver: TunnelDriver) {
         guard let handshake, handshake.needsPreparation else { return run(driver, on: driver.loop) }
         state = .authorizing(driver)
+        limitStep(on: driver.loop)
         handshake.prepare(on: driver.connection) { [weak self] in
             guard let self, case .authorizing(let driver) = state else { return }
             run(driver, on: driver.loop)
@@ -134,11 +135,7 @@ final class ProxiedConnect: PendingConnection {
 
     private func run(_ driver: TunnelDriver, on loop: EventLoop) {
         state = .tunnelling(driver)
-        if let timeout {
-            timer = loop.schedule(at: loop.now.advanced(byNanoseconds: timeout)) { [weak self] in
-                self?.tunnelTimedOut()
-            }
-        }
+        limitStep(on: loop)
         switch proxy.kind {
         case .http, .https:
             let authorization = handshake?.authorization(on: driver.connection)
@@ -153,9 +150,23 @@ final class ProxiedConnect: PendingConnection {
         }
     }
 
-    private func tunnelTimedOut() {
-        guard case .tunnelling(let driver) = state else { return }
-        let awaited = driver.awaited ?? "its answer"
+    /// Limits the time of the step that begins.
+    private func limitStep(on loop: EventLoop) {
+        timer?.cancel()
+        guard let timeout else { return }
+        timer = loop.schedule(at: loop.now.advanced(byNanoseconds: timeout)) { [weak self] in self?.stepTimedOut() }
+    }
+
+    private func stepTimedOut() {
+        switch state {
+        case .authorizing(let driver), .challenged(let driver, _):
+            end(driver, missing: "the value for its authentication")
+        case .tunnelling(let driver): end(driver, missing: driver.awaited ?? "its answer")
+        case .connecting, .securing, .ended: break
+        }
+    }
+
+    private func end(_ driver: TunnelDriver, missing awaited: String) {
         driver.cancel()
         fail(time.hasAnotherRoute ? .silent : .unanswered(awaited))
     }
@@ -173,12 +184,20 @@ final class ProxiedConnect: PendingConnection {
         handshake.answer(
             challenge.schemes, response, on: driver.connection,
             challenging: { [weak self] in self?.requester()?.receiver },
-            setAsking: { [weak self] in self?.setChallenging($0) }
+            setAsking: { [weak self] in self?.setAsking($0) }
         ) { [weak self] in self?.settle($0) }
+    }
+
+    /// The program's answer has no time limit. A scheme's step that follows it has one.
+    private func setAsking(_ isAsking: Bool) {
+        guard case .challenged(let driver, _) = state else { return }
+        if isAsking { timer?.cancel() } else { limitStep(on: driver.loop) }
+        setChallenging(isAsking)
     }
 
     private func settle(_ decision: AuthenticationHandshake.Decision) {
         guard case .challenged(let driver, let challenge) = state else { return }
+        timer?.cancel()
         setChallenging(false)
         switch decision {
         case .deliver: fail(.authentication)

@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKitCore
+import LoadingKitPrimitives
 import LoadingKitProxies
 import LoadingKitTransport
 
@@ -81,6 +82,8 @@ private final class StreamAttempt: PendingConnection {
     private let use: NetworkUse
     private var routes = ProxyRoutes([])
     private var state = State.new
+    /// Limits the search for routes. A stream task has no idle timeout.
+    private var searchTimer: LoopTimer?
     private var completion: ((Result<ConnectedStream, any Error>) -> Void)?
 
     init(
@@ -105,14 +108,32 @@ private final class StreamAttempt: PendingConnection {
         do {
             let target = ProxyTarget(.https, host: host.lowercased(), port: port)
             state = .finding
+            limitSearch()
             try connections.proxies.findRoutes(to: target, for: search) { [weak self] in self?.didFindRoutes($0) }
         } catch {
             failLater(error)
         }
     }
 
+    private func limitSearch() {
+        guard let limit = settings.connectTimeout else { return }
+        let loop = connections.core.loop
+        searchTimer = loop.schedule(at: loop.now.advanced(byNanoseconds: limit)) { [weak self] in
+            self?.searchTimedOut()
+        }
+    }
+
+    private func searchTimedOut() {
+        guard case .finding = state else { return }
+        connections.proxies.withdraw(search)
+        let seconds = settings.timeoutIntervalForRequest
+        let text = "the proxy resolver gave no answer for \(seconds) seconds (timeoutIntervalForRequest)"
+        end(.failure(LoadFailure(.timedOut, text)))
+    }
+
     private func didFindRoutes(_ result: Result<[Proxy?], any Error>) {
         guard case .finding = state else { return }
+        searchTimer?.cancel()
         switch result {
         case .success(let found):
             routes = ProxyRoutes(found)
@@ -166,12 +187,14 @@ private final class StreamAttempt: PendingConnection {
     private func end(_ result: Result<ConnectedStream, any Error>) {
         guard let completion else { return }
         self.completion = nil
+        searchTimer?.cancel()
         state = .ended
         completion(result)
     }
 
     func cancel() {
         completion = nil
+        searchTimer?.cancel()
         let last = state
         state = .ended
         switch last {
