@@ -264,6 +264,32 @@ import Testing
         }
     }
 
+    @Test func aDaemonThatOnlyGreetsASessionIsAnError() async throws {
+        try await withTimeout {
+            let silent = try SilentDaemon()
+            let session = AttachedSession(silent.access, silent.fixture.session("a"))
+            let begun = Task { await session.perform(.begin(silent.fixture.transfer(1))) }
+            let connection = try await silent.greet()
+            silent.time.advance(by: .seconds(300))
+            let error = await session.detachment(1)
+            #expect(error?.code == URLError.Code.backgroundSessionWasDisconnected.rawValue)
+            #expect(error?.text?.contains("it has greeted, and does not answer") == true)
+            #expect((await begun.value as? URLError)?.code == .backgroundSessionWasDisconnected)
+            connection.close()
+        }
+    }
+
+    @Test func aDaemonThatOnlyGreetsTheToolIsAnError() async throws {
+        try await withTimeout {
+            let silent = try SilentDaemon()
+            let overview = Task { try await silent.access.overview() }
+            let connection = try await silent.greet()
+            silent.time.advance(by: .seconds(300))
+            await #expect(throws: DaemonError.self) { try await overview.value }
+            connection.close()
+        }
+    }
+
     // MARK: Control
 
     @Test func allSessionsAreShownAndControlled() async throws {
@@ -332,6 +358,38 @@ import Testing
         let text = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
         // The name is in parentheses, and may have spaces.
         return text?.split(separator: ")").last?.split(separator: " ").dropFirst().first.flatMap { pid_t($0) }
+    }
+}
+
+/// A daemon that greets, and does nothing else, as one that was stopped by a signal. Its programs' time stands still.
+private final class SilentDaemon: Sendable {
+    let fixture: DaemonFixture
+    let time = ManualTime()
+    let access: DaemonAccess
+    private let loop: EventLoop
+    private let listener: Int32
+
+    init() throws {
+        fixture = try DaemonFixture()
+        try fixture.place.prepare()
+        listener = try ListeningSocket(fixture.place.socket).descriptor
+        loop = EventLoop(name: "program", time: .manual(time))
+        access = fixture.access(on: loop)
+    }
+
+    deinit {
+        close(listener)
+        loop.stop()
+    }
+
+    /// Returns when it has read the first request of a program.
+    func greet() async throws -> PlainProgram {
+        try await onThread { [listener] in
+            let connection = PlainProgram(descriptor: accept(listener, nil, nil))
+            _ = try connection.greet()
+            _ = connection.readOne()
+            return connection
+        }
     }
 }
 

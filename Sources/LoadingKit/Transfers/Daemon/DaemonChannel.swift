@@ -55,7 +55,8 @@ final class DaemonChannel: TransferChannel, SocketLinkOwner, @unchecked Sendable
     private var farewell: String?
     private var lastProblem = "it does not answer"
     private var hasReplacedDaemon = false
-    /// The time at which the channel gives up, unless the session is attached by then.
+    /// The time at which the channel gives up, unless the session is attached, or the tool has an answer, by then.
+    /// While the daemon sends the session's transfers, the time moves on.
     private var deadline: MonotonicTime?
     private var deadlineTimer: LoopTimer?
 
@@ -107,12 +108,25 @@ final class DaemonChannel: TransferChannel, SocketLinkOwner, @unchecked Sendable
         state = .dialing
         pause.reset()
         hasReplacedDaemon = false
-        let end = deadline ?? loop.now.advanced(bySeconds: access.patience)
-        deadline = end
-        deadlineTimer = loop.schedule(at: end) { [self] in
+        if deadline == nil { extendDeadline() }
+        watchDeadline()
+        dial()
+    }
+
+    private func extendDeadline() { deadline = loop.now.advanced(bySeconds: access.patience) }
+
+    private func watchDeadline() {
+        deadlineTimer?.cancel()
+        deadlineTimer = loop.schedule(at: deadline ?? loop.now) { [self] in
+            // It may have moved on.
+            if let deadline, deadline > loop.now { return watchDeadline() }
             disconnect(DaemonError("the daemon could not be reached: \(lastProblem)"))
         }
-        dial()
+    }
+
+    private func daemonDidAnswer() {
+        deadlineTimer?.cancel()
+        (deadline, deadlineTimer) = (nil, nil)
     }
 
     private func dial() {
@@ -198,9 +212,9 @@ final class DaemonChannel: TransferChannel, SocketLinkOwner, @unchecked Sendable
         guard access.hello.versions.common(with: hello.versions) != nil else {
             return disconnect(DaemonError("\(WireError.noCommonVersion(hello.versions))"))
         }
-        deadlineTimer?.cancel()
         (transfers, sessions, farewell) = ([], [], nil)
         state = .linked
+        lastProblem = "it has greeted, and does not answer"
         do throws(WireError) {
             if let session { try link.send(.attach(session)) }
         } catch {
@@ -263,13 +277,18 @@ final class DaemonChannel: TransferChannel, SocketLinkOwner, @unchecked Sendable
         switch message {
         case .hello(let hello): if case .greeting = state { daemonDidGreet(hello, link) }
         case .performed(let number, let error):
+            if session == nil { daemonDidAnswer() }
             losses = 0
             pauseAfterLoss.reset()
             answer(number, error.map { .failure($0.error) } ?? .success(sessions))
-        case .transfer(let transfer): transfers.append(transfer)
-        case .overview(_, let part): take(part)
+        case .transfer(let transfer):
+            if deadline != nil { extendDeadline() }
+            transfers.append(transfer)
+        case .overview(_, let part):
+            daemonDidAnswer()
+            take(part)
         case .event(.attached(var attached)):
-            deadline = nil
+            daemonDidAnswer()
             (attached.transfers, transfers) = (transfers, [])
             receive(.attached(attached))
         case .event(.detached(let error)): if end(error.error) { receive(.detached(error)) }
