@@ -60,6 +60,36 @@ import Testing
         }
     }
 
+    /// On some machines the networks change all the time.
+    @Test func changesDoNotPutOffTheRetry() async throws {
+        let attempts = Recorder<Int>()
+        let time = ManualTime()
+        let loop = EventLoop(name: "restless", time: .manual(time))
+        defer { loop.stop() }
+        let waiting = Waiting()
+        let session = makeSession(on: loop) {
+            $0.waitsForConnectivity = true
+            $0.register(scheme: "late") { load in
+                attempts.append(1)
+                if attempts.count == 1 { throw URLError(.notConnectedToInternet) }
+                try await load.receive(
+                    URLResponse(url: load.url, mimeType: nil, expectedContentLength: 0, textEncodingName: nil))
+            }
+        }
+        defer { session.invalidateAndCancel() }
+        try await withTimeout {
+            let url = try #require(URL(string: "late:"))
+            async let outcome = session.outcome(URLRequest(url: url), delegate: waiting)
+            await waiting.begun.wait()
+            for _ in 0..<10 {
+                await Self.reportChange(on: loop)
+                time.advance(by: .milliseconds(50))
+            }
+            #expect(await outcome == .loaded(status: 0, body: ""))
+            #expect(attempts.count == 2)
+        }
+    }
+
     /// Without a change a name that is not found is an error at once.
     @Test func aNameThatIsNotFoundIsNotWaitedFor() async throws {
         let attempts = Recorder<Int>()

@@ -1,4 +1,5 @@
 import Foundation
+import LoadingKitPrimitives
 import LoadingKitTransport
 
 extension TaskEngine {
@@ -35,6 +36,8 @@ final class NetworkWait {
     private weak var engine: TaskEngine?
     private var observer: NetworkMonitor.Observer?
     private var timer: LoopTimer?
+    /// The time at which the timer fires.
+    private var due = MonotonicTime.distantFuture
 
     init(_ engine: TaskEngine) {
         self.engine = engine
@@ -52,11 +55,18 @@ final class NetworkWait {
         }
     }
 
+    /// A later time does not replace an earlier one: where the networks change all the time, the retry would be put off
+    /// without end.
     private func retry(after seconds: Double) {
         guard let loop = engine?.loop else { return }
+        let time = loop.now.advanced(bySeconds: seconds)
+        guard time < due else { return }
         timer?.cancel()
-        timer = loop.schedule(at: loop.now.advanced(bySeconds: seconds)) { [weak self] in
-            self?.engine?.loadPostponed()
+        due = time
+        timer = loop.schedule(at: time) { [weak self] in
+            guard let self else { return }
+            due = .distantFuture
+            engine?.loadPostponed()
         }
     }
 
