@@ -1,6 +1,7 @@
 import Foundation
 import LoadingKit
 import LoadingKitLoopbackServer
+import LoadingKitTransport
 import TestSupport
 import Testing
 
@@ -112,6 +113,28 @@ import Testing
                 #expect(await recorder.all().last == "complete -1200")
                 #expect(task.error?.localizedDescription == "the connection already uses TLS")
             }
+        }
+    }
+
+    /// The time for the whole task has begun with the data task.
+    @Test func theTimeOfTheDataTaskGoesOn() async throws {
+        let go = Signal()
+        let peer = try ScriptedPeer([.expectRequest, .waitFor(go), .send(Self.switching), .hold])
+        defer { peer.stop() }
+        let time = ManualTime()
+        let loop = EventLoop(name: "test", time: .manual(time))
+        defer { loop.stop() }
+        try await withTimeout {
+            let recorder = StreamingRecorder()
+            let session = makeSession(delegate: recorder, on: loop) { $0.timeoutIntervalForResource = 100 }
+            defer { session.invalidateAndCancel() }
+            session.dataTask(with: try Self.request(peer)).resume()
+            _ = await peer.receivedRequest(0)
+            time.advance(by: .seconds(90))
+            go.fire()
+            _ = try #require(await recorder.streamTasks.element(at: 0))
+            time.advance(by: .seconds(10))
+            #expect(await recorder.all().last == "complete \(URLError.timedOut.rawValue)")
         }
     }
 

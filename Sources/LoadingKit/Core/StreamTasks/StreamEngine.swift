@@ -46,22 +46,29 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
     private var clock: TaskClock
     private var clockTimer: LoopTimer?
 
-    convenience init(_ task: URLSessionStreamTask, continuing load: TaskEngine, on channel: any StreamChannel) {
-        self.init(task, load.session, load.delegates, continuing: load)
+    /// - Parameter clock: the clock of a load that has handed over its connection; nil where the load goes on, by its
+    ///   own clock.
+    convenience init(
+        _ task: URLSessionStreamTask, continuing load: TaskEngine, on channel: any StreamChannel,
+        timedBy clock: TaskClock? = nil
+    ) {
+        self.init(task, load.session, load.delegates, continuing: load, timedBy: clock)
         writeRefusal = channel.writeRefusal
         channelDidOpen(channel)
     }
 
     init(
         _ task: URLSessionStreamTask, _ session: URLSession, _ delegates: TaskDelegates?,
-        continuing load: TaskEngine? = nil
+        continuing load: TaskEngine? = nil, timedBy clock: TaskClock? = nil
     ) {
         self.load = load
         self.task = task
         self.session = session
         core = session.core
         self.delegates = delegates
-        clock = TaskClock(idle: 0, whole: session.core.settings.timeoutIntervalForResource, now: session.core.loop.now)
+        let (whole, now) = (session.core.settings.timeoutIntervalForResource, session.core.loop.now)
+        self.clock = clock ?? TaskClock(idle: 0, whole: whole, now: now)
+        if clock != nil { continueClock() }
         scheduleCheck()
         for operation in task.waiting { submit(operation) }
         task.waiting = []
@@ -99,6 +106,12 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
     }
 
     func cancel() { end(with: URLError(.cancelled)) }
+
+    /// The news of a suspension, or of its end, may have gone to the load alone.
+    private func continueClock() {
+        clock.endIdleLimit()
+        if task.state == .suspended { clock.pause(loop.now) } else { clock.proceed(loop.now) }
+    }
 
     private func scheduleCheck() {
         clockTimer?.cancel()

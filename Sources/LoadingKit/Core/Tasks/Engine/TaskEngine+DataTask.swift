@@ -75,7 +75,8 @@ extension TaskEngine {
             become(stream, sink, report)
             stop()
             stream.engine = StreamEngine(
-                stream, continuing: self, on: StreamConnection(connection.stream, early: connection.rest))
+                stream, continuing: self, on: StreamConnection(connection.stream, early: connection.rest),
+                timedBy: clock)
         } else {
             let body = StreamBody(self, core.chunks)
             become(stream, sink.replaced(by: body), report)
