@@ -110,6 +110,58 @@ import Testing
         session.invalidateAndCancel()
     }
 
+    /// Forwards a second request in a task of its own, which goes on after the load's end.
+    private final class TwiceForwarder: LoadInterceptor {
+        let secondArrived = Signal()
+        let ends = Recorder<String>()
+
+        func load(_ load: LoadContext) async throws {
+            var second = load.request
+            second.url = load.url.appendingPathComponent("second")
+            Task { [second, ends] in
+                do {
+                    _ = try await load.next.load(second)
+                    ends.append("response")
+                } catch {
+                    ends.append("\(type(of: error))")
+                }
+            }
+            await secondArrived.wait()
+            try await load.receive(load.next.load(load.request))
+        }
+    }
+
+    /// A forwarded load without a response ends with the load that forwarded it, which can decide about nothing any
+    /// longer, and so does its connection.
+    @Test(arguments: [false, true])
+    func aForwardedLoadWithoutResponseEnds(redirectsLate: Bool) async throws {
+        let isOver = Signal()
+        let interceptor = TwiceForwarder()
+        let server = try LoopbackServer { request in
+            guard request.path == "/second" else { return .text("first") }
+            interceptor.secondArrived.fire()
+            if redirectsLate {
+                try request.exchange.wait(for: isOver)
+            } else {
+                try request.exchange.waitUntilClientCloses()
+            }
+            return .redirect(to: "/")
+        }
+        defer { server.stop() }
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.interceptors = [interceptor]
+        let session = URLSession(configuration: configuration)
+        defer { session.invalidateAndCancel() }
+        let url = try #require(URL(string: server.url()))
+        try await withTimeout {
+            let (data, _) = try await session.data(from: url)
+            #expect(String(decoding: data, as: UTF8.self) == "first")
+            isOver.fire()
+            #expect(await interceptor.ends.count(reaches: 1) == ["CancellationError"])
+            await server.endings.count(reaches: 1)
+        }
+    }
+
     @Test func identitiesAreThoseOfSessions() async throws {
         let server = try LoopbackServer { .text($0.path) }
         defer { server.stop() }

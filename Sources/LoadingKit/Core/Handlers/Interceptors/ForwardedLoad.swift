@@ -175,6 +175,12 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
     /// Ends the load, and the session's reception of it.
     func stop() { end(with: CancellationError(), atOnce: true) }
 
+    /// Whether the load cannot go on after the end of the one that forwarded it: there is no response yet, or the
+    /// receiver has to decide. A body can still be read.
+    var needsReceiver: Bool {
+        if case .head = destination { true } else { !openQuestions.isEmpty }
+    }
+
     func receiverDidBlock() {
         if case .loading(let handler) = source { handler.receiverDidBlock() }
     }
@@ -287,6 +293,8 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
             let decide = LoopTransfer(decide)
             return outer.loop.executeLater { decide.value(false) }
         }
+        // The load that forwarded this one has ended: there is nobody to decide.
+        guard outer.receiver != nil else { return stop() }
         let settle = LoopTransfer { [self] (follows: Bool) in
             openQuestions.removeAll { $0 === response }
             // While the session still receives, so that the redirect is part of the task's metrics.
@@ -301,6 +309,7 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
     }
 
     func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision) {
+        guard outer.receiver != nil else { return decide(.performDefaultHandling, nil) }
         let settle = LoopTransfer<ChallengeDecision> { [self] disposition, credential in
             openQuestions.removeAll { $0 === challenge }
             decide(disposition, credential)
@@ -319,13 +328,13 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
     }
 
     func requestNewBodyStream(_ give: @escaping (InputStream?) -> Void) {
-        if hasOwnStream { return give(nil) }
+        if hasOwnStream || outer.receiver == nil { return give(nil) }
         let give = LoopTransfer(give)
         outer.withReceiver { $0.requestNewBodyStream(give.value) }
     }
 
     func requestNewBodyStream(from offset: Int64, _ give: @escaping (InputStream?) -> Void) {
-        if hasOwnStream { return give(nil) }
+        if hasOwnStream || outer.receiver == nil { return give(nil) }
         let give = LoopTransfer(give)
         outer.withReceiver { $0.requestNewBodyStream(from: offset, give.value) }
     }

@@ -18,7 +18,8 @@ public struct NextHandlers: Sendable {
     ///
     /// Returns when the response's head has arrived; the body arrives as it is consumed. Challenges go to the delegate.
     /// - Parameter redirects: the treatment of a response that redirects. Default: it is followed.
-    /// - Throws: `URLError.unsupportedURL` when no handler can load the request; otherwise the load's error.
+    /// - Throws: `URLError.unsupportedURL` when no handler can load the request; `CancellationError` when the load that
+    ///   forwards the request ends before the response has arrived; otherwise the load's error.
     public func load(_ request: URLRequest, redirects: Redirects = .followed) async throws -> LoadedResponse {
         let forwarded = ForwardedLoad(run, returnsRedirects: redirects == .returned)
         return try await withTaskCancellationHandler {

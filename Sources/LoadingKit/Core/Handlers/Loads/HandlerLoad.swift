@@ -110,6 +110,7 @@ final class HandlerLoad: LoopHandler, @unchecked Sendable {  // confined to `loo
         // Stopped while there is a receiver, so that the forwarded load is part of the task's metrics.
         passed?.load.stop()
         passed = nil
+        let stuck = forwarded.filter(\.needsReceiver)
         forwarded = []
         receiver = nil
         lateLogger = resources?.core.logger
@@ -119,6 +120,8 @@ final class HandlerLoad: LoopHandler, @unchecked Sendable {  // confined to `loo
         hasEnded.store(true, ordering: .relaxed)
         wakeWaiters()
         starter.stop()
+        // When the handler has been cancelled: before, it could take their end for a failure, and try again.
+        for load in stuck { load.stop() }
     }
 
     func receiverDidBlock() {
