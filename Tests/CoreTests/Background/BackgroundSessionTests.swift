@@ -341,6 +341,22 @@ import Testing
         world.finish()
     }
 
+    /// Nothing comes of the delegate's second answer, neither a command nor another request of the task.
+    @Test(arguments: [URLSession.DelayedRequestDisposition.continueLoading, .useNewRequest, .cancel])
+    func theFirstAnswerCounts(_ second: URLSession.DelayedRequestDisposition) async throws {
+        let world = BackgroundWorld(attached: true)
+        world.delegate.secondBeginning.withLock { $0 = second }
+        let task = world.session.downloadTask(with: TransferRecord.url)
+        task.resume()
+        world.send(.willBegin(1))
+        #expect(await world.next() == "answered twice")
+        #expect(await world.command() == "begin 1 http://127.0.0.1/one")
+        task.suspend()
+        #expect(await world.command() == "suspend 1")
+        #expect(task.currentRequest?.url == TransferRecord.url && task.firstURL == TransferRecord.url)
+        world.finish()
+    }
+
     struct RefusedRequest: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let code: URLError.Code

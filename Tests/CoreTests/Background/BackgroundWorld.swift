@@ -193,6 +193,8 @@ final class StandInTransfers: BackgroundTransfers {
 final class BackgroundDelegate: NSObject, URLSessionDownloadDelegate, URLSessionDataDelegate, @unchecked Sendable {
     let calls: AsyncStream<String>
     let beginning = Guarded(URLSession.DelayedRequestDisposition.continueLoading)
+    /// Its second answer to the same call.
+    let secondBeginning = Guarded<URLSession.DelayedRequestDisposition?>(nil)
     /// The request with which it replaces a task's.
     let newRequest = Guarded(URL(string: "http://127.0.0.1/other").map { URLRequest(url: $0) })
     /// The trust that it accepts in each challenge, in place of giving a password.
@@ -264,6 +266,9 @@ final class BackgroundDelegate: NSObject, URLSessionDownloadDelegate, URLSession
         completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
     ) {
         completionHandler(beginning.withLock { $0 }, newRequest.withLock { $0 })
+        guard let second = secondBeginning.withLock({ $0 }) else { return }
+        completionHandler(second, newRequest.withLock { $0 })
+        note("answered twice")
     }
 
     func urlSession(

@@ -20,6 +20,7 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
     private var isSuspendedThere = false
     /// Whether the runner has called the delegate. Then the reports of the end wait.
     private var hasCalledDelegate = false
+    private lazy var questions = DelegateQuestions(background.loop)
 
     init(_ task: URLSessionTask, _ session: URLSession, _ background: BackgroundSession) {
         (self.task, self.session, self.background) = (task, session, background)
@@ -137,16 +138,20 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
 
     private func willBegin() {
         guard let request = task.originalRequest else { return }
-        let answer: @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void = { [self] in
-            answerBeginning($0, $1, of: request)
+        let answer = questions.open {
+            [weak self] (disposition: URLSession.DelayedRequestDisposition, other: URLRequest?) in
+            self?.answerBeginning(disposition, other, of: request)
         }
-        tell(else: { answer(.continueLoading, nil) }) { [session, task] in $0.willBegin(request, session, task, answer)
+        tell(else: { answer((.continueLoading, nil)) }) { [session, task] delegates in
+            delegates.willBegin(request, session, task) { answer(($0, $1)) }
         }
     }
 
     private func answerBeginning(
         _ disposition: URLSession.DelayedRequestDisposition, _ other: URLRequest?, of request: URLRequest
     ) {
+        // A performer that was restarted has asked again: one answer counts.
+        questions.closeAll()
         if disposition == .cancel { return task.cancel() }
         guard disposition == .useNewRequest, let other else {
             return background.send(.answerBeginning(identifier, TransferRequest(request)))
@@ -158,7 +163,7 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
             task.firstURL = other.url
             background.send(.answerBeginning(identifier, next))
         } catch {
-            background.loop.execute { [self] in refuse(error) }
+            refuse(error)
         }
     }
 
@@ -202,6 +207,7 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
         case .beginning, .begun: stage = .ended
         case .ended: return false
         }
+        questions.closeAll()
         let error = end.error?.error
         if takes { task.take(end) }
         _ = task.loadDidFinish(error, completes: false)
