@@ -1,4 +1,5 @@
 import LoadingKitCore
+import LoadingKitPrimitives
 import LoadingKitProxies
 import LoadingKitTransport
 
@@ -27,6 +28,8 @@ final class FTPSession: SessionResource {
     let proxies: ProxyFinder
     let use: NetworkUse
     var tlsContexts = TLSContexts()
+    /// The most servers whose credentials are known. Beyond it another is forgotten, and requires a challenge again.
+    private static let maximumServers = 1000
     /// The credentials that programs gave in answer to challenges, and that servers have accepted.
     private(set) var accepted: [FTPServer: URLCredential] = [:]
     private var pools: [FTPServer: FTPConnectionPool] = [:]
@@ -55,7 +58,7 @@ final class FTPSession: SessionResource {
 
     func serverDidAccept(_ login: FTPLogin, _ server: FTPServer, for task: URLSessionTask) {
         guard let credential = login.credentialOfProgram, credential.persistence != .none else { return }
-        accepted[server] = credential
+        accepted.set(credential, for: server, limit: Self.maximumServers)
         settings.credentialStorage?.set(credential, for: server.protectionSpace, task: task)
     }
 

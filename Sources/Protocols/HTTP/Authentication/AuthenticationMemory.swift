@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKitCore
+import LoadingKitPrimitives
 import LoadingKitTransport
 
 /// The credentials that servers and proxies have accepted in a session. A request within a protection space is sent
@@ -14,6 +15,11 @@ final class AuthenticationMemory {
     static let longestPath = 1024
     /// The most credentials of a server or a proxy. The oldest are forgotten.
     private static let maximumEntries = 100
+    /// The most servers and proxies whose credentials are known. Beyond it another is forgotten, and requires a
+    /// challenge again.
+    static let maximumSites = 1000
+    /// The most origins whose connections' identities are known. Beyond it they are unknown for all origins.
+    static let maximumOrigins = 10_000
 
     private struct Entry {
         let space: URLProtectionSpace
@@ -42,6 +48,7 @@ final class AuthenticationMemory {
     }
 
     enum ConnectionIdentity: Equatable {
+        /// A digest of the certificate, or of the credential.
         case one(Data)
         /// The identity that a response was for is unknown.
         case several
@@ -51,38 +58,50 @@ final class AuthenticationMemory {
     private var entries: [AuthenticationSite: [Entry]] = [:]
     /// For certificates and schemes that bind to a connection. Kept for the session's life, as connections may be open.
     private var connections: [Origin: ConnectionIdentity] = [:]
+    /// Whether there were more origins than are kept. An identity that comes later is not known to be the only one.
+    private var hasForgottenOrigins = false
 
     init(_ storage: URLCredentialStorage?) { self.storage = storage }
 
     func knows(_ site: AuthenticationSite) -> Bool { !entries.isEmpty && entries[site] != nil }
     func reset() { entries = [:] }
 
-    var isEmpty: Bool { entries.isEmpty && connections.isEmpty }
+    var isEmpty: Bool { entries.isEmpty && connections.isEmpty && !hasForgottenOrigins }
 
     // MARK: Connections
 
     func connectionIdentity(at origin: Origin) -> ConnectionIdentity? {
-        connections.isEmpty ? nil : connections[origin]
+        if hasForgottenOrigins { return .several }
+        return connections.isEmpty ? nil : connections[origin]
     }
 
     func willAuthenticateConnection(to origin: Origin, as identity: TLSIdentity) {
-        note(Data(identity.certificate.der), origin)
+        note(identity.certificate.der, origin)
     }
 
     /// - Parameter isOfURL: whether the credential is for requests whose URLs contain it, which use connections of
     ///   their own.
     func willAuthenticateConnection(to site: AuthenticationSite, as credential: URLCredential, isOfURL: Bool) {
         guard case .server(let origin) = site else { return }
-        guard !isOfURL else { return connections[origin] = .several }
-        note(Data("\(credential.user ?? "")\n\(credential.password ?? "")".utf8), origin)
+        guard !isOfURL else { return set(.several, origin) }
+        note(Array("\(credential.user ?? "")\n\(credential.password ?? "")".utf8), origin)
     }
 
-    private func note(_ identity: Data, _ origin: Origin) {
+    private func note(_ identity: [UInt8], _ origin: Origin) {
+        guard let digest = MessageDigest.sha256.hash(identity).map({ Data($0) }) else { return set(.several, origin) }
         switch connections[origin] {
-        case nil: connections[origin] = .one(identity)
-        case .one(identity)?, .several?: break
-        case .one?: connections[origin] = .several
+        case nil: set(.one(digest), origin)
+        case .one(digest)?, .several?: break
+        case .one?: set(.several, origin)
         }
+    }
+
+    private func set(_ identity: ConnectionIdentity, _ origin: Origin) {
+        guard !hasForgottenOrigins else { return }
+        connections[origin] = identity
+        guard connections.count > Self.maximumOrigins else { return }
+        connections = [:]
+        hasForgottenOrigins = true
     }
 
     // MARK: Protection spaces
@@ -148,7 +167,7 @@ final class AuthenticationMemory {
         }
         entry.paths = entry.paths.suffix(Self.maximumPaths)
         known.append(entry)
-        entries[site] = known.suffix(Self.maximumEntries)
+        entries.set(known.suffix(Self.maximumEntries), for: site, limit: Self.maximumSites)
     }
 
     /// A proxy's protection space contains all requests through it, if the scheme allows a credential before a
