@@ -79,6 +79,16 @@ struct DownloadFolderTests {
         #expect(sizes == [5000])
     }
 
+    @Test("leaves no folder behind where the process has no descriptor for it")
+    func withoutDescriptor() throws {
+        let folder = folder()
+        let isMade = FaultPlan(.open, .nth(1), .fail(EMFILE)).run { (try? folder.path(of: "a")) != nil }
+        #expect(!isMade)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: path).isEmpty)
+        _ = try folder.path(of: "a")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: path).count == 1)
+    }
+
     @Test("has what another process has left taken over", arguments: [false, true])
     func taking(isAlive: Bool) throws {
         var first: DownloadFolder? = folder()

@@ -218,6 +218,8 @@ package final class DownloadFolder: Sendable {
             let opened = SystemCalls.open(own, O_RDONLY | O_DIRECTORY)
             if opened == -Int(ENOENT) { continue }
             guard let descriptor = Int32(exactly: opened), descriptor >= 0 else {
+                // The next download makes another.
+                _ = SystemCalls.removeDirectory(own)
                 throw DownloadFailure.make(.cannotCreateFile, "the folder \(own) cannot be opened", opened)
             }
             // A sweeping process may have taken it for an abandoned folder.
