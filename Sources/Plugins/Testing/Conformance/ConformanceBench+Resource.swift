@@ -1,6 +1,5 @@
 import Foundation
 import LoadingKit
-import Synchronization
 
 /// Checks with a resource that loads without answers of the program.
 extension ConformanceBench {
@@ -227,13 +226,12 @@ extension ConformanceBench {
 
     /// Loads with a completion handler.
     static func load(_ request: URLRequest, in session: URLSession) async throws -> Data {
-        let ended = Mutex<CheckedContinuation<Data, any Error>?>(nil)
+        let completion = LoadCompletion()
         let task = session.dataTask(with: request) { data, _, error in
-            ended.withLock { $0.take() }?.resume(with: error.map { .failure($0) } ?? .success(data ?? Data()))
+            completion.end(with: error.map { .failure($0) } ?? .success(data ?? Data()))
         }
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                ended.withLock { $0 = continuation }
+            try await completion.result {
                 task.resume()
                 if Task.isCancelled { task.cancel() }
             }
