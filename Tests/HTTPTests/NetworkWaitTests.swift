@@ -111,6 +111,48 @@ import Testing
         }
     }
 
+    /// A question of the load that found no network ends with it: while it was open, the next load had no timeout.
+    @Test func aQuestionEndsWithItsLoad() async throws {
+        let time = ManualTime()
+        let loop = EventLoop(name: "asked", time: .manual(time))
+        defer { loop.stop() }
+        let (attempts, answers, delegate) = (Recorder<Int>(), Recorder<Int>(), Undecided())
+        let (asked, never) = (delegate.asked, Signal())
+        let session = makeSession(on: loop) {
+            $0.waitsForConnectivity = true
+            $0.register(scheme: "late") { load in
+                attempts.append(1)
+                if attempts.count > 1 {
+                    await never.wait()
+                    return
+                }
+                Task {
+                    let space = URLProtectionSpace(
+                        host: "late", port: 80, protocol: "http", realm: "r", authenticationMethod: nil)
+                    let challenge = URLAuthenticationChallenge(
+                        protectionSpace: space, proposedCredential: nil, previousFailureCount: 0, failureResponse: nil,
+                        error: nil)
+                    _ = await load.challenge(challenge)
+                    answers.append(1)
+                }
+                await asked.wait()
+                await Self.reportChange(on: loop)
+                throw URLError(.notConnectedToInternet)
+            }
+        }
+        defer { session.invalidateAndCancel() }
+        try await withTimeout {
+            let url = try #require(URL(string: "late:"))
+            async let outcome = session.outcome(URLRequest(url: url), delegate: delegate)
+            await delegate.begun.wait()
+            await answers.count(reaches: 1)
+            time.advance(by: .seconds(1))
+            await attempts.count(reaches: 2)
+            time.advance(by: .seconds(5000))
+            #expect(await outcome == .failed(.timedOut))
+        }
+    }
+
     /// An answer of the former network's name server does not count, though no connection was open there.
     @Test(arguments: ["http", "ftp"]) func aNameIsLookedUpAnew(_ scheme: String) async throws {
         let time = ManualTime()
@@ -171,6 +213,21 @@ import Testing
 }
 
 /// Tells when a task waits for a network.
+/// Never answers a challenge.
+private final class Undecided: NSObject, URLSessionTaskDelegate {
+    let asked = Signal()
+    let begun = Signal()
+
+    func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) { begun.fire() }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        asked.fire()
+    }
+}
+
 private final class Waiting: NSObject, URLSessionTaskDelegate {
     let begun = Signal()
 

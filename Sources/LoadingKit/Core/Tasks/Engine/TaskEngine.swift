@@ -243,6 +243,9 @@ final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // conf
     /// The load has failed because there is no network, and is retried when there may be one.
     func waitForNetwork(with request: URLRequest) {
         guard let handler = stage.waitForNetwork(with: request) else { return }
+        // The next load neither gets the answers nor waits for them.
+        openQuestions?.closeAll()
+        updateHeld()
         clock.isQueued = true
         end(handler)
         guard !isOver else { return }
