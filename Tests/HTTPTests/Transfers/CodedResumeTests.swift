@@ -21,12 +21,16 @@ import Testing
     private final class Site: Sendable {
         let resource: RangedResource
         let accepted = Recorder<String?>()
+        private let coding: String
 
-        init(_ body: [UInt8] = CodedResumeTests.coded) { resource = RangedResource(body) }
+        init(_ body: [UInt8] = CodedResumeTests.coded, coding: String = "gzip") {
+            resource = RangedResource(body)
+            self.coding = coding
+        }
 
         func answer(_ request: ServerRequest) -> ServerResponse {
             accepted.append(request.fields[.acceptEncoding])
-            return resource.answer(request).adding("Content-Encoding", "gzip")
+            return resource.answer(request).adding("Content-Encoding", coding)
         }
 
         /// The resume data of a load that breaks after so many bytes of the response.
@@ -123,6 +127,21 @@ import Testing
             let isSame = try Self.take(location) == Self.coded
             #expect(isSame)
             #expect(site.resource.ranges.snapshot == ["", "bytes=900000-"])
+        }
+    }
+
+    /// The file has what came, also where the field names a coding that is not decoded.
+    @Test(arguments: ["identity", "aws-chunked", "utf-8"]) func whatIsNotDecodedGoesOn(_ coding: String) async throws {
+        let site = Site(coding: coding)
+        try await BothVersions.withServer("http/1.1", { site.answer($0) }) { session, server in
+            let request = try BothVersions.request(server, "/")
+            let first = try await site.breaking(after: 900_000) { _ = try await session.download(for: request) }
+            let second = try await site.breaking(after: 500_000) { _ = try await session.download(resumeFrom: first) }
+            let (location, _) = try await session.download(resumeFrom: second)
+            let isSame = try Self.take(location) == Self.coded
+            #expect(isSame)
+            #expect(site.resource.ranges.snapshot == ["", "bytes=900000-", "bytes=1400000-"])
+            #expect(site.accepted.snapshot.dropFirst() == [coding, coding])
         }
     }
 

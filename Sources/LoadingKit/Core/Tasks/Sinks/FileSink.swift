@@ -132,7 +132,8 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
         if let resuming = resuming.take() {
             let answer = resuming.data.answer(response, from: resuming.offset)
             if case .rest(let size) = answer {
-                if !engine.keepsContentCodings(of: resuming.whole) { coding = resuming.data.coding }
+                let keepsCodings = engine.keepsContentCodings(of: resuming.whole)
+                if response.isDecoded(keepsCodings: keepsCodings) { coding = resuming.data.coding }
                 // The delegate is informed of the bytes of the earlier download, and not of this one's.
                 let isFirst = continued == nil
                 engine.didResume(at: resuming.offset, of: size, informsDelegate: informsDelegate && isFirst)
@@ -169,7 +170,8 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
     private func keepCoded(_ response: URLResponse, _ engine: any SinkEngine) {
         dropCoded()
         guard let request = engine.currentRequest, !engine.keepsContentCodings(of: request),
-            ResumeData(request, response, engine.ranges, firstURL: nil, fileName: "", count: 1, isCoded: true) != nil
+            ResumeData(request, response, engine.ranges, firstURL: nil, fileName: "", count: 1, isCoded: true) != nil,
+            response.isDecoded(keepsCodings: false)
         else { return }
         let spool = DownloadSpool(engine.loop, DownloadFile())
         spool.body.onWritten = { [weak self, weak engine] _ in if let engine { self?.didWrite(0, engine) } }
@@ -323,8 +325,10 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
         if let resuming { return resuming.data.encoded }
         return engine.resumeData { request, response, firstURL in
             var request = request
-            // The program has not requested this setting: it was set for the resumed range.
-            if coding != nil { request.keepsContentCodings = false }
+            // For the resumed range it may have another setting than the program's.
+            if let continued { request.keepsContentCodings = continued.whole.keepsContentCodings }
+            // The file has a content that is not decoded as it was received.
+            let isCoded = isCoded || !response.isDecoded(keepsCodings: false)
             return ResumeData(
                 request, response, engine.ranges, firstURL: firstURL, fileName: spool.name, count: spool.body.count,
                 isCoded: isCoded && response.contentCoding != nil, continues: continued != nil)
