@@ -55,14 +55,19 @@ import Testing
             ("10.0.0.0/8", ["0xa.1", "012.1", "167772161", "::ffff:10.0.0.1", "10.1."], ["0xb.1", "::ffff:11.0.0.1"]),
             ("0x7f.1", ["127.0.0.1", "127.1"], ["127.0.0.2"]), ("10/8", ["10.1.2.3"], ["0.0.0.10"]),
             ("fe80::/10", ["fe80::1%no-such-interface"], []),
+            (
+                "bücher.example,.Müller.example",
+                ["xn--bcher-kva.example", "a.xn--bcher-kva.example", "xn--mller-kva.example"], ["bcher.example"]
+            ),
         ]
         for (list, inside, outside) in cases {
             let exceptions = ProxyExceptions(list: list)
             for host in inside { #expect(exceptions.contains(host), "\(list) \(host)") }
             for host in outside { #expect(!exceptions.contains(host), "\(list) \(host)") }
         }
-        var apple = ProxyExceptions(["*.example.com", "169.254/16"])
+        var apple = ProxyExceptions(["*.example.com", "169.254/16", "*.bücher.example"])
         #expect(apple.contains("www.example.com") && apple.contains("169.254.1.2") && !apple.contains("printer"))
+        #expect(apple.contains("www.xn--bcher-kva.example"))
         apple.includesSimpleNames = true
         #expect(apple.contains("printer") && !apple.contains("printer.example") && !apple.contains("::2"))
         for address in ["3405803777", "0xcb007101", "4294967296"] { #expect(!apple.contains(address), "\(address)") }

@@ -1,3 +1,4 @@
+import LoadingKitCore
 import LoadingKitTransport
 
 /// The hosts that are reached without a proxy.
@@ -29,7 +30,7 @@ struct ProxyExceptions: Sendable {
         if name.hasPrefix("*") { name.removeFirst() }
         if name.hasPrefix(".") { name.removeFirst() }
         if name.hasSuffix(".") { name.removeLast() }
-        return name.isEmpty ? nil : .domain(String(name))
+        return name.isEmpty ? nil : .domain(RuleDomain.canonical(String(name)))
     }
 
     private static func network(_ entry: String) -> Pattern? {
