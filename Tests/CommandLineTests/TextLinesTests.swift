@@ -31,10 +31,27 @@ import Testing
             "# hosts", "one.example \"20991231 00:00:00\"", ".two.example unlimited", "Bücher.example. unlimited")
         let policies = HSTSFile(try folder.write(hosts, to: "hosts").path).load()
         #expect(policies.keys.sorted() == ["one.example", "two.example", "xn--bcher-kva.example"])
-        let logins = text("# machine h login no password no", "machine h login ann", "password p1")
+        let logins = text(
+            "# machine h login no password no", "machine h login ann", "password p1", "machine q login \"b c\"",
+            #"  password "my \"p\" \\w\n\r\t\x""#, "macdef init", "machine m login no password no", "# no", " ",
+            "machine m login \"\" password macdef machine", "last login d password p\u{a0}\"#w", "machine")
+        let netrc = try Self.netrc(logins)
+        let expected: [String: Login?] = [
+            "h": Login(user: "ann", password: "p1"), "q": Login(user: "b c", password: "my \"p\" \\w\n\r\tx"),
+            "m": Login(user: "", password: "macdef"), "last": Login(user: "d", password: "p\u{a0}\"#w"), "init": nil,
+        ]
+        for (host, login) in expected { #expect(netrc?.login(for: try URLArgument(host).url) == login) }
+    }
+
+    private static func netrc(_ text: String) throws -> NetrcFile? {
         let command = try LoadCommand.parse(["--netrc-file", "f", "h"])
-        let netrc = try NetrcFile(command.login) { _ in Data(logins.utf8) }
-        #expect(netrc?.login(for: try URLArgument("h").url) == Login(user: "ann", password: "p1"))
+        return try NetrcFile(command.login) { _ in Data(text.utf8) }
+    }
+
+    @Test(arguments: ["\"p", "\"p\\\"", "\"p\\", "\"p\nw\""]) func unclosedQuotationMark(_ password: String) {
+        #expect(throws: ToolFailure(.readError, "f: a quotation mark is not closed")) {
+            try Self.netrc("machine h login a password \(password)\n")
+        }
     }
 
     /// A tab in a cookie would shift the columns after it.

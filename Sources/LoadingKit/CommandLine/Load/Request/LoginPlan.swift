@@ -93,22 +93,67 @@
                 if options.netrcOptional { return }
                 throw ToolFailure(.readError, "the passwords of \(path) cannot be read")
             }
-            parse(String(decoding: content, as: UTF8.self))
+            try parse(String(decoding: content, as: UTF8.self), of: path)
         }
 
-        private mutating func parse(_ text: String) {
-            let lines = text.lines.filter { !$0.drop { $0 == " " || $0 == "\t" }.hasPrefix("#") }
-            var words = lines.joined(separator: " ").split { $0.isWhitespace }.map(String.init)[...]
-            while let word = words.popFirst() {
-                switch word {
-                case "default": entries.append(Entry())
-                case "machine": entries.append(Entry(host: words.popFirst()?.lowercased()))
-                case "login" where !entries.isEmpty: entries[entries.count - 1].user = words.popFirst()
-                case "password" where !entries.isEmpty: entries[entries.count - 1].password = words.popFirst()
-                case _: break
+        private mutating func parse(_ text: String, of path: String) throws {
+            // The keyword whose value is the next word; empty where a keyword is next.
+            var keyword = ""
+            // A macro ends with an empty line.
+            var isInMacro = false
+            for line in text.lines {
+                var rest = Array(line.utf8)[...].drop { $0 <= 0x20 }
+                if rest.isEmpty { isInMacro = false }
+                if rest.first == UInt8(ascii: "#") { continue }
+                while !isInMacro, !rest.isEmpty {
+                    guard let word = Self.takeWord(from: &rest) else {
+                        throw ToolFailure(.readError, "\(path): a quotation mark is not closed")
+                    }
+                    rest = rest.drop { $0 <= 0x20 }
+                    switch keyword {
+                    case "machine": entries.append(Entry(host: word.lowercased()))
+                    case "login": entries[entries.count - 1].user = word
+                    case "password": entries[entries.count - 1].password = word
+                    case _:
+                        switch word {
+                        case "machine": keyword = word
+                        case "login", "password": keyword = entries.isEmpty ? "" : word
+                        case "default": entries.append(Entry())
+                        case "macdef": isInMacro = true
+                        case _: break
+                        }
+                        continue
+                    }
+                    keyword = ""
                 }
             }
         }
+
+        /// Takes a line's next word, by curl's rules: up to white space, or between quotation marks, with escapes. Nil
+        /// where the second mark lacks.
+        private static func takeWord(from rest: inout ArraySlice<UInt8>) -> String? {
+            guard rest.first == UInt8(ascii: "\"") else {
+                let word = rest.prefix { $0 > 0x20 }
+                rest = rest.dropFirst(word.count)
+                return String(decoding: word, as: UTF8.self)
+            }
+            rest.removeFirst()
+            var word: [UInt8] = []
+            while let byte = rest.popFirst() {
+                switch byte {
+                case UInt8(ascii: "\""): return String(decoding: word, as: UTF8.self)
+                case UInt8(ascii: "\\"):
+                    guard let escaped = rest.popFirst() else { return nil }
+                    word.append(escapes[escaped] ?? escaped)
+                case _: word.append(byte)
+                }
+            }
+            return nil
+        }
+
+        private static let escapes: [UInt8: UInt8] = [
+            UInt8(ascii: "n"): 0x0a, UInt8(ascii: "r"): 0x0d, UInt8(ascii: "t"): 0x09,
+        ]
 
         func login(for url: URL) -> Login? {
             let host = url.host(percentEncoded: false)?.lowercased()
