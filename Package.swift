@@ -243,7 +243,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]),
         plugin("LoadingKitForms", at: "Forms", ["LoadingKitPrimitives"]),
-        plugin("LoadingKitEvents", at: "Events"),
+        plugin("LoadingKitEvents", at: "Events", ["LoadingKitPrimitives"]),
         plugin(
             "LoadingKitResilience", at: "Resilience",
             ["LoadingKitPrimitives", .product(name: "DequeModule", package: "swift-collections")]),

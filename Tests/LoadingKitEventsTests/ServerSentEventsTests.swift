@@ -245,10 +245,11 @@ import Testing
         #expect(try await iterator.next() == nil)
     }
 
-    @Test func aStatusIsTriedAgainWhereThatIsAskedFor() async throws {
+    @Test(arguments: [("20", 20.0), ("Fri, 31 Dec 9999 23:59:59 GMT", 300)])
+    func aStatusIsTriedAgainWhereThatIsAskedFor(_ retryAfter: String, _ pause: Double) async throws {
         let server = try LoopbackServer { request in
             switch request.number {
-            case 0: ServerResponse(503).adding("Retry-After", "20")
+            case 0: ServerResponse(503).adding("Retry-After", retryAfter)
             case 1: ServerResponse(429)
             case 2: Self.text("data: a\n\n")
             default: ServerResponse(204)
@@ -261,7 +262,7 @@ import Testing
         var options = Self.options(pauses)
         options.reconnection.retriedStatuses = [429, 503]
         #expect(try await Self.all(Self.events(server, session, options)) == [":message:a"])
-        #expect(pauses.snapshot == [20, 6, 3])
+        #expect(pauses.snapshot == [pause, 6, 3])
     }
 
     /// A request that may do something is sent once.

@@ -138,6 +138,8 @@ import Testing
         #expect(error.code == "NoSuchKey" && error.message == "The key does not exist." && error.kind == .noSuchKey)
         #expect(error.requestID == "Q" && error.hostID == "H" && error.statusCode == 404 && error.retryAfter == 7)
         #expect(error.description == "s3://bucket/key: NoSuchKey (status 404): The key does not exist. [request Q]")
+        let dated = try Self.error(503, "", ["Retry-After": "Sun, 06 Nov 1994 08:49:37 GMT"])
+        #expect(dated.retryAfter == 0)
         let wrapped = try Self.error(404, "<ErrorResponse><Error><Code>NoSuchBucket</Code></Error></ErrorResponse>")
         #expect(wrapped.kind == .noSuchBucket)
     }

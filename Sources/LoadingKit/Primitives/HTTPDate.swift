@@ -18,6 +18,14 @@ public enum HTTPDate {
         return text.withUTF8 { parse(UnsafeRawBufferPointer($0), now: now) }
     }
 
+    /// The seconds from `now` on that a value of `Retry-After` requires: a number or a date (RFC 9110 §10.2.3). Never
+    /// negative; nil for any other value.
+    public static func delay(ofRetryAfter text: String, now: Double) -> Double? {
+        let value = ASCII.trimmingSpaces(text.utf8)
+        if let seconds = ASCII.decimal(value) { return Double(seconds) }
+        return parse(String(Substring(value)), now: now).map { max(Double($0) - now, 0) }
+    }
+
     /// The date as IMF-fixdate. A date outside the years 0 to 9999 becomes the first or the last within them.
     public static func string(_ secondsSince1970: Double) -> String {
         let time = CivilTime(secondsSince1970: secondsSince1970)

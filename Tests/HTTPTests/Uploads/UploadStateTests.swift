@@ -242,6 +242,16 @@ struct UploadStateTests {
         #expect(Self.text(state.requestDidFail(Broken(), isInterruption: false)) == "fail")
     }
 
+    @Test(
+        "Retry-After is a number or a date",
+        arguments: [("7", 7), ("Sun, 06 Nov 1994 08:49:37 GMT", 0), ("+5", nil)] as [(String, Double?)])
+    func retryAfter(_ text: String, _ seconds: Double?) throws {
+        let fields = ["Retry-After": text]
+        let response = try #require(
+            HTTPURLResponse(url: Self.resource, statusCode: 503, httpVersion: nil, headerFields: fields))
+        #expect(UploadAnswer(response, to: URLRequest(url: Self.resource)).retryAfter == seconds)
+    }
+
     @Test("a server that takes few bytes of each request is not asked forever")
     func trickle() {
         var (state, requests) = (Self.state(total: 100_000_000), 0)

@@ -5,11 +5,8 @@ import LoadingKit
 extension HTTPURLResponse {
     /// Seconds until the time of `Retry-After` (RFC 9110 §10.2.3); nil without that field.
     var retryDelay: Double? {
-        guard let text = value(forHTTPHeaderField: "Retry-After")?.trimmingCharacters(in: .whitespaces) else {
-            return nil
-        }
-        if let seconds = Double(text), seconds.isFinite, seconds >= 0 { return seconds }
-        return Self.date(text).map { max($0.timeIntervalSinceNow, 0) }
+        let now = Date().timeIntervalSince1970
+        return value(forHTTPHeaderField: "Retry-After").flatMap { HTTPDate.delay(ofRetryAfter: $0, now: now) }
     }
 
     var lastModified: Date? { value(forHTTPHeaderField: "Last-Modified").flatMap(Self.date) }

@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKit
+@_spi(LoadingKitPlugins) import LoadingKitPrimitives
 
 /// Makes the connections of an event stream.
 struct EventStreamConnector: Sendable {
@@ -44,8 +45,9 @@ struct EventStreamConnector: Sendable {
         if let http, http.statusCode != 200 {
             let error = EventStreamError.status(http.statusCode, firstBytes: await FirstBytes.read(bytes))
             guard retriedStatuses.contains(http.statusCode) else { throw error }
-            let seconds = http.value(forHTTPHeaderField: "Retry-After").flatMap { UInt32($0) }
-            return .unavailable(error, retryAfter: seconds.map { Double($0) })
+            let now = Date().timeIntervalSince1970
+            let value = http.value(forHTTPHeaderField: "Retry-After")
+            return .unavailable(error, retryAfter: value.flatMap { HTTPDate.delay(ofRetryAfter: $0, now: now) })
         }
         guard response.mimeType?.lowercased() == "text/event-stream" else {
             throw EventStreamError.mimeType(response.mimeType, firstBytes: await FirstBytes.read(bytes))

@@ -17,8 +17,8 @@ public struct ReconnectionOptions: Sendable {
     /// The number of consecutive failed connections after which the stream fails with the last one's error. Nil, the
     /// default: no limit. 1: the stream fails with the first failure.
     public var maximumAttempts: Int?
-    /// Statuses after which the stream reconnects, as after a failure: such as 429, 502, 503. Their `Retry-After` in
-    /// seconds is respected. Default none, as in the standard.
+    /// Statuses after which the stream reconnects, as after a failure: such as 429, 502, 503. Their `Retry-After` is
+    /// respected. Default none, as in the standard.
     public var retriedStatuses: Set<Int> = []
     /// Returns numbers from 0 up to 1 for the jitter.
     public var random: @Sendable () -> Double = { Double.random(in: 0..<1) }

@@ -1,4 +1,5 @@
 import Foundation
+@_spi(LoadingKitPlugins) import LoadingKitPrimitives
 
 /// An S3 server's answer to a failed request.
 public struct S3Error: Error, Sendable, Hashable, LocalizedError, CustomStringConvertible {
@@ -73,7 +74,8 @@ public struct S3Error: Error, Sendable, Hashable, LocalizedError, CustomStringCo
         let region = answer.field("x-amz-bucket-region") ?? document?["Region"]
         self.region = region.flatMap { S3Region.checked($0) }
         self.address = address
-        retryAfter = answer.field("Retry-After").flatMap { UInt32($0) }.map { TimeInterval($0) }
+        let now = Date().timeIntervalSince1970
+        retryAfter = answer.field("Retry-After").flatMap { HTTPDate.delay(ofRetryAfter: $0, now: now) }
     }
 }
 

@@ -1,6 +1,6 @@
 import Foundation
 import LoadingKitCore
-import LoadingKitPrimitives
+@_spi(LoadingKitPlugins) import LoadingKitPrimitives
 
 /// The values of a response that concern a resumable upload (draft-ietf-httpbis-resumable-upload, "Upload Resource").
 struct UploadAnswer: Equatable {
@@ -32,7 +32,8 @@ struct UploadAnswer: Equatable {
         if case .boolean(let value)? = Self.item(fields, UploadField.complete) { isComplete = value }
         limits = fields[name: UploadField.limit].flatMap { UploadLimits($0) }
         if case .integer(let version)? = Self.item(fields, UploadField.interopVersion) { interopVersion = version }
-        retryAfter = fields[.retryAfter].flatMap { UInt32($0.trimmingCharacters(in: .whitespaces)) }.map(Double.init)
+        let now = Date().timeIntervalSince1970
+        retryAfter = fields[.retryAfter].flatMap { HTTPDate.delay(ofRetryAfter: $0, now: now) }
         // A relative location contains no user. The base URL's user is removed, so that it still has the same origin.
         if let text = fields[.location], !text.isEmpty, let url = request.url?.withoutCredentials {
             location = Self.location(fields.firstURL(of: .location, relativeTo: url), of: url)
