@@ -566,6 +566,20 @@ import Testing
         #expect(authorizations.count == 2 && authorizations.allSatisfy { $0.hasPrefix("AWS4-HMAC-SHA256 ") })
     }
 
+    /// The names of the service and of the region, and the signed host, are those of the host that is sent.
+    @Test(arguments: [
+        ("http://Svc.EU-x.example/", "http://svc.eu-x.example/", "/eu-x/svc/"),
+        ("http://bücher.EU-x.example/", "http://xn--bcher-kva.eu-x.example/", "/eu-x/xn--bcher-kva/"),
+    ])
+    func signatureOfHost(_ url: String, _ canonical: String, _ scope: String) throws {
+        let authorizations = try [url, canonical].map { url -> String in
+            let plan = try LoadPlan(LoadCommand.parse(["--aws-sigv4", "aws:amz", "-u", "KEY:secret", url]))
+            let request = try #require(plan.loads.first).requestToSend(plan.content, at: Date(timeIntervalSince1970: 0))
+            return try #require(request.value(forHTTPHeaderField: "Authorization"))
+        }
+        #expect(authorizations[0] == authorizations[1] && authorizations[0].contains("\(scope)aws4_request"))
+    }
+
     /// The secret is no password: also a request without the signature, behind redirects, does not get it.
     @Test(arguments: [["-u", "KEY:secret"], ["--basic", "-u", "KEY:secret"], []])
     func secretOfSignature(_ login: [String]) async throws {

@@ -125,8 +125,10 @@ import Testing
     /// A request of any service: of the suite, and with a path that is encoded.
     @Test func signedRequests() throws {
         let date = Date(timeIntervalSince1970: 1_440_938_160)
-        func signature(_ path: String, form: String? = nil, service: String = "service") throws -> String {
-            var request = URLRequest(url: try #require(URL(string: "https://example.amazonaws.com:443\(path)")))
+        func signature(
+            _ path: String, form: String? = nil, service: String = "service", host: String = "example.amazonaws.com:443"
+        ) throws -> String {
+            var request = URLRequest(url: try #require(URL(string: "https://\(host)\(path)")))
             if form != nil {
                 request.httpMethod = "POST"
                 request.setValue("application/x-www-form-urlencoded", forHTTPHeaderField: "Content-Type")
@@ -146,6 +148,8 @@ import Testing
             payload: Digest.ofNothing)
         #expect(try signature("/a%20b") == Self.suiteSigner.signature(of: again))
         #expect(try signature("/a%20b", service: "s3") != signature("/a%20b"))
+        #expect(try signature("/", host: "Example.AmazonAWS.com") == signature("/"))
+        #expect(try signature("/", host: "Bücher.example") == signature("/", host: "xn--bcher-kva.example"))
     }
 
     /// The examples with `Authorization`.

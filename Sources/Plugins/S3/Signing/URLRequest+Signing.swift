@@ -38,9 +38,10 @@ extension URLRequest {
 }
 
 extension URL {
-    /// Host and port as they are sent: a usual port is left out.
+    /// Host and port as they are sent: in lower case and in ASCII, without a usual port.
     fileprivate var authorityToSign: String {
-        let host = host(percentEncoded: true) ?? ""
+        // `host(percentEncoded: true)` returns other characters than ASCII.
+        let host = host(percentEncoded: false)?.lowercased() ?? ""
         let bracketed = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
         let usual = scheme?.lowercased() == "https" ? 443 : 80
         return port.map { $0 == usual ? bracketed : "\(bracketed):\($0)" } ?? bracketed

@@ -22,7 +22,8 @@
         /// `service.region.…`.
         func signer(for url: URL?, _ login: Login?) throws -> Signer {
             guard let login else { throw ToolFailure(.usage, "--aws-sigv4 needs -u KEY:SECRET") }
-            let labels = (url?.host() ?? "").split(separator: ".").map(String.init)
+            let host = url?.host(percentEncoded: false)?.lowercased() ?? ""
+            let labels = host.split(separator: ".").map(String.init)
             guard let service = service ?? labels.first, let region = region ?? labels.dropFirst().first else {
                 throw ToolFailure(.usage, "--aws-sigv4: the host names no region and service")
             }
