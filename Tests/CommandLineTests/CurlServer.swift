@@ -14,6 +14,7 @@ enum CurlServer {
         case "/set":
             .text("set\n").adding("Set-Cookie", "one=1; Path=/").adding("Set-Cookie", "two=2; Path=/; Max-Age=1000")
         case "/old": .redirect(to: "/echo").adding("Set-Cookie", "old=1; Path=/")
+        case "/split": .redirect(to: "/a%2Fb c").adding("Location", "/second")
         case "/older": .redirect(to: "/old")
         case "/flaky":
             // Each connection's first request.

@@ -1,6 +1,6 @@
 #if CommandLineTool
     import Foundation
-    import LoadingKit
+    @_spi(LoadingKitPlugins) import LoadingKit
 
     /// The text of `-w`: variables of curl's, with the values of a load.
     struct WriteOut {
@@ -96,7 +96,7 @@
             guard let response, !follows, (300..<400).contains(response.statusCode),
                 let location = response.value(forHTTPHeaderField: "Location")
             else { return "" }
-            return response.url.flatMap { URL(string: location, relativeTo: $0) }?.absoluteString ?? location
+            return response.redirectURL?.absoluteString ?? location
         }
 
         private static func connection(_ transactions: [URLSessionTaskTransactionMetrics]) -> [String: String] {

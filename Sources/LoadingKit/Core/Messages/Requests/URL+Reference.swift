@@ -172,3 +172,13 @@ extension HTTPFields {
         return urls
     }
 }
+
+extension HTTPURLResponse {
+    /// The URL to which `Location` redirects, as a session reads it; nil where there is none.
+    @_spi(LoadingKitPlugins)
+    public var redirectURL: URL? {
+        // An empty field is ignored.
+        guard let url, let text = fields[.location], !text.isEmpty else { return nil }
+        return fields.firstURL(of: .location, relativeTo: url)
+    }
+}

@@ -1,5 +1,5 @@
 import Foundation
-import LoadingKit
+@_spi(LoadingKitPlugins) import LoadingKit
 
 /// Determines whether a response has a body.
 enum ResponseContent {
@@ -12,10 +12,9 @@ enum ResponseContent {
 /// The request that follows a redirect (RFC 9110 §15.4).
 enum RedirectTarget {
     /// Nil where the response is not a redirect.
-    static func request(after request: ReceivedRequest, status: Int, location: String?) -> URLRequest? {
-        guard [301, 302, 303, 307, 308].contains(status), let location, !location.isEmpty,
-            let url = URL(string: location, relativeTo: request.url)?.absoluteURL
-        else { return nil }
+    static func request(after request: ReceivedRequest, _ response: HTTPURLResponse) -> URLRequest? {
+        let status = response.statusCode
+        guard [301, 302, 303, 307, 308].contains(status), let url = response.redirectURL else { return nil }
         var next = request.request
         next.url = withFragment(of: request.url, url)
         let isChanged = status == 303 ? !["GET", "HEAD"].contains(request.method) : request.method == "POST"
@@ -31,7 +30,7 @@ enum RedirectTarget {
 
     /// The old URL's fragment is kept unless the new URL has one (RFC 9110 §10.2.2).
     private static func withFragment(of old: URL, _ url: URL) -> URL {
-        guard url.fragment == nil, let fragment = old.fragment else { return url }
+        guard url.fragment == nil, let fragment = old.fragment(percentEncoded: true) else { return url }
         return URL(string: "\(url.absoluteString)#\(fragment)") ?? url
     }
 }

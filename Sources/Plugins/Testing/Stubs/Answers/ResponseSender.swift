@@ -20,9 +20,7 @@ struct ResponseSender {
         if let fault = response.fault, fault.bodyBytes == nil { throw fault.error }
         let body = try await StubBody(response.body)
         let head = head(of: response, length: body.length, request)
-        if let next = RedirectTarget.request(
-            after: request, status: response.status, location: head.value(forHTTPHeaderField: "Location"))
-        {
+        if let next = RedirectTarget.request(after: request, head) {
             try await load.redirect(to: next, response: head)
         }
         try await load.receive(head)
