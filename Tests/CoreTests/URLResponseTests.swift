@@ -35,6 +35,11 @@ struct URLResponseTests {
             ([], nil, nil), (["text/plain", "text/html"], "text/html", nil),
             (["text/plain, nonsense"], "text/plain", nil),
             (["text/plain;a=\"b, image/png\""], "text/plain", nil), (["text/plain, */*"], "text/plain", nil),
+            (["text/html;charset=gbk", "text/html"], "text/html", "gbk"),
+            (["text/html;charset=gbk, */*, TEXT/html"], "text/html", "gbk"),
+            (["text/html;charset=gbk", "text/plain", "text/html"], "text/html", nil),
+            (["text/html;charset=gbk", "text/html;charset=x"], "text/html", "x"),
+            (["text/html;charset=gbk", "text/html;charset=x", "text/html"], "text/html", "gbk"),
         ]
         for (values, type, encoding) in cases {
             let response = response(values.map { ("content-type", $0) })

@@ -86,12 +86,18 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {  // `let`s, and a
 
     override var contentDisposition: String? { fields[.contentDisposition] }
 
-    /// Of several types, the last valid one counts, as the Fetch standard requires ("extract a MIME type").
+    /// Of several types, the last valid one counts. Without a charset it has that of the first of the equal types just
+    /// before it. Both as the Fetch standard requires ("extract a MIME type").
     override func makeContentType() -> ContentType {
         let types = fields.values(of: .contentType).flatMap { $0.splitOutsideQuotes(at: ",") }
-        guard let type = types.reversed().lazy.compactMap({ MIMEType($0) }).first(where: { $0.essence != "*/*" })
-        else { return ContentType() }
-        return ContentType(mimeType: type.essence, textEncodingName: type["charset"]?.asciiLowercased)
+        var (result, charset) = (ContentType(), String?.none)
+        for text in types {
+            guard let type = MIMEType(text), type.essence != "*/*" else { continue }
+            let own = type["charset"]
+            if type.essence != result.mimeType { charset = own }
+            result = ContentType(mimeType: type.essence, textEncodingName: (own ?? charset)?.asciiLowercased)
+        }
+        return result
     }
 
     static func contentLength(in fields: HTTPFields) -> Int64? { fields[.contentLength].flatMap { contentLength($0) } }
