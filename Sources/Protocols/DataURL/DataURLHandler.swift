@@ -21,7 +21,7 @@ public final class DataURLHandler: URLProtocolHandler, LoopAwareHandler, @unchec
         try await load.receive(
             URLResponse(
                 url: load.url, mimeType: data.mimeType.essence, expectedContentLength: data.body.count,
-                textEncodingName: data.mimeType["charset"]))
+                textEncodingName: data.mimeType["charset"]?.lowercased()))
         if !data.body.isEmpty { try await load.receive(Data(data.body)) }
     }
 }

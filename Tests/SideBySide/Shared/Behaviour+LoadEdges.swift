@@ -100,13 +100,13 @@ extension Behaviour {
             _ = await site.outcome(try site.request("/echo", "PUT", body: "body"))
             return site.sent("Content-Type")
         },
-        Behaviour(load: "Data task: the encoding of a data URL", "x text/plain US-ASCII, x text/plain utf-8") { _ in
+        Behaviour(load: "Data task: the encoding of a data URL", "x text/plain us-ascii, x text/plain utf-8") { _ in
             "\(try await encoding("data:,x")), \(try await encoding("data:text/plain;charset=utf-8,x"))"
         },
         Behaviour(load: "Data task: data URLs without a comma", "URLError -1000, URLError -1000") { _ in
             "\(try await failure("data://blah")), \(try await failure("data:%2c123"))"
         },
-        Behaviour(load: "Data task: data URLs whose type is none", "123, text/plain US-ASCII") { _ in
+        Behaviour(load: "Data task: data URLs whose type is none", "123, text/plain us-ascii") { _ in
             try await encoding("data:application_json;charset=iso-8859-%31;key=value,123,")
         },
         Behaviour(load: "Data task: a location with escapes", "/a%20b%20c?q=a%20b") { site in
