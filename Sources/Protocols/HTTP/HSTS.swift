@@ -8,7 +8,7 @@ enum HSTS {
     static func applied(to request: URLRequest, _ resources: LoadResources) -> URLRequest {
         let store = resources.core.settings.hsts
         guard !store.isEmpty, let url = request.url, url.hasScheme("http"), let host = url.host,
-            store.requiresSecureConnection(to: host), let secured = url.withHTTPS
+            store.requiresSecureConnection(to: URLHost.canonical(host)), let secured = url.withHTTPS
         else { return request }
         // The task's first URL changes, too: this is not a redirect by a server.
         if resources.task.isFirst(url) { resources.task.firstURL = secured }

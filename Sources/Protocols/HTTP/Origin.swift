@@ -130,17 +130,17 @@ struct RequestTarget {
         return port
     }
 
-    /// Lowercase, percent-decoded. The zone of an IPv6 address is written with `%25` in a URL (RFC 6874).
+    /// Lowercase, percent-decoded, in ASCII. The zone of an IPv6 address is written with `%25` in a URL (RFC 6874).
     private static func decodeHost(_ host: Substring.UTF8View) throws(LoadFailure) -> String {
         let isPlain = host.allSatisfy { $0 != UInt8(ascii: "%") && !($0 >= 0x41 && $0 <= 0x5a) }
         let text = String(Substring(host))
         if isPlain { return IPAddress.canonical(text) }
         let isAddress = host.contains(UInt8(ascii: ":"))
         let decoded = isAddress ? text.replacing("%25", with: "%") : text.removingPercentEncoding
-        guard let decoded, decoded.utf8.allSatisfy({ isAddress || isHostByte($0) }) else {
-            throw .badURL("its host has characters that no host may have")
-        }
-        return IPAddress.canonical(decoded.lowercased())
+        guard let decoded, decoded.utf8.allSatisfy({ isAddress || isHostByte($0) }),
+            case let name = URLHost.canonical(decoded), name.utf8.allSatisfy({ isAddress || isHostByte($0) })
+        else { throw .badURL("its host has characters that no host may have") }
+        return IPAddress.canonical(name)
     }
 
     private static func isHostByte(_ byte: UInt8) -> Bool {

@@ -80,6 +80,7 @@ struct HTTPCookieStorageTests: CookieExchanging {
         #expect(storage.cookies?.count == 3 && storage.description.contains("3"))
         storage.setCookie(try cookie("i", domain: "bücher.example"))
         #expect(try sent(to: "http://bücher.example/", from: storage) == "i=v")
+        #expect(try sent(to: "http://b%C3%BCcher.example/", from: storage) == "i=v")
         storage.setCookie(try cookie("p", with: [.port: "8080"]))
         #expect(try sent(to: "http://h.example:8080/", from: storage).contains("p=v"))
         #expect(try !sent(to: "http://h.example/", from: storage).contains("p=v"))

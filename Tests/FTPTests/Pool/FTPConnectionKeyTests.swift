@@ -1,3 +1,4 @@
+import Foundation
 import LoadingKitCore
 import Testing
 
@@ -11,6 +12,11 @@ import Testing
         return FTPConnectionKey(
             server: key.server, user: key.user, password: nil, proxy: nil, use: key.use,
             decider: delegate.map { ConnectionDecider($0) })
+    }
+
+    @Test func aNameInAnotherScriptIsInASCII() throws {
+        let url = try #require(URL(string: "ftp://B%C3%9Ccher.example/file"))
+        #expect(try FTPRequest(URLRequest(url: url)).server.host == "xn--bcher-kva.example")
     }
 
     @Test func connectionsAreForTheTasksOfOneDelegate() throws {

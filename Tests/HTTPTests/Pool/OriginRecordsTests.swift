@@ -19,6 +19,16 @@ import Testing
         #expect(records.all.count < 2500)
     }
 
+    /// A name in another script is in ASCII, also where its bytes are escaped.
+    @Test(arguments: [
+        ("B%C3%9Ccher.example", "xn--bcher-kva.example"), ("Bücher.example", "xn--bcher-kva.example"),
+        ("XN--bcher-kva.example", "xn--bcher-kva.example"), ("%41.example.", "a.example."),
+    ])
+    func hosts(_ text: String, _ host: String) throws {
+        let url = try #require(URL(string: "http://\(text)/"))
+        #expect(try RequestTarget(url).origin.host == host)
+    }
+
     /// Each task may have a delegate of its own.
     @Test("the routes of delegates that are gone are forgotten, and those of others found")
     func manyDelegates() throws {

@@ -39,6 +39,15 @@ package enum RuleDomain {
     }
 }
 
+/// The host of a URL.
+package enum URLHost {
+    /// A host without escapes in lower case, and in ASCII: `URL` leaves a name in another script as it is where its bytes
+    /// are escaped.
+    package static func canonical(_ host: String) -> String {
+        host.utf8.contains { $0 >= 0x80 } ? RuleDomain.canonical(host) : host.asciiLowercased
+    }
+}
+
 extension IPAddress {
     var isLoopback: Bool {
         if let mappedV4 { return mappedV4.isLoopback }

@@ -127,7 +127,7 @@ struct FTPServer: Hashable {
     let security: FTPClientStateMachine.Security
 
     init(_ url: URL, _ parts: URLComponents, requiresTLS: Bool) throws {
-        guard let host = url.host(percentEncoded: false)?.lowercased(), !host.isEmpty else {
+        guard let host = url.host(percentEncoded: false).map({ URLHost.canonical($0) }), !host.isEmpty else {
             throw LoadFailure(.badURL, "the URL has no host")
         }
         let isImplicit = url.hasScheme("ftps")

@@ -6,7 +6,10 @@ import LoadingKitTransport
 enum CookieHost {
     /// A URL's host in its canonical form: in lower case and in ASCII, an address in the system's form. It does not use
     /// `host(percentEncoded: true)`, which returns other characters than ASCII.
-    static func host(of url: URL) -> String? {
+    static func host(of url: URL) -> String? { decodedHost(of: url).map { URLHost.canonical($0) } }
+
+    /// As ``host(of:)``, but in another script where the URL has it so with escapes.
+    private static func decodedHost(of url: URL) -> String? {
         guard let host = url.host(percentEncoded: false), !host.isEmpty else { return nil }
         return IPAddress.canonical(host.asciiLowercased)
     }
@@ -17,7 +20,7 @@ enum CookieHost {
         if isPlain(domain) { return IPAddress.canonical(domain.asciiLowercased) }
         // With one of these, the host of a URL would be another domain.
         guard !domain.utf8.contains(where: { ":@/?#[]".utf8.contains($0) }) else { return nil }
-        return URL(string: "http://\(domain)/").flatMap { host(of: $0) }
+        return URL(string: "http://\(domain)/").flatMap { decodedHost(of: $0) }
     }
 
     /// Whether a domain is ASCII, without characters that cannot be in a host or in a `Set-Cookie` field.
