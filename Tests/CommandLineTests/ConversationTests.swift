@@ -75,6 +75,25 @@ import Testing
         #expect(run.status != 0 && run.text == "hello\n" && run.errors.hasPrefix("loadkit: ("))
     }
 
+    /// Its lines cannot be read again.
+    @Test func lossIsNotRepeated() async throws {
+        let openings = Recorder<String>()
+        let (server, url) = try Self.server { socket in
+            openings.append(socket.request.path)
+            if openings.count > 1 { try socket.close(.normalClosure) }
+            _ = try socket.receive()
+        }
+        defer { server.stop() }
+        let pipe = Pipe()
+        try pipe.fileHandleForWriting.write(contentsOf: Data("one\ntwo\nthree\n".utf8))
+        let run = try await ToolRun(
+            ["--retry", "1", "--retry-all-errors", "--retry-delay", "0.01", url],
+            standardInput: pipe.fileHandleForReading)
+        try pipe.fileHandleForWriting.close()
+        #expect(run.status == 65 && run.errors.contains("; standard input was already sent"), "\(run.errors)")
+        #expect(openings.count == 1)
+    }
+
     @Test(.enabled(if: PseudoTerminal.isAvailable, PseudoTerminal.missing)) func terminal() async throws {
         let (server, url) = try Self.server { socket in
             try socket.send("a\u{1b}[31m\u{202e}")

@@ -243,7 +243,8 @@
             let seconds = Double(DispatchTime.now().uptimeNanoseconds - start.uptimeNanoseconds) / 1e9
             let delay = plan.rules.retry.delay(
                 after: failure, status: status, retryAfter: retryAfter, attempt: attempt, elapsed: elapsed + seconds)
-            if delay != nil, plan.content.isInput, !input.withdraw() {
+            // A conversation reads lines from its start on.
+            if delay != nil, conversation != nil || plan.content.isInput && !input.withdraw() {
                 let reason = failure?.reason ?? response.map(answer) ?? ""
                 throw ToolFailure(.bodyCannotRewind, "\(reason); standard input was already sent")
             }
