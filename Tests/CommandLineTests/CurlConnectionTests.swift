@@ -60,6 +60,35 @@ import Testing
         #expect(failed.errors.contains("s  connection 1: no connection to 127.0.0.1: Connection refused"))
     }
 
+    /// While the tool waits for a response, other users cannot read a password among its arguments.
+    @Test(arguments: [
+        ["-u", "a:SECRET"], ["-sua:SECRET"], ["--user=a:SECRET"], ["-u", "a:SECRET", "-E", "both.pem:SECRET"],
+    ])
+    func passwordsAreHidden(_ options: [String]) async throws {
+        let (asked, seen) = (Signal(), Signal())
+        let server = try LoopbackServer { request in
+            asked.fire()
+            seen.waitBlocking()
+            return try CurlServer.answer(request)
+        }
+        defer { server.stop() }
+        defer { seen.fire() }
+        let folder = try TemporaryFolder()
+        let client = try CertificateAuthority().issue(.client("me"))
+        try folder.write(client.certificatePEM + client.privateKeyPEM, to: "both.pem")
+        let output = try FileHandle(forWritingTo: folder.write("", to: "output"))
+        let process = try ChildProcess(
+            try ProgramRun.executable("loadkit"), options + [server.url("/basic")], folder: folder.path,
+            streams: .init(output: output.fileDescriptor))
+        withExtendedLifetime(output) {}
+        await asked.wait()
+        let shown = try String(contentsOfFile: "/proc/\(process.identifier)/cmdline", encoding: .utf8)
+        #expect(shown.contains(server.url("/basic")) && !shown.contains("SECRET"), "\(shown)")
+        seen.fire()
+        #expect(try await onThread { process.waitForExit() } == 0)
+        #expect(try String(contentsOf: folder.file("output"), encoding: .utf8) == "Basic accepted\n")
+    }
+
     @Test func verboseHTTP2() async throws {
         var options = LoopbackServer.Options()
         options.speaksHTTP2 = true

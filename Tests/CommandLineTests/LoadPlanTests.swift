@@ -204,6 +204,23 @@ import Testing
         #expect(try Arguments(arguments).requests == [expected])
     }
 
+    /// Arguments, and what others may see of them.
+    static let secrets: [(arguments: [String], visible: [String])] = [
+        (["load", "-u", "a:SECRET", "-su", "a:SECRET", "h"], ["load", "-u", "", "-su", "", "h"]),
+        (["-ua:SECRET", "-sua:SECRET", "--user=a:SECRET"], ["-u", "-su", "--user="]),
+        (["-E", "x:SECRET", "--cert=x:SECRET", "--pass", "SECRET"], ["-E", "", "--cert=", "--pass", ""]),
+        (["--oauth2-bearer", "SECRET", "-HA: SECRET", "-b", "SECRET"], ["--oauth2-bearer", "", "-H", "-b", ""]),
+        (["-x", "a:SECRET@p", "-UuU:SECRET", "--socks5=a:SECRET@p"], ["-x", "", "-U", "--socks5="]),
+        (["-u", "--user", "--user=\u{301}SECRET"], ["-u", "", "--user="]),
+        (["-o", "-u", "a:b", "-"], ["-o", "-u", "a:b", "-"]), (["-d", "-ua:b", "h"], ["-d", "-ua:b", "h"]),
+        (["--", "-u", "a:b"], ["--", "-u", "a:b"]), (["-s", "-u"], ["-s", "-u"]), ([], []),
+    ]
+
+    @Test(arguments: secrets) func secret(_ arguments: [String], _ visible: [String]) {
+        let lengths = Arguments.publicLengths(of: arguments)
+        #expect(zip(arguments, lengths).map { String(decoding: $0.utf8.prefix($1), as: UTF8.self) } == visible)
+    }
+
     /// The table and the documentation have the options that the parser knows.
     @Test func optionNames() throws {
         let page = try String(

@@ -25,7 +25,9 @@
             // kill this process.
             signal(SIGPIPE, SIG_IGN)
             do {
-                let requests = try Arguments(Array(CommandLine.arguments.dropFirst())).requests
+                let given = Array(CommandLine.arguments.dropFirst())
+                Arguments.hideSecrets(of: given)
+                let requests = try Arguments(given).requests
                 var arguments = requests.first ?? []
                 if arguments.first == "load" { arguments.removeFirst() }
                 if arguments == ["--help"] || arguments == ["-h"] {

@@ -26,7 +26,7 @@ package final class ChildProcess: Sendable {
 
     private static let mostAttempts = 1000
 
-    let identifier: pid_t
+    package let identifier: pid_t
     private let state = Guarded(State.running)
 
     /// - Parameters:
