@@ -1,5 +1,7 @@
 import Foundation
 import LoadingKit
+import LoadingKitCore
+import LoadingKitLoopbackServer
 import Testing
 
 @testable import loadkit
@@ -123,6 +125,34 @@ import Testing
         for option in [["--resolve", "h:1:\u{301}x"], ["--connect-to", "h:1:\u{301}x:2"]] {
             #expect(throws: Never.self) { try Self.plan(option + ["h"]) }
         }
+    }
+
+    /// URLs with `-u`, the server that asks for a password, and whether it gets that of `-u`.
+    static let askers: [(url: String, kind: String, port: Int, isServer: Bool)] = [
+        ("https://h:8443/", NSURLProtectionSpaceHTTPS, 8443, true),
+        ("https://h:8443/", NSURLProtectionSpaceHTTP, 8443, false),
+        ("https://h:8443/", NSURLProtectionSpaceHTTPS, 443, false),
+        ("wss://h/", NSURLProtectionSpaceHTTPS, 443, true), ("wss://h:80/", NSURLProtectionSpaceHTTP, 80, false),
+        ("http://h/", NSURLProtectionSpaceHTTP, 80, true), ("http://h:81/", NSURLProtectionSpaceHTTPS, 81, false),
+        ("ws://h/", NSURLProtectionSpaceHTTP, 80, true), ("ftp://h/", NSURLProtectionSpaceFTP, 21, true),
+        ("ftps://h/", NSURLProtectionSpaceFTP, 990, true),
+    ]
+
+    @Test(arguments: askers) func asker(_ url: String, _ kind: String, _ port: Int, _ isServer: Bool) throws {
+        let plan = try Self.plan(["-u", "joe:pw", url])
+        let session = URLSession(configuration: .ephemeral)
+        defer { session.invalidateAndCancel() }
+        let space = URLProtectionSpace(
+            host: "h", port: port, protocol: kind, realm: "r", authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
+        let challenge = URLAuthenticationChallenge(
+            protectionSpace: space, proposedCredential: nil, previousFailureCount: 0, failureResponse: nil, error: nil)
+        let passwords = Recorder<String?>()
+        ChallengeAnswers(plan).urlSession(
+            session, task: session.dataTask(with: plan.loads[0].request), didReceive: challenge
+        ) { _, credential in
+            passwords.append(credential?.password)
+        }
+        #expect(passwords.snapshot == [isServer ? "pw" : nil])
     }
 
     /// Arguments, and the credential for the server.
@@ -427,19 +457,22 @@ import Testing
         #expect(try ProxyPlan(command.connection, environment: environment).variables == expected)
     }
 
-    /// URLs, and the cookies of `-b` that the first one gets from the storage. Others are sent as they are given.
-    static let cookieRows: [(urls: [String], names: [String])] = [
-        (["https://h/"], ["a", "__Host-b", "__SECURE-c"]), (["wss://h/"], ["a", "__Host-b", "__SECURE-c"]),
-        (["https://h/", "http://other/"], ["a", "__Host-b", "__SECURE-c"]), (["http://h/"], ["a"]),
-        (["https://h/", "http://h/"], ["a"]),
+    /// URLs, and the cookies of `-b` that the first one and the host's http URLs get from the storage. Others are sent as
+    /// they are given.
+    static let cookieRows: [(urls: [String], names: [String], cleartext: [String])] = [
+        (["https://h/"], ["a", "__Host-b", "__SECURE-c"], []), (["wss://h/"], ["a", "__Host-b", "__SECURE-c"], []),
+        (["https://h/", "http://other/"], ["a", "__Host-b", "__SECURE-c"], []), (["http://h/"], ["a"], ["a"]),
+        (["https://h/", "http://h/"], ["a"], ["a"]),
     ]
 
-    @Test(arguments: cookieRows) func cookies(_ urls: [String], _ names: [String]) throws {
+    @Test(arguments: cookieRows) func cookies(_ urls: [String], _ names: [String], _ cleartext: [String]) throws {
         let pairs = "a=1; __Host-b=2; __SECURE-c=3"
         let configuration = try Self.plan(["-b", pairs] + urls).configuration
         let storage = try #require(configuration.httpCookieStorage)
         let url = try #require(URL(string: urls[0]))
         #expect(storage.cookies(for: url)?.map(\.name) == names)
+        let redirected = try #require(URL(string: "http://h/"))
+        #expect((storage.cookies(for: redirected) ?? []).map(\.name) == cleartext)
         // The usual storage would not send cookies with these prefixes to an http URL.
         #expect((type(of: storage) == HTTPCookieStorage.self) == (urls.allSatisfy { !$0.hasPrefix("http:") }))
     }

@@ -64,9 +64,17 @@
 
     extension URLProtectionSpace {
         fileprivate func isServer(of url: URL) -> Bool {
-            let usual = ["http": 80, "https": 443, "ftp": 21, "ftps": 990, "ws": 80, "wss": 443]
+            let usual = [
+                "http": (NSURLProtectionSpaceHTTP, 80), "https": (NSURLProtectionSpaceHTTPS, 443),
+                "ws": (NSURLProtectionSpaceHTTP, 80), "wss": (NSURLProtectionSpaceHTTPS, 443),
+                "ftp": (NSURLProtectionSpaceFTP, 21), "ftps": (NSURLProtectionSpaceFTP, 990),
+            ]
+            // Without TLS the same port is another server: the password would be sent in cleartext.
+            guard let (kind, usualPort) = usual[url.scheme?.lowercased() ?? ""], self.protocol == kind else {
+                return false
+            }
             let name = url.host(percentEncoded: false)?.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
-            return host.lowercased() == name?.lowercased() && port == url.port ?? usual[url.scheme?.lowercased() ?? ""]
+            return host.lowercased() == name?.lowercased() && port == url.port ?? usualPort
         }
     }
 #endif

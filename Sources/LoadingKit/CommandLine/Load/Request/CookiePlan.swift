@@ -66,9 +66,9 @@
         /// - Parameter isSecure: whether all URLs of the host use TLS.
         func cookie(of host: String, isSecure: Bool) -> HTTPCookie? {
             var properties: [HTTPCookiePropertyKey: Any] = [.domain: host, .path: "/", .name: name, .value: value]
-            // Names with these prefixes require the `Secure` attribute (RFC 6265bis §4.1.3).
-            let needsTLS = ["__secure-", "__host-"].contains { name.lowercased().hasPrefix($0) }
-            if isSecure, needsTLS { properties[.secure] = "TRUE" }
+            // A redirect to http must not send it in cleartext. `__Secure-` and `__Host-` require the attribute
+            // (RFC 6265bis §4.1.3).
+            if isSecure { properties[.secure] = "TRUE" }
             return HTTPCookie(properties: properties)
         }
     }
