@@ -577,6 +577,30 @@ import Testing
         try await withTimeout { try await waitUntil { server.requests.snapshot.contains(where: Self.isAbort) } }
     }
 
+    /// A part is refused while the program writes nothing more to the stream.
+    @Test func aPartThatIsRefusedWhileTheStreamIsQuiet() async throws {
+        let server = try Self.multipartServer(fails: { _, _ in Self.error("AccessDenied", 403) })
+        defer { server.stop() }
+        let session = try Self.inParts(server)
+        let (goOn, bytesRead) = (Signal(), Box(0))
+        defer { goOn.fire() }
+        var request = try Self.put(Data())
+        request.httpBodyStream = FunctionStream { buffer, room in
+            let piece = bytesRead.update { done in
+                let piece = min(room, 150_000 - done)
+                buffer.update(repeating: 0, count: piece)
+                done += piece
+                return piece
+            }
+            if piece == 0 { goOn.waitBlocking() }
+            return piece
+        }
+        let sent = request
+        let error = await s3Error { try await session.load(sent) }
+        #expect(error?.kind == .accessDenied)
+        try await withTimeout { try await waitUntil { server.requests.snapshot.contains(where: Self.isAbort) } }
+    }
+
     /// An endless stream is read at most two parts ahead of the server.
     @Test func atMostTwoParts() async throws {
         let arrived = Signal()

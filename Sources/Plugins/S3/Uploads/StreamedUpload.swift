@@ -13,13 +13,13 @@ struct StreamedUpload: Sendable {
     func run() async throws {
         // The requests for the parts state what was read of the stream, so that the server could not find a difference.
         let length = BodyLength(stated: load.request.lengthOfStream)
-        var body = PartReader(load.body.makeAsyncIterator(), PartCutter(size: partSize), length)
+        let body = PartReader(load.body.makeAsyncIterator(), PartCutter(size: partSize), length)
         guard try await body.readFirst() else { return try await sendWhole(body.takeFirst()) }
         try MultipartMessages.checkNoChecksum(operation.carrier.headerFields.map { $0.name })
         let late = LateRequest(of: load)
         let identifier = try MultipartMessages.uploadID(of: try await answer("POST", MultipartMessages.create))
         do {
-            let parts = try await sendParts(&body, identifier)
+            let parts = try await sendParts(body, identifier)
             try await complete(parts, identifier)
         } catch {
             if let late { abort(identifier, late) }
@@ -34,19 +34,29 @@ struct StreamedUpload: Sendable {
         try await exchange.perform(operation)
     }
 
-    private func sendParts(_ body: inout PartReader, _ identifier: String) async throws -> [S3Upload.Part] {
-        try await withThrowingTaskGroup(of: S3Upload.Part.self) { group in
+    private enum Step: Sendable {
+        case stored(S3Upload.Part)
+        case read(Data?)
+    }
+
+    private func sendParts(_ body: PartReader, _ identifier: String) async throws -> [S3Upload.Part] {
+        try await withThrowingTaskGroup(of: Step.self) { group in
             var parts: [S3Upload.Part] = []
             var number = 1
             var next: Data? = body.takeFirst()
             while let part = next.take() {
                 guard number <= PartPlan.maximumParts else { throw S3UploadError.tooManyParts(partSize: partSize) }
                 let current = number
-                group.addTask { try await send(part, current, identifier) }
+                group.addTask { .stored(try await send(part, current, identifier)) }
+                // Read while the part is sent, and not sent before that is complete. The first failure of both ends both.
+                group.addTask { .read(try await leavingWhenCancelled { try await body.next() }) }
                 number += 1
-                // Read while the part is sent, and not sent before that is complete.
-                next = try await body.next()
-                if let stored = try await group.next() { parts.append(stored) }
+                while let step = try await group.next() {
+                    switch step {
+                    case .stored(let stored): parts.append(stored)
+                    case .read(let read): next = read
+                    }
+                }
             }
             return parts
         }
@@ -133,8 +143,26 @@ struct PartCutter: Sendable {
     }
 }
 
+/// Waits for work that a cancellation does not end, such as a read of a stream whose writer is quiet. When the task is
+/// cancelled, that work goes on without it.
+private func leavingWhenCancelled<Value: Sendable>(
+    _ work: @escaping @Sendable () async throws -> Value
+) async throws -> Value {
+    let (values, continuation) = AsyncThrowingStream.makeStream(of: Value.self)
+    Task {
+        do {
+            continuation.yield(try await work())
+            continuation.finish()
+        } catch {
+            continuation.finish(throwing: error)
+        }
+    }
+    for try await value in values { return value }
+    throw CancellationError()
+}
+
 /// Reads a body part by part.
-private struct PartReader {
+private final class PartReader: @unchecked Sendable {  // one call at a time
     private var body: LoadBody.Iterator
     private var cutter: PartCutter
     private var length: BodyLength
@@ -149,16 +177,16 @@ private struct PartReader {
     }
 
     /// Reads the first part, and returns whether others follow.
-    mutating func readFirst() async throws -> Bool {
+    func readFirst() async throws -> Bool {
         first = try await next()
         return !isAtEnd
     }
 
     /// The first part, after it was read.
-    mutating func takeFirst() -> Data { first.take() ?? Data() }
+    func takeFirst() -> Data { first.take() ?? Data() }
 
     /// The next part; nil after the last.
-    mutating func next() async throws -> Data? {
+    func next() async throws -> Data? {
         guard !isAtEnd else { return nil }
         while true {
             if let part = cutter.next() { return part }
