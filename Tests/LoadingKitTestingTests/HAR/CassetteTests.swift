@@ -48,6 +48,23 @@ import Testing
         #expect(server.requests.count == 1)
     }
 
+    /// The sessions of two configurations have one recording, in the order of all requests.
+    @Test func aCassetteOfTwoConfigurations() async throws {
+        let folder = try TemporaryFolder()
+        let server = try LoopbackServer { .text("answer to \($0.path)") }
+        let requests = [(0, server.url("/a1")), (1, server.url("/b1")), (0, server.url("/a2"))]
+        for isReplayed in [false, true] {
+            if isReplayed { server.stop() }
+            let configurations = [URLSessionConfiguration.ephemeral, URLSessionConfiguration.ephemeral]
+            let cassette = HARCassette(folder.file("x.har"), environment: [:])
+            for configuration in configurations { try cassette.install(in: configuration) }
+            let sessions = configurations.map { URLSession(configuration: $0) }
+            for (index, address) in requests { _ = try await sessions[index].data(from: url(address)) }
+            try cassette.finish()
+        }
+        #expect(server.requests.count == 3)
+    }
+
     @Test func finishTellsWhatWasNotReplayed() async throws {
         let folder = try TemporaryFolder()
         try ChromeExport.data.write(to: folder.file("x.har"))

@@ -42,8 +42,8 @@ public final class HARCassette: Sendable {
     private let playerOptions: HARPlayer.Options
     private let environment: [String: String]
     private let onFailure: @Sendable (String) -> Void
-    /// The uses for which the cassette was installed.
-    private let uses = Mutex<[Use]>([])
+    /// Nil until the cassette is installed.
+    private let use = Mutex<Use?>(nil)
 
     /// Makes a cassette. Nothing is read or written yet.
     ///
@@ -65,25 +65,33 @@ public final class HARCassette: Sendable {
 
     /// Records, or replays, the sessions that are made from a configuration from now on.
     ///
+    /// A cassette that is installed in several configurations has one recording of all of them, in the order of their
+    /// requests. The first call decides whether they are recorded or replayed.
+    ///
     /// - Throws: ``HARError`` where a recording to be replayed is missing or cannot be read.
     @discardableResult
     public func install(
         in configuration: URLSessionConfiguration, mode: Mode = .automatic, schemes: [String] = ["http", "https"]
     ) throws(HARError) -> Use {
-        guard shouldRecord(mode) else {
-            guard fileExists else {
-                throw HARError(
-                    "\(file.path): there is no such recording. Make it with \(Self.environmentVariable)=1.")
-            }
-            let player = HARPlayer(try HARLog(contentsOf: file), options: playerOptions, onFailure: onFailure)
-            player.install(in: configuration, schemes: schemes)
-            uses.withLock { $0.append(.replays(player)) }
-            return .replays(player)
+        let common = try use.withLock { use throws(HARError) -> Use in
+            if let use { return use }
+            let first = try makeUse(mode)
+            use = first
+            return first
         }
-        let recorder = HARRecorder(options: recorderOptions)
-        recorder.install(in: configuration, schemes: schemes)
-        uses.withLock { $0.append(.records(recorder)) }
-        return .records(recorder)
+        switch common {
+        case .records(let recorder): recorder.install(in: configuration, schemes: schemes)
+        case .replays(let player): player.install(in: configuration, schemes: schemes)
+        }
+        return common
+    }
+
+    private func makeUse(_ mode: Mode) throws(HARError) -> Use {
+        if shouldRecord(mode) { return .records(HARRecorder(options: recorderOptions)) }
+        guard fileExists else {
+            throw HARError("\(file.path): there is no such recording. Make it with \(Self.environmentVariable)=1.")
+        }
+        return .replays(HARPlayer(try HARLog(contentsOf: file), options: playerOptions, onFailure: onFailure))
     }
 
     /// Writes the file, where the session was recorded; where it was replayed, checks that the recording contained
@@ -91,18 +99,11 @@ public final class HARCassette: Sendable {
     ///
     /// - Parameter playsAll: whether an unused part of the recording is an error, too. Default true.
     public func finish(playsAll: Bool = true) throws {
-        var entries: [HAREntry] = []
-        var hasRecorded = false
-        for use in uses.withLock({ $0 }) {
-            switch use {
-            case .records(let recorder):
-                hasRecorded = true
-                entries += recorder.log.entries
-            case .replays(let player):
-                if playsAll || !player.unexpected.isEmpty { try player.verify() }
-            }
+        switch use.withLock({ $0 }) {
+        case nil: break
+        case .records(let recorder)?: try recorder.log.write(to: file)
+        case .replays(let player)?: if playsAll || !player.unexpected.isEmpty { try player.verify() }
         }
-        if hasRecorded { try HARLog(creator: recorderOptions.creator, entries: entries).write(to: file) }
     }
 
     private var fileExists: Bool { FileManager.default.fileExists(atPath: file.path) }
