@@ -226,11 +226,14 @@ import Testing
         try folder.write(IdentityFiles.encryptedPEM(client.privateKeyPEM, password: "hidden"), to: "locked.pem")
         try folder.write(
             IdentityFiles.pkcs12(client.certificatePEM, key: client.privateKeyPEM, password: "hidden"), to: "me.p12")
+        try folder.write(
+            IdentityFiles.pkcs12(client.certificatePEM, key: client.privateKeyPEM, password: "h:i:d"), to: "colon.p12")
         let url = server.url("/digits", host: "localhost")
         for option in [
             ["--cert", "cert.pem", "--key", "key.pem"], ["-E", "both.pem"], ["--cert", "both.pem:unused"],
             ["--cert", "cert.pem", "--key", "locked.pem", "--pass", "hidden"], ["--cert", "me.p12:hidden"],
             ["--cert", "/dev/stdin"],
+            ["--cert", "colon.p12:h:i:d"],
         ] {
             // A pipe gives its bytes once.
             let pipe = Pipe()

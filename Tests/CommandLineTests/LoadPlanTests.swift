@@ -18,7 +18,7 @@ import Testing
             "form": "a=1\r\nb=2\n\0", "-": "from input\n", "ca": pem, "fields": "X-One: a\n# no\n\nX-Two: b\n",
             "config":
                 "# a comment\nheader = \"X-Quoted: \\\"a\\tb\\\"\"\n-XPUT\nuser-agent: me/3\n--silent\nurl=http://h/\n",
-            "netrc": "machine localhost login ann password p1 default login bob password p2",
+            "c:a": pem, "netrc": "machine localhost login ann password p1 default login bob password p2",
         ]
         guard let content = files[path] else { throw CocoaError(.fileReadNoSuchFile) }
         return Data(content.utf8)
@@ -392,6 +392,17 @@ import Testing
         let failure = #expect(throws: ToolFailure.self) { try Self.plan(arguments) }
         #expect(failure?.status == expected)
         #expect(failure?.line.hasPrefix("loadkit: (\(expected.rawValue)) ") == true)
+    }
+
+    /// Certificates with passwords, and how the failure begins, which has no part of the password.
+    static let certificates: [(argument: String, reason: String)] = [
+        ("ca:s:ecret", "--cert ca: "), ("c:a:s:ecret", "--cert c:a: "), ("c:a", "--cert c:a: "),
+        ("none:s:ecret", "the certificate or key in none cannot be read"),
+    ]
+
+    @Test(arguments: certificates) func certificate(_ argument: String, _ reason: String) {
+        let failure = #expect(throws: ToolFailure.self) { try Self.plan(["--cert", argument, "a"]) }
+        #expect(failure?.reason?.hasPrefix(reason) == true && failure?.reason?.contains("ecret") == false)
     }
 
     @Test func settings() throws {

@@ -135,14 +135,18 @@
         /// The one of `--cert`; nil without that option.
         fileprivate init?(_ options: TLSOptions, readFile: (String) throws -> Data) throws {
             guard let argument = options.cert else { return nil }
-            // A file name may have colons; the password is behind the last one, where no such file is there.
-            var (path, password) = (argument, options.pass)
-            // A pipe gives its bytes once.
-            let content = try? readFile(argument)
-            if content == nil, let colon = argument.unicodeScalars.lastIndex(of: ":") {
-                path = String(argument[..<colon])
-                password = password ?? String(argument.unicodeScalars[colon...].dropFirst())
+            // File names and passwords may have colons: the password is behind the first one that follows the name of a
+            // readable file. A file is read once: it may be a pipe.
+            let scalars = argument.unicodeScalars
+            let ends = [argument.endIndex] + scalars.indices.filter { scalars[$0] == ":" }
+            var content: Data?
+            let fileEnd = ends.first { end in
+                content = try? readFile(String(argument[..<end]))
+                return content != nil
             }
+            let end = fileEnd ?? ends.dropFirst().first ?? argument.endIndex
+            let path = String(argument[..<end])
+            let password = options.pass ?? (end == argument.endIndex ? nil : String(scalars[end...].dropFirst()))
             func read(_ path: String) throws -> Data {
                 guard let content = try? readFile(path) else {
                     throw ToolFailure(.clientCertificate, "the certificate or key in \(path) cannot be read")
