@@ -105,6 +105,18 @@ import Testing
             "import FoundationNetworking\nlet s = FoundationNetworking.URLSession.shared\n",
             "import LoadingKit\nlet s = LoadingKit.URLSession.shared\n"
         ),
+        // Each line keeps its end.
+        ("// a\r\nlet s = URLSession.shared\n\r\n// b", "// a\r\nlet s = URLSession.shared\n\r\n// b"),
+        ("// a\nimport FoundationNetworking\r\n// b\n", "// a\nimport LoadingKit\r\n// b\n"),
+        (
+            "import FoundationNetworking\nlet s = FoundationNetworking.URLSession.shared\r\n",
+            "import LoadingKit\nlet s = LoadingKit.URLSession.shared\r\n"
+        ),
+        (
+            "#if canImport(FoundationNetworking)\r\nimport FoundationNetworking\r\nlet x = 1\n#endif",
+            "#if canImport(FoundationNetworking)\r\n#if os(Linux)\r\nimport LoadingKit\r\n#else\r\nimport FoundationNetworking\r\n#endif\r\nlet x = 1\n#endif"
+        ),
+        ("// a\r\nimport FoundationNetworking", "// a\r\nimport LoadingKit"),
         ("import Foundation\n", "import Foundation\n"), ("", ""), ("#endif\n#else\n\"", "#endif\n#else\n\""),
     ]
 
@@ -142,6 +154,15 @@ import Testing
         #expect(adopted.changes.map(\.line) == [1] && adopted.importsOnCondition)
         let again = AdoptedSource(adopted.text)
         #expect(again.text == adopted.text && !again.needsImport(declaredElsewhere: []))
+    }
+
+    /// The added lines end as the line before them.
+    @Test(arguments: ["// a\nimport Foundation\r\n// URL\n", "let s: URLSession\r\nimport Foundation"])
+    func anAddedImportEndsAsItsNeighbour(_ source: String) {
+        var adopted = AdoptedSource(source)
+        adopted.addImport()
+        let added = "import Foundation\r\n#if os(Linux)\r\nimport LoadingKit\r\n#endif"
+        #expect(adopted.text == source.replacing("import Foundation", with: added))
     }
 
     /// The lines at which code depends on whether FoundationNetworking can be imported.

@@ -19,7 +19,9 @@ struct AdoptedImports {
     ///   FoundationNetworking, it is changed, and no other is needed.
     func write(to lines: inout [String], isLast: Bool) {
         guard isLast, let condition = lines.last, condition.trimmed == "#if canImport(FoundationNetworking)" else {
-            lines += ["\(indent)#if os(Linux)"] + adopted + ["\(indent)#else"] + original + ["\(indent)#endif"]
+            let end = original.last?.lineEnd ?? ""
+            lines += ["\(indent)#if os(Linux)\(end)"] + adopted
+            lines += ["\(indent)#else\(end)"] + original + ["\(indent)#endif\(end)"]
             return
         }
         lines[lines.count - 1] = condition.replacingFirst("canImport(FoundationNetworking)", with: "os(Linux)")

@@ -19,8 +19,10 @@ struct AdoptedSource {
     private(set) var used: Set<String> = []
     private(set) var declared: Set<String> = []
 
-    private let lineEnd: String
+    /// Whether the last line, which nothing ends, has a CR as the line before it.
+    private let addsReturn: Bool
     private var open: [ConditionalBlock] = []
+    /// Without their LF, and with the CR before it.
     private var lines: [String] = []
     private var imports: AdoptedImports?
     /// The line of the first `import Foundation` without a condition.
@@ -28,12 +30,13 @@ struct AdoptedSource {
     private let rules = AdoptionRule.all
 
     init(_ source: String) {
-        lineEnd = source.contains("\r\n") ? "\r\n" : "\n"
-        let text = source.replacing("\r\n", with: "\n")
-        let blanked = BlankedSource(text)
+        var originals = BlankedSource.lines(Array(source.utf8))
+        addsReturn = originals.dropLast().last?.lineEnd == "\r"
+        if addsReturn { originals[originals.count - 1] += "\r" }
+        let blanked = BlankedSource(source.replacing("\r\n", with: "\n"))
         let code = BlankedSource.lines(blanked.code)
         let literals = BlankedSource.lines(blanked.literals)
-        for (index, line) in BlankedSource.lines(Array(text.utf8)).enumerated() {
+        for (index, line) in originals.enumerated() {
             readCondition(code[index])
             adopt(line, code[index], index + 1)
             remark(literals[index], index + 1)
@@ -41,7 +44,7 @@ struct AdoptedSource {
         writeImports(isLast: false)
     }
 
-    var text: String { lines.joined(separator: lineEnd) }
+    var text: String { String(lines.joined(separator: "\n").dropLast(addsReturn ? 1 : 0)) }
 
     /// Whether the file imports Foundation alone, and uses types that come from another module on Linux.
     func needsImport(declaredElsewhere: Set<String>) -> Bool {
@@ -52,7 +55,8 @@ struct AdoptedSource {
     mutating func addImport() {
         guard let (index, number) = foundation else { return }
         let adopted = lines[index].replacingFirst("Foundation", with: "LoadingKit")
-        lines.insert(contentsOf: ["#if os(Linux)", adopted, "#endif"], at: index + 1)
+        let end = adopted.lineEnd
+        lines.insert(contentsOf: ["#if os(Linux)\(end)", adopted, "#endif\(end)"], at: index + 1)
         changes.append(Note(line: number, text: "\(adopted.trimmed) (added, on Linux)"))
         changes.sort { $0.line < $1.line }
         importsOnCondition = true
@@ -128,7 +132,7 @@ struct AdoptedSource {
         guard code.contains("FoundationNetworking"), !code.contains("canImport(FoundationNetworking)") else {
             return line
         }
-        guard open.allSatisfy({ $0.isLinux == true }), importsAlways, line == code,
+        guard open.allSatisfy({ $0.isLinux == true }), importsAlways, line == code + line.lineEnd,
             code.contains("FoundationNetworking.")
         else {
             if !open.contains(where: { $0.isLinux == false }) {
@@ -148,6 +152,9 @@ struct AdoptedSource {
 }
 
 extension String {
+    /// The CR at the end of a line without its LF; empty where there is none.
+    var lineEnd: String { unicodeScalars.last == "\r" ? "\r" : "" }
+
     var trimmed: String { trimmingPrefix { $0.isWhitespace }.description.droppingTrailingSpaces }
 
     private var droppingTrailingSpaces: String {
