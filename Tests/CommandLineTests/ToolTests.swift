@@ -299,6 +299,12 @@ import Testing
             #expect(receive.start >= wait.start && wait.start >= transaction.start && transaction.duration > 0)
         }
         #expect(first[0].phases["connect"] != nil && first[1].phases["connect"] == nil)
+        // A failure that is known only after the body.
+        let failed = try await ToolRun(
+            ["--fail-with-body", "--timing-json", "f.json", server.url("/404"), "data:,x"], folder: folder)
+        #expect(failed.status == 22 && failed.text == "nothing here\nx")
+        let codes = try JSONDecoder().decode([Timing].self, from: Data(contentsOf: folder.file("f.json")))
+        #expect(codes.map(\.exitCode) == [22, 0])
         // Standard output is a file, too.
         let output = try await ToolRun(["--timing-json", "-", "data:,x"])
         #expect(output.text.hasPrefix("x[{\"duration\":") && output.text.hasSuffix("]\n") && output.errors.isEmpty)

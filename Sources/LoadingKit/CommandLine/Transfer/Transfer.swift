@@ -301,10 +301,10 @@
             } catch {
                 outcome.failure = error
             }
+            if outcome.delay == nil { finish(&outcome, task) } else { outcome.openPath = writer.openPath }
             if let metrics {
                 outlets.timing.add(index, metrics, load.request, outcome.failure?.status ?? .success)
             }
-            if outcome.delay == nil { finish(&outcome, task) } else { outcome.openPath = writer.openPath }
             continuation?.resume(returning: outcome)
             continuation = nil
         }
