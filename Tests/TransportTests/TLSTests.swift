@@ -73,6 +73,27 @@ import Testing
         #expect(peer.failures == [])
     }
 
+    /// It is read with the last bytes of a row of reads, and nothing else reports it.
+    @Test func aRequestForACertificateAtTheEndOfARowIsNoticed() async throws {
+        let asked = Signal()
+        let peer = try TLSPeer { connection in
+            try connection.write([UInt8](repeating: 1, count: 100))
+            try connection.requestCertificate()
+            asked.fire()
+            _ = try connection.readToEnd()
+        }
+        defer { peer.stop() }
+        let context = try Self.context()
+        await withLoop { loop in
+            let client = Client(loop)
+            #expect(await client.connect(peer.endpoint, tls: (context, "localhost")) == nil)
+            await asked.wait()
+            let (count, isAsked) = await client.readAtEndOfRow()
+            #expect(count == 100 && isAsked)
+            await client.close()
+        }
+    }
+
     @Test func severalRecordsAreSentWithOneCall() async throws {
         let peer = try TLSPeer { _ = try $0.readToEnd() }
         defer { peer.stop() }

@@ -54,6 +54,27 @@ actor Client {
         func streamDidBecomeWritable(_ stream: ByteStream) {}
     }
 
+    /// Reads in the notifications that follow a row of reads, and notes whether the server asks for a certificate.
+    private final class Row: ByteStreamHandler {
+        var hasEnded = false
+        var isAsked = false
+
+        func streamDidBecomeReadable(_ stream: ByteStream) {
+            guard hasEnded else { return }
+            while case .bytes = stream.read(into: stream.loop.scratch) {}
+        }
+
+        func streamDidBecomeWritable(_ stream: ByteStream) {}
+
+        func stream(
+            _ stream: ByteStream, needsIdentityFrom authorities: [[UInt8]],
+            _ answer: @escaping (IdentityDecision) -> Void
+        ) {
+            isAsked = true
+            answer(.none)
+        }
+    }
+
     enum End: Equatable {
         case orderly
         case failed(TransportError.Cause)
@@ -138,6 +159,24 @@ actor Client {
         await withCheckedContinuation { continuation in
             stream?.handler = Reader { continuation.resume(returning: ($0, $1)) }
             isReady.fire()
+        }
+    }
+
+    /// Reads once in the loop's next turn, as the last of a row of reads, after which the stream notifies of what is
+    /// left. Gives the number of bytes, and whether the turn after that has asked for the client's certificate.
+    func readAtEndOfRow() async -> (count: Int, isAsked: Bool) {
+        await withCheckedContinuation { continuation in
+            let row = Row()
+            stream?.handler = row
+            // The events of what the peer has sent come before.
+            loop.executeInNextTurn {
+                let count = if case .bytes(let read) = self.readNow() { read } else { 0 }
+                row.hasEnded = true
+                self.stream?.notifyInNextTurn()
+                self.loop.executeInNextTurn {
+                    self.loop.executeLater { continuation.resume(returning: (count, row.isAsked)) }
+                }
+            }
         }
     }
 

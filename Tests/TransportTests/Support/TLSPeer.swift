@@ -111,6 +111,14 @@ struct TLSPeerConnection {
 
     func write(_ text: String) throws { try write(Array(text.utf8)) }
 
+    /// Asks for the client's certificate, after the handshake (RFC 8446 §4.6.2).
+    func requestCertificate() throws {
+        SSL_set_verify(ssl, SSL_VERIFY_PEER) { _, _ in 1 }
+        guard SSL_verify_client_post_handshake(ssl) == 1, SSL_do_handshake(ssl) == 1 else {
+            throw PeerError(call: "SSL_verify_client_post_handshake")
+        }
+    }
+
     /// Sends TLS's closing message.
     func finishWriting() { SSL_shutdown(ssl) }
 

@@ -54,7 +54,7 @@ package final class ByteStream {
     /// The handler is notified of readiness, and is retained until `close()`: a connection without another owner may
     /// still be reading the rest of a response. A new handler is notified of input that is already waiting.
     package var handler: (any ByteStreamHandler)? {
-        didSet { if handler != nil, mayHaveInput { notifyLater() } }
+        didSet { if handler != nil, needsRead { notifyLater() } }
     }
 
     package let loop: EventLoop
@@ -366,5 +366,13 @@ extension ByteStream: EventSource {
     /// The event for this input preceded the handler.
     private func notifyLater() { loop.executeLater { [weak self] in self?.notifyOfInput() } }
 
-    private func notifyOfInput() { if mayHaveInput { handler?.streamDidBecomeReadable(self) } }
+    private func notifyOfInput() {
+        // As with an event: nothing is read before the program has answered.
+        guard !isAskingForIdentity, needsRead else { return }
+        handler?.streamDidBecomeReadable(self)
+    }
+
+    /// The server's request for the client's certificate may have been read behind other bytes, and epoll does not
+    /// report it again. The next read notices it.
+    private var needsRead: Bool { mayHaveInput || tls?.awaitsIdentity == true }
 }
