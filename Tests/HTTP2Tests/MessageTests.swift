@@ -286,6 +286,28 @@ import Testing
         #expect(client.events.last == .streamFailed(stream: stream, HTTP2Error(.tooManyInterimResponses, .stream(1))))
     }
 
+    /// As many gigabytes as an upload may have.
+    @Test func interimResponsesForALongUpload() throws {
+        var settings = HTTP2Settings()
+        settings.maxFrameSize = 1 << 23
+        var limits = HTTP2Limits()
+        (limits.interimResponses, limits.bytesForInterimResponse) = (2, 1 << 30)
+        var client = Peer.connected(.client, peerSettings: settings, limits: limits)
+        let stream = try client.request("POST", endStream: false)
+        let update = Frames.number(1 << 23)
+        for _ in 0..<1024 {
+            client.feed(Frames.raw(8, update) + Frames.raw(8, stream: stream.rawValue, update))
+            try client.machine.sendDataHeader(1 << 23, on: stream, endStream: false, to: &client.output)
+        }
+        #expect(client.error == nil)
+        client.events = []
+        let interim = headersFrame(stream.rawValue, block((":status", "104")))
+        for _ in 0..<10 { client.feed(interim) }
+        #expect(client.events.count == 10)
+        client.feed(interim)
+        #expect(client.events.last == .streamFailed(stream: stream, HTTP2Error(.tooManyInterimResponses, .stream(1))))
+    }
+
     /// A limit of 0 allows none for them.
     @Test func noInterimResponsesForWhatIsSent() throws {
         var limits = HTTP2Limits()

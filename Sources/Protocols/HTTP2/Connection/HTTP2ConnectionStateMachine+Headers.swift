@@ -54,9 +54,8 @@ extension HTTP2ConnectionStateMachine {
         let fields = headers.list.fields
         if status < 200 {
             guard !endStream else { throw .interimEndsStream }
-            let (interims, bytes) = (streams[place].interims, limits.bytesForInterimResponse)
-            let earned = bytes > 0 ? Int(streams[place].sentBytes) / bytes : 0
-            guard interims < .max, Int(interims) - earned < limits.interimResponses else {
+            let interims = streams[place].interims
+            guard interims < .max, Int(interims) < limits.interimResponses else {
                 throw .tooManyInterimResponses
             }
             streams[place].interims += 1

@@ -97,11 +97,20 @@ extension HTTP2ConnectionStateMachine {
         HTTP2FrameEncoder.dataHeader(length: count, stream: stream, endStream: endStream, to: &output)
         sendWindow.take(count)
         streams[place].sendWindow.take(count)
-        streams[place].sentBytes = UInt32(clamping: Int(streams[place].sentBytes) + count)
+        allowInterimResponses(for: count, at: place)
         // Body data counts as useful work, except frames that are small because the peer opens its window by a few
         // bytes at a time.
         flood.refill(count < window ? 2 + count >> 8 : count >> 8)
         didSend(.body, endStream: endStream, at: place)
+    }
+
+    /// For a number of sent bytes the peer may send one more interim response than the limit.
+    private mutating func allowInterimResponses(for count: Int, at place: Int) {
+        let bytes = limits.bytesForInterimResponse
+        guard bytes > 0 else { return }
+        let sent = Int(streams[place].sentBytes) + count
+        streams[place].sentBytes = UInt32(clamping: sent % bytes)
+        streams[place].interims = Int32(clamping: Int(streams[place].interims) - sent / bytes)
     }
 
     private func sendingPlace(_ stream: HTTP2StreamID) throws(HTTP2Error) -> Int {

@@ -88,10 +88,9 @@ struct Stream {
     /// Whether the request is CONNECT: a success opens a tunnel.
     var isTunnel = false
     var state = StreamState.open(sending: .head, receiving: .head)
-    /// The number of interim responses received.
+    /// The number of interim responses received, less those that the sent bytes of the body have allowed.
     var interims: Int32 = 0
-    /// The number of sent bytes of the body, for which more interim responses are allowed than the limit. It stays at its
-    /// largest value.
+    /// The number of sent bytes of the body that have not allowed another interim response yet.
     var sentBytes: UInt32 = 0
     var sendWindow = SendWindow(0)
     var receiveWindow = ReceiveWindow(available: 0, target: 0)
