@@ -123,7 +123,7 @@ import Testing
         func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge) { note("reject") }
     }
 
-    private static func challenge(_ sender: Sender) -> URLAuthenticationChallenge {
+    private static func challenge(_ sender: any URLAuthenticationChallengeSender) -> URLAuthenticationChallenge {
         let space = URLProtectionSpace(host: "a", port: 1, protocol: nil, realm: nil, authenticationMethod: nil)
         return URLAuthenticationChallenge(
             protectionSpace: space, proposedCredential: nil, previousFailureCount: 0, failureResponse: nil,
@@ -263,6 +263,89 @@ import Testing
             isOver.fire()
             await late.isStopped.wait()
             #expect(silent.answers.snapshot == ["cancel"] && late.answers.snapshot == ["cancel"])
+        }
+    }
+
+    /// Uses the client when it is released.
+    private final class PartingSender: NSObject, URLAuthenticationChallengeSender, @unchecked Sendable {  // constants
+        private let handler: URLProtocol
+        private let client: any URLProtocolClient
+        private let isGone: Signal
+
+        init(_ handler: URLProtocol, _ client: any URLProtocolClient, _ isGone: Signal) {
+            (self.handler, self.client, self.isGone) = (handler, client, isGone)
+        }
+
+        deinit {
+            client.urlProtocol(handler, didLoad: Data())
+            isGone.fire()
+        }
+
+        func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) {}
+        func continueWithoutCredential(for challenge: URLAuthenticationChallenge) {}
+        func cancel(_ challenge: URLAuthenticationChallenge) {}
+        func performDefaultHandling(for challenge: URLAuthenticationChallenge) {}
+        func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge) {}
+    }
+
+    /// Challenges behind a redirect, where nobody is asked, and then fails.
+    private final class Parting: URLProtocol, @unchecked Sendable {  // as its superclass
+        static let session = Box<URLSession?>(nil)
+        static let isSenderGone = Signal()
+
+        override class func canInit(with request: URLRequest) -> Bool { request.url?.scheme == "parting" }
+
+        override func startLoading() {
+            guard let url = request.url, let client,
+                let response = HTTPURLResponse(url: url, statusCode: 302, httpVersion: nil, headerFields: nil)
+            else { return }
+            client.urlProtocol(self, wasRedirectedTo: request, redirectResponse: response)
+            client.urlProtocol(
+                self,
+                didReceive: HandlerHabitTests.challenge(PartingSender(self, client, Self.isSenderGone)))
+            // By then the loop has dropped the challenge.
+            let isDropped = Signal()
+            Self.session.value?.getAllTasks { _ in isDropped.fire() }
+            isDropped.waitBlocking()
+            client.urlProtocol(self, didFailWithError: URLError(.cancelled))
+        }
+
+        override func stopLoading() {}
+    }
+
+    /// Keeps the completion handlers of redirects.
+    private final class RedirectDelegate: NSObject, URLSessionDataDelegate {
+        let kept = Recorder<@Sendable (URLRequest?) -> Void>()
+        let ends = Recorder<Bool>()
+
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+            newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+        ) {
+            kept.append(completionHandler)
+        }
+
+        func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+            ends.append(error == nil)
+        }
+    }
+
+    /// The client holds no lock then.
+    @Test func aSenderThatIsReleasedMayUseTheClient() async throws {
+        let delegate = RedirectDelegate()
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = [Parting.self]
+        let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+        defer { session.invalidateAndCancel() }
+        Parting.session.value = session
+        let url = try #require(URL(string: "parting:a"))
+        try await withTimeout {
+            session.dataTask(with: url).resume()
+            let answer = await delegate.kept.element(at: 0)
+            await Parting.isSenderGone.wait()
+            answer?(nil)
+            #expect(await delegate.ends.element(at: 0) == true)
+            Parting.session.value = nil
         }
     }
 
