@@ -46,3 +46,13 @@
         }
     }
 #endif
+
+extension Optional {
+    /// Replaces the value, and returns the old one. What a lock guards may be a program's object, whose release runs the
+    /// program's code: the old value is released after the lock.
+    package mutating func exchange(for new: Wrapped?) -> Wrapped? {
+        let old = self
+        self = new
+        return old
+    }
+}

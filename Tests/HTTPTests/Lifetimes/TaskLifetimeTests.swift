@@ -287,6 +287,64 @@ import Testing
         #expect(kept.value.count == 1)
     }
 
+    // MARK: What is replaced
+
+    /// Uses its task when it is released.
+    private final class Parting: NSObject, URLSessionTaskDelegate, @unchecked Sendable {  // constants
+        private let task: URLSessionTask
+        private let states: Recorder<URLSessionTask.State>
+
+        init(_ task: URLSessionTask, _ states: Recorder<URLSessionTask.State>) {
+            (self.task, self.states) = (task, states)
+        }
+
+        deinit { states.append(task.state) }
+    }
+
+    private final class PartingStream: InputStream {
+        private let parting: Parting
+
+        init(_ parting: Parting) {
+            self.parting = parting
+            super.init(data: Data())
+        }
+    }
+
+    /// The task holds no lock when its program's object is released.
+    @Test func whatIsReplacedMayUseItsTask() throws {
+        let url = try #require(URL(string: "data:,hello"))
+        let replacements: [(name: String, replace: (URLSessionTask, () -> Parting) -> Void)] = [
+            (
+                "a delegate",
+                { task, parting in
+                    task.delegate = parting()
+                    task.delegate = nil
+                }
+            ),
+            (
+                "a request",
+                { task, parting in
+                    task.currentRequest?.httpBodyStream = PartingStream(parting())
+                    task.currentRequest = nil
+                }
+            ),
+            (
+                "a stream at the end",
+                { task, parting in
+                    task.currentRequest?.httpBodyStream = PartingStream(parting())
+                    task.releaseResources()
+                }
+            ),
+        ]
+        for (name, replace) in replacements {
+            let task = URLSessionTask()
+            task.currentRequest = URLRequest(url: url)
+            let states = Recorder<URLSessionTask.State>()
+            replace(task) { Parting(task, states) }
+            #expect(states.snapshot == [.suspended], "\(name)")
+        }
+    }
+
     // MARK: Sessions
 
     /// Of a session that is invalidated, and which the program keeps, with its tasks.

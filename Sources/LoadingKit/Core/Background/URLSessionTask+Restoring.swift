@@ -40,12 +40,8 @@ extension URLSessionTask {
 
     func take(_ end: TransferStatus) {
         take(end.progress)
-        shared.withLock { shared in
-            if let response = end.response?.response { shared.response = response }
-            if let request = end.currentRequest?.request(redirectedFrom: shared.currentRequest) {
-                shared.currentRequest = request
-            }
-        }
+        if let response = end.response?.response { self.response = response }
+        if let request = end.currentRequest?.request(redirectedFrom: currentRequest) { currentRequest = request }
     }
 }
 

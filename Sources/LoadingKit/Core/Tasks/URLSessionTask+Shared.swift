@@ -11,6 +11,8 @@ extension URLSessionTask {
             let consumer: TaskConsumer?
             /// The requests, with their bodies.
             let requests: (URLRequest?, URLRequest?)
+            /// The stream that the delegate has supplied.
+            let stream: InputStream?
         }
 
         var lifecycle = TaskLifecycle()
@@ -48,18 +50,18 @@ extension URLSessionTask {
         /// Takes the values that an ended task does not keep. A body that the program set in the request remains in
         /// ``originalRequest``. An upload's separate body, and a stream from the delegate, do not remain.
         mutating func takeWhatIsHeld(withBody: Bool) -> LoopTransfer<Held> {
+            let current = currentRequest?.httpBodyStream
+            let stream = current === originalRequest?.httpBodyStream ? nil : current
             let held = LoopTransfer(
                 Held(
                     session: session, delegate: delegate, consumer: consumer,
-                    requests: withBody ? (originalRequest, currentRequest) : (nil, nil)))
+                    requests: withBody ? (originalRequest, currentRequest) : (nil, nil), stream: stream))
             (session, delegate, consumer) = (nil, nil, nil)
             if withBody {
                 originalRequest?.removeUploadedBody()
                 currentRequest?.removeUploadedBody()
             }
-            if let stream = currentRequest?.httpBodyStream, stream !== originalRequest?.httpBodyStream {
-                currentRequest?.httpBodyStream = nil
-            }
+            if stream != nil { currentRequest?.httpBodyStream = nil }
             return held
         }
 

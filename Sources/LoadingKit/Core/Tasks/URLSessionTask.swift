@@ -264,13 +264,13 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     /// after the task's end.
     open internal(set) var currentRequest: URLRequest? {
         get { shared.withLock { $0.currentRequest } }
-        set { shared.withLock { $0.currentRequest = newValue } }
+        set { withExtendedLifetime(shared.withLock { $0.currentRequest.exchange(for: newValue) }) {} }
     }
 
     /// The response's head, once it was received.
     open internal(set) var response: URLResponse? {
         get { shared.withLock { $0.response } }
-        set { shared.withLock { $0.response = newValue } }
+        set { withExtendedLifetime(shared.withLock { $0.response.exchange(for: newValue) }) {} }
     }
 
     /// The task's error; nil while it is running and when it succeeded.
@@ -280,7 +280,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     /// it until the task's end was reported to it; from then on it is nil.
     open var delegate: (any URLSessionTaskDelegate)? {
         get { shared.withLock { $0.delegate } }
-        set { shared.withLock { $0.delegate = newValue } }
+        set { withExtendedLifetime(shared.withLock { $0.delegate.exchange(for: newValue) }) {} }
     }
 
     /// Whether the delegate gets the body piece by piece, as it is received. Set it before the task is resumed.

@@ -99,7 +99,14 @@ public final class StubSet: Sendable {
     }
 
     /// Removes all stubs and recorded requests.
-    public func removeAll() { state.withLock { $0 = State() } }
+    public func removeAll() {
+        let gone = state.withLock { state in
+            defer { state = State() }
+            return state
+        }
+        // The release of the program's closures may run its code: not while the lock is held.
+        withExtendedLifetime(gone) {}
+    }
 
     /// Makes the sessions that are made from a configuration from now on use the stubs, before any built-in handler.
     ///

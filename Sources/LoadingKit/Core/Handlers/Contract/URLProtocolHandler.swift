@@ -43,13 +43,13 @@ open class URLProtocolHandler: NSObject, @unchecked Sendable {  // `state` is gu
     /// Receives the load's events. Its methods may be called from any thread; events after the end are dropped.
     open var client: (any URLProtocolClient)? {
         get { state.withLock { $0.client } }
-        set { state.withLock { $0.client = newValue } }
+        set { withExtendedLifetime(state.withLock { $0.client.exchange(for: newValue) }) {} }
     }
 
     /// The task that the load belongs to.
     open var task: URLSessionTask? {
         get { state.withLock { $0.task } }
-        set { state.withLock { $0.task = newValue } }
+        set { withExtendedLifetime(state.withLock { $0.task.exchange(for: newValue) }) {} }
     }
 
     /// Makes a handler for a request.
@@ -116,7 +116,11 @@ open class URLProtocolHandler: NSObject, @unchecked Sendable {  // `state` is gu
 
     /// Gives the handler its task and its client.
     func attach(to task: URLSessionTask, _ client: HandlerClient) {
-        state.withLock { $0 = State(client: client, task: task, link: client) }
+        // What the program has set goes.
+        let gone = state.withLock { state in
+            (state.client.exchange(for: client), state.task.exchange(for: task), state.link.exchange(for: client))
+        }
+        withExtendedLifetime(gone) {}
     }
 
     // MARK: Properties of requests

@@ -1,4 +1,5 @@
 import Foundation
+import LoadingKitPrimitives
 
 /// The events of a task's load.
 extension TaskEngine: LoadReceiver {
@@ -11,11 +12,11 @@ extension TaskEngine: LoadReceiver {
 
     func note(_ response: URLResponse) {
         noteActivity()
-        let hasProgress = task.shared.withLock { shared in
-            shared.response = response
+        let (hasProgress, former) = task.shared.withLock { shared in
             shared.expectedToReceive = response.expectedContentLength
-            return shared.progress != nil
+            return (shared.progress != nil, shared.response.exchange(for: response))
         }
+        withExtendedLifetime(former) {}
         if hasProgress { task.updateProgress() }
         log.didReceive(response, loop.now)
     }
