@@ -70,6 +70,72 @@ import Testing
         }
     }
 
+    /// Ends the request's body, and suspends the task, so that a call about the body waits; the test answers.
+    private final class Suspending: TransferRecorder, @unchecked Sendable {  // constants
+        let answers = Recorder<@Sendable (URLSession.ResponseDisposition) -> Void>()
+        private let body: AsyncStream<Data>.Continuation
+        private let isReceived: Signal
+
+        init(_ body: AsyncStream<Data>.Continuation, _ isReceived: Signal) {
+            (self.body, self.isReceived) = (body, isReceived)
+            super.init(disposition: .allow)
+        }
+
+        override func urlSession(
+            _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+            completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+        ) {
+            body.yield(Data("bc".utf8))
+            body.finish()
+            isReceived.waitBlocking()
+            // The turn in which the last bytes were sent is over then.
+            let isPosted = Signal()
+            session.core.loop.execute { session.core.loop.executeInNextTurn { isPosted.fire() } }
+            isPosted.waitBlocking()
+            dataTask.suspend()
+            answers.append(completionHandler)
+        }
+    }
+
+    /// The session waits for all calls before its own last one.
+    @Test(arguments: [URLSession.ResponseDisposition.becomeStream, .becomeDownload])
+    func callsThatWaitForTheDataTaskAreMade(_ disposition: URLSession.ResponseDisposition) async throws {
+        let isReceived = Signal()
+        let peer = try ScriptedPeer([
+            .expectHead, .expectThrough(Array("1\r\na\r\n".utf8)),
+            .send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n"),
+            .expectThrough(Array("0\r\n\r\n".utf8)), .fire(isReceived), .send("body"), .readUntilClose,
+        ])
+        defer { peer.stop() }
+        try await withTimeout {
+            let (pieces, writer) = AsyncStream<Data>.makeStream()
+            let recorder = Suspending(writer, isReceived)
+            let session = makeSession(delegate: recorder)
+            defer { session.invalidateAndCancel() }
+            var request = peer.request(method: "POST")
+            request.setValue("", forHTTPHeaderField: "Expect")
+            request.httpBodyStream = URLRequest.bodyStream(of: pieces)
+            let task = session.dataTask(with: request)
+            task.resume()
+            writer.yield(Data("a".utf8))
+            let answer = await recorder.answers.element(at: 0)
+            // The mailbox has its turn before the second one.
+            for _ in 0..<2 {
+                await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+                    session.delegateQueue.addOperation { continuation.resume() }
+                }
+            }
+            answer?(disposition)
+            task.resume()
+            if disposition == .becomeStream, let stream = await recorder.streamTasks.element(at: 0) {
+                _ = try await stream.readData(ofMinLength: 5, maxLength: 5, timeout: 0)
+            }
+            #expect(await recorder.all().last == "complete ok")
+            #expect(recorder.events.snapshot.contains { $0.hasPrefix("sent 3 of") })
+            await session.finishTasks()
+        }
+    }
+
     /// Cancels an upload before the loop has taken the decision that the upload becomes a download.
     private final class Producing: TransferRecorder, @unchecked Sendable {  // constants
         let produced = Recorder<Data?>()

@@ -53,8 +53,9 @@ package final class DelegateMailbox: Sendable {
     fileprivate struct State {
         var calls = Deque<Call>()
         var isScheduled = false
-        /// Calls of tasks that are suspended, or whose end waits for a turn of the loop.
-        var parked: [ObjectIdentifier: Deque<Call>] = [:]
+        /// Calls of tasks that are suspended, or whose end waits for a turn of the loop, by the tasks' identifiers: a task
+        /// that has replaced another has the same one.
+        var parked: [Int: Deque<Call>] = [:]
         /// The tasks whose end waits for a requested turn of the loop, in order.
         var ending: [any MailboxTask] = []
     }
@@ -124,7 +125,8 @@ package final class DelegateMailbox: Sendable {
     /// The tasks for which calls are still waiting, by identifier.
     var tasks: [Int: any MailboxTask] {
         state.withLock { state in
-            let tasks = state.calls.compactMap(\.task) + state.parked.values.compactMap { $0.first?.task }
+            // The last call may be for a task that has replaced that of the others.
+            let tasks = state.parked.values.compactMap { $0.last?.task } + state.calls.compactMap(\.task)
             return Dictionary(tasks.map { ($0.taskIdentifier, $0) }) { $1 }
         }
     }
@@ -132,7 +134,7 @@ package final class DelegateMailbox: Sendable {
     /// The task was resumed or cancelled: its parked calls run next.
     func release(_ task: any MailboxTask) {
         let isFirst = state.withLock { state -> Bool in
-            guard let calls = state.parked.removeValue(forKey: ObjectIdentifier(task)) else { return false }
+            guard let calls = state.parked.removeValue(forKey: task.taskIdentifier) else { return false }
             state.calls.prepend(contentsOf: calls)
             return state.requestScheduling()
         }
@@ -215,7 +217,7 @@ extension DelegateMailbox.State {
             switch call.subject {
             case .session: return .make(call)
             case .due(let task):
-                guard let waiting = parked.removeValue(forKey: ObjectIdentifier(task)) else { continue }
+                guard let waiting = parked.removeValue(forKey: task.taskIdentifier) else { continue }
                 calls.prepend(contentsOf: waiting)
             case .last where parked.isEmpty: return .make(call)
             case .last:
@@ -224,7 +226,7 @@ extension DelegateMailbox.State {
                 isScheduled = false
                 return nil
             case .task(let task), .end(let task, _):
-                let key = ObjectIdentifier(task)
+                let key = task.taskIdentifier
                 let delivery = task.delivery
                 if delivery == .waits || parked[key] != nil {
                     parked[key, default: []].append(call)

@@ -47,6 +47,12 @@ extension URLSessionTask {
         /// it.
         var awaitsCacheAnswer = false
 
+        /// The delegate's calls that may be made, unless another task has replaced this one.
+        var delivery: MailboxDelivery {
+            if lifecycle.wasCancelled { return .endsOnly }
+            return lifecycle.state == .suspended || awaitsCacheAnswer ? .waits : .goesOn
+        }
+
         /// Takes the values that an ended task does not keep. A body that the program set in the request remains in
         /// ``originalRequest``. An upload's separate body, and a stream from the delegate, do not remain.
         mutating func takeWhatIsHeld(withBody: Bool) -> LoopTransfer<Held> {

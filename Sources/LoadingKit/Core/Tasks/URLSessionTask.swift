@@ -158,10 +158,9 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     // MARK: Permitted reports
 
     var delivery: MailboxDelivery {
-        shared.withLock { shared in
-            if shared.lifecycle.wasCancelled { return .endsOnly }
-            return shared.lifecycle.state == .suspended || shared.awaitsCacheAnswer ? .waits : .goesOn
-        }
+        let (delivery, successor) = shared.withLock { ($0.delivery, $0.successor) }
+        // Outside the lock, as a successor's initializer locks both.
+        return successor?.delivery ?? delivery
     }
 
     // MARK: Called by its engine
