@@ -208,6 +208,58 @@ import Testing
         }
     }
 
+    /// A progress that is paused by itself and by its parent is one suspension.
+    @Test func pausesAreNotCounted() async throws {
+        try await withTimeout {
+            let task = URLSessionTask()
+            let progress = task.progress
+            let parent = Progress(totalUnitCount: 1)
+            parent.addChild(progress, withPendingUnitCount: 1)
+            task.resume()
+            progress.pause()
+            try await waitUntil { task.state == .suspended }
+            parent.pause()
+            parent.resume()
+            try await waitUntil { task.state == .running }
+        }
+    }
+
+    /// Pauses the task's progress; the test answers.
+    private final class Pausing: TransferRecorder, @unchecked Sendable {  // constants
+        let answers = Recorder<@Sendable (URLSession.ResponseDisposition) -> Void>()
+
+        override func urlSession(
+            _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+            completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+        ) {
+            dataTask.progress.pause()
+            answers.append(completionHandler)
+        }
+    }
+
+    /// The task in place of another one has the other's pause, and no second one.
+    @Test func aPausedTaskThatBecomesAnotherIsResumed() async throws {
+        let release = Signal()
+        release.fire()
+        let server = try LoopbackServer(route: Self.route(release))
+        defer { server.stop() }
+        try await withTimeout {
+            let recorder = Pausing(disposition: .becomeDownload)
+            let session = makeSession(delegate: recorder)
+            defer { session.invalidateAndCancel() }
+            let task = session.dataTask(with: try BothVersions.request(server, "/known"))
+            task.resume()
+            let answer = await recorder.answers.element(at: 0)
+            try await waitUntil { task.state == .suspended }
+            answer?(.becomeDownload)
+            try await waitUntil { task.state == .completed }
+            // The download has the progress by then.
+            _ = await session.allTasks
+            task.progress.resume()
+            #expect(await recorder.all().last == "complete ok")
+        }
+    }
+
     /// The object that replaces a task has its progress, and is controlled by it.
     @Test(arguments: [URLSession.ResponseDisposition.becomeDownload, .becomeStream])
     func aTaskThatBecomesAnother(_ disposition: URLSession.ResponseDisposition) async throws {

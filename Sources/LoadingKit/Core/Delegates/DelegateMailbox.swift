@@ -53,8 +53,8 @@ package final class DelegateMailbox: Sendable {
     fileprivate struct State {
         var calls = Deque<Call>()
         var isScheduled = false
-        /// Calls of tasks that are suspended, or whose end waits for a turn of the loop, by the tasks' identifiers: a task
-        /// that has replaced another has the same one.
+        /// Calls of tasks that are suspended, or whose end waits for a turn of the loop, by the tasks' identifiers: a
+        /// task that has replaced another has the same one.
         var parked: [Int: Deque<Call>] = [:]
         /// The tasks whose end waits for a requested turn of the loop, in order.
         var ending: [any MailboxTask] = []

@@ -4,8 +4,15 @@ import Foundation
 extension URLSessionTask {
     func steer(by progress: Progress) {
         progress.cancellationHandler = { [weak self] in self?.cancel() }
-        progress.pausingHandler = { [weak self] in self?.suspend() }
-        progress.resumingHandler = { [weak self] in self?.resume() }
+        progress.pausingHandler = { [weak self] in self?.followProgress() }
+        progress.resumingHandler = { [weak self] in self?.followProgress() }
+    }
+
+    /// Suspends or resumes the task, if the progress was paused or resumed.
+    private func followProgress() {
+        let (action, session, successor) = shared.withLock { ($0.followProgress(), $0.session, $0.successor) }
+        if let successor { return successor.followProgress() }
+        session?.core.perform(action, on: self)
     }
 
     /// Updates the progress, where the program has read it.
@@ -38,6 +45,14 @@ extension URLSessionTask.Shared {
         let done: Int64
         let total: Int64
         let hasSucceeded: Bool
+    }
+
+    /// Follows the progress as it is now. Foundation calls the handlers on several threads, so in any order, and also
+    /// where the progress was paused before: by itself and by its parent, or by the task that this one has replaced.
+    mutating func followProgress() -> TaskLifecycle.Action {
+        guard successor == nil, let progress, progress.isPaused != isPausedByProgress else { return .none }
+        isPausedByProgress.toggle()
+        return isPausedByProgress ? lifecycle.suspend() : lifecycle.resume()
     }
 
     /// Returns whether the caller has to write the progress. Otherwise there is none, or another thread writes it.

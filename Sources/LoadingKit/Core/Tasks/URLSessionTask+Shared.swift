@@ -41,6 +41,8 @@ extension URLSessionTask {
         var clientExpectsToReceive = NSURLSessionTransferSizeUnknown
         var progress: Progress?
         var progressUpdate = ProgressUpdate.none
+        /// Whether one of the task's suspensions is that of its paused progress.
+        var isPausedByProgress = false
         /// The task that has replaced this one: the program's calls on this task apply to the successor.
         var successor: URLSessionTask?
         /// Whether the delegate still has to answer about the stored response. Until then nothing else is reported to

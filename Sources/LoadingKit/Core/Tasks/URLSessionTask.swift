@@ -73,7 +73,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         super.init()
         // In one step: another thread may be resuming or suspending the task.
         other.shared.withLock { old in
-            shared.withLock { $0.lifecycle = old.lifecycle }
+            shared.withLock { ($0.lifecycle, $0.isPausedByProgress) = (old.lifecycle, old.isPausedByProgress) }
             old.lifecycle.complete()
             old.successor = self
         }
@@ -384,8 +384,8 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     }
 
     /// The load's progress, in bytes of the request's body and of the response's body. Cancelling it cancels the task,
-    /// pausing it suspends the task, and resuming it resumes the task; the same calls on a parent progress have the
-    /// same effect.
+    /// pausing it suspends the task, and resuming it ends that suspension; the same calls on a parent progress have the
+    /// same effect. A progress that is paused several times counts as one suspension.
     ///
     /// For a body of unknown size, the program's estimate counts, or no size; with neither the progress is
     /// indeterminate. It is finished when the task has succeeded, and lacks at least one unit until then. A task that
