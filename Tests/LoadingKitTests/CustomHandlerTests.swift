@@ -369,6 +369,45 @@ import Testing
         }
     }
 
+    /// As in a test's tear-down. No class is left out, and none is asked twice.
+    @Test func aLoadGoesOnThroughTheClassesWithWhichItBegan() async throws {
+        final class Target: URLProtocolHandler, @unchecked Sendable {
+            override class func canInit(with request: URLRequest) -> Bool { request.url?.scheme == "through" }
+            override func load(_ load: LoadContext) async throws {
+                try await load.receive(
+                    URLResponse(url: load.url, mimeType: nil, expectedContentLength: 6, textEncodingName: nil))
+                try await load.receive(Data("target".utf8))
+            }
+        }
+        final class Other: URLProtocolHandler, @unchecked Sendable {}
+        final class Forwarding: URLProtocolHandler, @unchecked Sendable {
+            override class func canInit(with request: URLRequest) -> Bool { request.url?.scheme == "through" }
+            override func load(_ load: LoadContext) async throws {
+                if load.url.host == "register" {
+                    URLProtocol.registerClass(Other.self)
+                } else {
+                    URLProtocol.unregisterClass(Forwarding.self)
+                }
+                let loaded = try await load.next.load(load.request)
+                try await load.receive(loaded.response)
+                try await load.receive(Data("<".utf8))
+                for try await piece in loaded.body { try await load.receive(piece) }
+                try await load.receive(Data(">".utf8))
+            }
+        }
+        defer {
+            for type in [Target.self, Other.self, Forwarding.self] as [AnyClass] { URLProtocol.unregisterClass(type) }
+        }
+        let session = Self.session([])
+        try await withTimeout {
+            for host in ["unregister", "register"] {
+                URLProtocol.registerClass(Target.self)
+                URLProtocol.registerClass(Forwarding.self)
+                try await expect(Self.text(session, "through://\(host)"), "<target>")
+            }
+        }
+    }
+
     @Test func anInterceptorForwardsWithoutRecursionAndSeesTheBody() async throws {
         final class Interceptor: URLProtocolHandler, @unchecked Sendable {
             override class func canInit(with request: URLRequest) -> Bool { request.url?.scheme == "http" }

@@ -269,7 +269,7 @@ package final class SessionCore: LiveSession, @unchecked Sendable {  // confined
 
     /// Makes the load of a request by the first handler that can.
     func makeLoad(
-        _ request: URLRequest, task: URLSessionTask, isOwnRequest: Bool, from start: Int
+        _ request: URLRequest, task: URLSessionTask, isOwnRequest: Bool, from start: URLProtocolRegistry.Position?
     ) throws -> any LoopHandler {
         let found = registry.find(
             request, task: isOwnRequest ? task : nil, from: start, whole: { self.withSessionFields(request, of: task) })

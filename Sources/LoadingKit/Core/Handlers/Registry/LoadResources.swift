@@ -7,7 +7,7 @@ package struct LoadResources {
     /// The task that the load belongs to.
     package let task: URLSessionTask
     /// The position in the registry of the first handler after this one.
-    package let next: Int
+    let next: URLProtocolRegistry.Position
 
     package var loop: EventLoop { core.loop }
 

@@ -56,6 +56,14 @@ public struct URLProtocolRegistry: Sendable {
         }
     }
 
+    /// The place behind a handler, from which the load goes on that it forwards.
+    struct Position: Sendable {
+        fileprivate let index: Int
+        /// The classes that were registered for every session when the load began: if one comes or goes meanwhile, the
+        /// load goes on through the same classes.
+        fileprivate let registered: [URLProtocolHandler.Type]
+    }
+
     private let own: [Entry]
     private let builtIn: [Entry]
     let builtInTypes: [any BuiltInHandler.Type]
@@ -71,24 +79,30 @@ public struct URLProtocolRegistry: Sendable {
 
     /// The classes registered for every session are between the session's own and the built-in ones. Positions are
     /// counted over all three groups, so that a forwarding handler continues after its own position.
-    private var entries: [Entry] { own + others }
+    private var entries: [Entry] { own + others(registered) }
 
-    private var others: [Entry] {
-        let registered = URLProtocolHandler.registered.withLock { $0 }
-        return registered.isEmpty ? builtIn : registered.map(Entry.init) + builtIn
+    private var registered: [URLProtocolHandler.Type] { URLProtocolHandler.registered.withLock { $0 } }
+
+    private func others(_ registered: [URLProtocolHandler.Type]) -> [Entry] {
+        registered.isEmpty ? builtIn : registered.map(Entry.init) + builtIn
     }
 
     /// The first handler at or after `start` that can load the request, and the position after it.
     ///
-    /// - Parameter whole: returns the request with the session's fields.
+    /// - Parameters:
+    ///   - start: nil: the first handler of all.
+    ///   - whole: returns the request with the session's fields.
     func find(
-        _ request: URLRequest, task: URLSessionTask?, from start: Int = 0, whole: () -> URLRequest
-    ) -> (entry: Entry, next: Int)? {
+        _ request: URLRequest, task: URLSessionTask?, from start: Position? = nil, whole: () -> URLRequest
+    ) -> (entry: Entry, next: Position)? {
         // Each load calls this function, which should not make an array of all entries.
-        let others = others
-        for index in start..<max(start, own.count + others.count) {
+        let first = start?.index ?? 0
+        let registered = start?.registered ?? self.registered
+        let others = self.others(registered)
+        for index in first..<max(first, own.count + others.count) {
             let entry = index < own.count ? own[index] : others[index - own.count]
-            if entry.canLoad(request, task, whole: whole) { return (entry, index + 1) }
+            guard entry.canLoad(request, task, whole: whole) else { continue }
+            return (entry, Position(index: index + 1, registered: registered))
         }
         return nil
     }

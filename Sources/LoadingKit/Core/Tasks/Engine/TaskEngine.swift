@@ -203,7 +203,7 @@ final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // conf
 
     private func load(_ request: URLRequest) {
         do {
-            let handler = try core.makeLoad(request, task: task, isOwnRequest: true, from: 0)
+            let handler = try core.makeLoad(request, task: task, isOwnRequest: true, from: nil)
             guard stage.beginLoading(handler) else { return }
             clock.isQueued = false
             if core.settings.waitsForConnectivity { networkChangeCount = core.networkChangeCount }
