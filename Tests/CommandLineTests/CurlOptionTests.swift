@@ -107,7 +107,9 @@ import Testing
             ],
             parts: ["2 GET 1.1 http "]),
         Case(arguments: ["-w", "%{redirect_url}", "--no-follow", "/old"], parts: ["http://127.0.0.1:", "/echo"]),
-        Case(arguments: ["-w", "%{redirect_url}|", "--no-follow", "/split"], parts: ["http://127.0.0.1:", "/a%2Fb%20c|"]),
+        Case(
+            arguments: ["-w", "%{redirect_url}|", "--no-follow", "/split"],
+            parts: ["http://127.0.0.1:", "/a%2Fb%20c|"]),
         Case(arguments: ["-sw", "%{stderr}%{exitcode}\\n", "-f", "/404"], status: 22, output: "", errors: "22\n"),
         Case(
             arguments: ["-w", "%{json}", "-o", "/dev/null", "/digits"],

@@ -212,7 +212,6 @@ import Testing
     }
 }
 
-/// Tells when a task waits for a network.
 /// Never answers a challenge.
 private final class Undecided: NSObject, URLSessionTaskDelegate {
     let asked = Signal()
@@ -228,6 +227,7 @@ private final class Undecided: NSObject, URLSessionTaskDelegate {
     }
 }
 
+/// Tells when a task waits for a network.
 private final class Waiting: NSObject, URLSessionTaskDelegate {
     let begun = Signal()
 

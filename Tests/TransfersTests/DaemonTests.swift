@@ -378,6 +378,8 @@ private final class SilentDaemon: Sendable {
     }
 
     deinit {
+        // A thread that still waits for a connection ends.
+        shutdown(listener, Int32(SHUT_RDWR))
         close(listener)
         loop.stop()
     }
@@ -385,7 +387,9 @@ private final class SilentDaemon: Sendable {
     /// Returns when it has read the first request of a program.
     func greet() async throws -> PlainProgram {
         try await onThread { [listener] in
-            let connection = PlainProgram(descriptor: accept(listener, nil, nil))
+            let descriptor = accept(listener, nil, nil)
+            try #require(descriptor >= 0)
+            let connection = PlainProgram(descriptor: descriptor)
             _ = try connection.greet()
             _ = connection.readOne()
             return connection

@@ -79,22 +79,26 @@ import Testing
             try connection.write("more")
             gate.wait()
         }
-        defer { peer.stop() }
+        defer {
+            gate.open()
+            peer.stop()
+        }
         // Each read is full, as if the peer sent as fast as it is read.
         let plan = FaultPlan(.recv, .from(1), .skip)
-        await withLoop(.manual(time)) { loop in
-            let client = Client(loop)
-            #expect(await client.connect(peer.endpoint) == nil)
-            loop.attach(plan)
-            #expect(await client.write("request") == nil)
-            await client.closeWhenSent()
-            try? await waitUntil { plan.count(of: .recv) >= 100 }
-            let count = await loop.run { loop.sources.count }
-            #expect(count == 1)
-            time.advance(by: .seconds(3))
-            #expect(await loop.run { loop.sources.count } == 0)
+        try await withTimeout {
+            await withLoop(.manual(time)) { loop in
+                let client = Client(loop)
+                #expect(await client.connect(peer.endpoint) == nil)
+                loop.attach(plan)
+                #expect(await client.write("request") == nil)
+                await client.closeWhenSent()
+                await #expect(throws: Never.self) { try await waitUntil { plan.count(of: .recv) >= 100 } }
+                let count = await loop.run { loop.sources.count }
+                #expect(count == 1)
+                time.advance(by: .seconds(3))
+                #expect(await loop.run { loop.sources.count } == 0)
+            }
         }
-        gate.open()
         #expect(peer.failures == [])
     }
 

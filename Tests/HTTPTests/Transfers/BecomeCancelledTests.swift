@@ -101,6 +101,7 @@ import Testing
     @Test(arguments: [URLSession.ResponseDisposition.becomeStream, .becomeDownload])
     func callsThatWaitForTheDataTaskAreMade(_ disposition: URLSession.ResponseDisposition) async throws {
         let isReceived = Signal()
+        defer { isReceived.fire() }
         let peer = try ScriptedPeer([
             .expectHead, .expectThrough(Array("1\r\na\r\n".utf8)),
             .send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n"),

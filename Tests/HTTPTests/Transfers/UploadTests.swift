@@ -163,6 +163,7 @@ import Testing
     @Test(arguments: BothVersions.all) func aBusyDelegateIsToldOfBytesTogether(_ version: String) async throws {
         let size = Int64(8 * ByteStream.bytesInARow)
         let recorder = BusyRecorder()
+        defer { recorder.isReleased.fire() }
         try await BothVersions.withServer(version, { _ in .text("done") }, delegate: recorder) { session, server in
             let request = try BothVersions.request(server, "/", "POST")
             let task = session.uploadTask(with: request, from: Data(count: Int(size)))

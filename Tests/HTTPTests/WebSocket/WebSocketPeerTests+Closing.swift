@@ -93,13 +93,10 @@ extension WebSocketPeerTests {
             task.delegate = recorder
             session.delegateQueue.addOperation { isFree.waitBlocking() }
             task.resume()
-            if call == .suspendWhenClosed {
-                await answered.wait()
-                // The loop has reported the close once it has answered these.
-                for _ in 0..<3 { _ = await session.allTasks }
-            } else {
-                try await task.send(.string("open"))
-            }
+            if call == .suspendWhenClosed { await answered.wait() }
+            try await waitUntil { task.response != nil }
+            // The loop has posted the call, or both, once it has done these.
+            for _ in 0..<3 { await withCheckedContinuation { done in loop.execute { done.resume() } } }
             switch call {
             case .suspend, .suspendWhenClosed: task.suspend()
             case .cancel: task.cancel()

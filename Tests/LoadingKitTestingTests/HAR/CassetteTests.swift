@@ -52,6 +52,7 @@ import Testing
     @Test func aCassetteOfTwoConfigurations() async throws {
         let folder = try TemporaryFolder()
         let server = try LoopbackServer { .text("answer to \($0.path)") }
+        defer { server.stop() }
         let requests = [(0, server.url("/a1")), (1, server.url("/b1")), (0, server.url("/a2"))]
         for isReplayed in [false, true] {
             if isReplayed { server.stop() }

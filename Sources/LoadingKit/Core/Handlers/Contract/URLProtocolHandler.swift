@@ -116,7 +116,7 @@ open class URLProtocolHandler: NSObject, @unchecked Sendable {  // `state` is gu
 
     /// Gives the handler its task and its client.
     func attach(to task: URLSessionTask, _ client: HandlerClient) {
-        // What the program has set goes.
+        // Objects of the program are released after the lock.
         let gone = state.withLock { state in
             (state.client.exchange(for: client), state.task.exchange(for: task), state.link.exchange(for: client))
         }
