@@ -322,19 +322,27 @@ import Testing
         #expect(peer.requestsWithBody.snapshot.map(\.bodyText) == ["again"])
     }
 
-    /// Answers its second question when the signal fires.
+    /// Answers one question when the signal fires, and the questions before it at once.
     private final class HeldCookies: HTTPCookieStorage, @unchecked Sendable {  // constants
+        let isAsked = Signal()
         let isReleased = Signal()
-        private let wasAsked = Guarded(false)
+        private let earlier: Guarded<Int>
+
+        /// - Parameter earlier: the number of questions before the one that is held.
+        init(after earlier: Int) {
+            self.earlier = Guarded(earlier)
+            super.init()
+        }
 
         override func getCookiesFor(
             _ task: URLSessionTask, completionHandler: @escaping @Sendable ([HTTPCookie]?) -> Void
         ) {
-            let isFirst = wasAsked.withLock { wasAsked in
-                defer { wasAsked = true }
-                return !wasAsked
+            let isEarlier = earlier.withLock { earlier in
+                defer { earlier -= 1 }
+                return earlier > 0
             }
-            if isFirst { return completionHandler(nil) }
+            if isEarlier { return completionHandler(nil) }
+            isAsked.fire()
             Thread.detachNewThread { [isReleased] in
                 isReleased.waitBlocking()
                 completionHandler(nil)
@@ -374,7 +382,7 @@ import Testing
         defer { peer.stop() }
         try await withTimeout {
             let (first, second) = (BoundBody.endless {}, BoundBody.sending(Data("again".utf8)))
-            let cookies = HeldCookies()
+            let cookies = HeldCookies(after: 1)
             let session = makeSession { $0.httpCookieStorage = cookies }
             defer { session.invalidateAndCancel() }
             // The count begins anew when the task has its new stream.
@@ -474,6 +482,36 @@ import Testing
                 #expect(isCancelled || received.value == body.count, "\(source)")
             }
         }
+    }
+
+    /// The server closes a connection on which it receives no request, with or without status 408. The request is sent
+    /// on another one when the task is resumed.
+    @Test(arguments: ["", "HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"])
+    func aSuspendedUploadOutlivesItsConnection(_ timeout: String) async throws {
+        let first: [ScriptedPeer.Step] = timeout.isEmpty ? [.close] : [.send(timeout), .close]
+        let peer = try ScriptedPeer(scripts: [first, [.expectRequest, .respond("in")]])
+        defer { peer.stop() }
+        try await withTimeout {
+            let cookies = HeldCookies(after: 0)
+            defer { cookies.isReleased.fire() }
+            let session = makeSession { $0.httpCookieStorage = cookies }
+            defer { session.invalidateAndCancel() }
+            let recorder = TransferRecorder()
+            let task = session.uploadTask(with: peer.request(method: "POST"), from: Data("body".utf8))
+            task.delegate = recorder
+            task.resume()
+            await cookies.isAsked.wait()
+            task.suspend()
+            // The loop knows of it once it answers this.
+            _ = await session.allTasks
+            cookies.isReleased.fire()
+            await peer.connectionCount(reaches: 2)
+            #expect(peer.requests.snapshot.isEmpty)
+            task.resume()
+            #expect(await recorder.all().last == "complete ok")
+            #expect((task.response as? HTTPURLResponse)?.statusCode == 200)
+        }
+        #expect(peer.requests.snapshot.map(\.bodyText) == ["body"])
     }
 
     /// A body that its writer could not write to its end is not sent as complete.

@@ -24,10 +24,10 @@ extension HTTPExchange {
             refuseExpectation()
             return sendAgain(.expectationRefused, after: head, stream)
         }
-        if head.status == 408, stream.isExclusive, transaction.timings.isReusedConnection, body.isReplayable,
-            mayReplay(.unknown)
+        if head.status == 408, stream.isExclusive, body.isReplayable, let processing = processingBeforeTimeout,
+            mayReplay(processing)
         {
-            replays.count(.unknown)
+            replays.count(processing)
             return sendAgain(.notProcessed, after: head, stream)
         }
         do {
@@ -58,8 +58,16 @@ extension HTTPExchange {
             || !session.authentication.isEmpty
     }
 
+    /// Whether the server may have processed a request to which it responds with status 408; nil if the response may
+    /// be for this request.
+    private var processingBeforeTimeout: StreamFailure.Processing? {
+        if transaction.timings.requestHeaderBytesSent == 0 { return .notSent }
+        return transaction.timings.isReusedConnection ? .unknown : nil
+    }
+
     /// Status 417: the server does not support `Expect` (RFC 9110 §15.5.18). Status 408 on a connection that was used
-    /// before: the server has closed it as idle, before the request arrived (§15.5.9).
+    /// before, or before a suspended task has sent anything: the server has closed the connection as idle, before the
+    /// request arrived (§15.5.9).
     private func sendAgain(_ reason: RetryReason, after head: ResponseHead, _ stream: any HTTPStream) -> Flow {
         note(.retried(reason))
         endTransaction(after: HTTPURLResponse(head, to: request))

@@ -21,6 +21,9 @@ extension HTTP1Connection {
         }
     }
 
+    /// Whether the server has received nothing of the request: the task was suspended before.
+    var isUnsent: Bool { sender?.sentAnything == false }
+
     func send(_ exchange: HTTPExchange) {
         do {
             proceed(with: try RequestSender(exchange, &codec, buffer: &headBuffer), exchange)

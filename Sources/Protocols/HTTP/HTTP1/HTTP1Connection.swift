@@ -314,7 +314,9 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
 
     /// Whether the server may have processed a request to which it has not responded.
     var processingWithoutResponse: StreamFailure.Processing {
-        if case .awaited = response, keepAlive.isReused { .unknown } else { .begun }
+        guard case .awaited = response else { return .begun }
+        if isUnsent { return .notSent }
+        return keepAlive.isReused ? .unknown : .begun
     }
 }
 
