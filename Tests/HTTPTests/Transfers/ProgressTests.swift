@@ -208,16 +208,19 @@ import Testing
         }
     }
 
-    /// A progress that is paused by itself and by its parent is one suspension.
+    /// A progress that is paused by itself and by its parent is one suspension. One whose suspension the program has
+    /// ended can be paused again.
     @Test func pausesAreNotCounted() async throws {
         try await withTimeout {
             let task = URLSessionTask()
             let progress = task.progress
             let parent = Progress(totalUnitCount: 1)
             parent.addChild(progress, withPendingUnitCount: 1)
-            task.resume()
-            progress.pause()
-            try await waitUntil { task.state == .suspended }
+            for _ in 0..<2 {
+                task.resume()
+                progress.pause()
+                try await waitUntil { task.state == .suspended }
+            }
             parent.pause()
             parent.resume()
             try await waitUntil { task.state == .running }
