@@ -354,8 +354,8 @@ final class HTTPExchange: LoopHandler, QueuedLoad, @unchecked Sendable {  // con
     private func taskDidResume() {
         awaitsResumption = false
         switch state {
-        case .active(let stream), .redirecting(let stream, _): stream.taskDidResume(number)
-        case .challenged(let waiting): waiting.stream?.taskDidResume(number)
+        case .active(let stream), .redirecting(let stream, _): stream.outputDidBecomeReady()
+        case .challenged(let waiting): waiting.stream?.outputDidBecomeReady()
         case .new, .findingRoute, .gettingCookies, .authorizing, .queued, .restarting, .renewingBody, .ended, .over:
             break
         }

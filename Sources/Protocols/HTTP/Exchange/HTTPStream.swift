@@ -9,15 +9,13 @@ import LoadingKitTransport
 protocol HTTPStream: AnyObject {
     /// The exchange can take no more of the response for now.
     func exchangeDidBecomeBusy(_ exchange: ExchangeNumber)
-    /// The exchange's task was suspended and is resumed. Its body can be sent on.
-    func taskDidResume(_ exchange: ExchangeNumber)
     /// The exchange can take more of the response.
     func exchangeDidBecomeReady(_ exchange: ExchangeNumber)
     /// The exchange is over. The response may be incomplete.
     func abandon(_ exchange: ExchangeNumber)
     /// The exchange does not need the rest of the response, and sends its request again.
     func restart(_ exchange: ExchangeNumber) -> StreamRestart
-    /// The exchange's upgrade has bytes to send.
+    /// The exchange may have more to send: its task was resumed, or its upgrade has bytes.
     func outputDidBecomeReady()
     /// Gives away the connection if the exchange's response, of which only the head was received, has switched it to
     /// another protocol; nil if it has not.
@@ -77,8 +75,6 @@ struct StreamFailure: Error {
 
 extension HTTPStream {
     var pendingBytes: Int { 0 }
-
-    func taskDidResume(_ exchange: ExchangeNumber) {}
 
     func takeConnection(from exchange: ExchangeNumber) throws -> TakenConnection? { nil }
 

@@ -37,7 +37,8 @@ extension HTTP1Connection {
         if !pipeline.isEmpty { flushAhead() }
     }
 
-    func taskDidResume(_ exchange: ExchangeNumber) { if isActive(exchange) { sendMore() } }
+    /// The connection's tunnel sends an upgrade's bytes.
+    func outputDidBecomeReady() { sendMore() }
 
     private func sendMore() {
         if case .active(let exchange) = state, case .sending(let sender) = writing { proceed(with: sender, exchange) }

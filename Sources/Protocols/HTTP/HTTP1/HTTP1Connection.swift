@@ -225,9 +225,6 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         return .inTurn
     }
 
-    /// The connection's tunnel sends an upgrade's bytes.
-    func outputDidBecomeReady() {}
-
     var isExclusive: Bool { true }
     var connectionInfo: ConnectionInfo { stream.info }
 

@@ -74,8 +74,6 @@ final class HTTP2ClientStream: HTTPStream {
 
     func exchangeDidBecomeBusy(_: ExchangeNumber) { hold() }
 
-    func taskDidResume(_: ExchangeNumber) { connection.flushLater() }
-
     func exchangeDidBecomeReady(_: ExchangeNumber) {
         guard isHolding, let exchange else { return }
         isHolding = false
