@@ -94,7 +94,7 @@ final class HTTPExchange: LoopHandler, QueuedLoad, @unchecked Sendable {  // con
     @exclusivity(unchecked) var routes: ProxyRoutes?
     /// The request's identifier in its pool while it waits there.
     @exclusivity(unchecked) var requestID: HTTPConnectionPool.RequestID?
-    /// Whether the body waits until the task is resumed.
+    /// Whether the stream is called when the task is resumed.
     @exclusivity(unchecked) private var awaitsResumption = false
     /// Whether the request was sent ahead, or gave its connection to the requests behind it. It goes first then.
     @exclusivity(unchecked) var hasHadTurn = false
@@ -340,9 +340,9 @@ final class HTTPExchange: LoopHandler, QueuedLoad, @unchecked Sendable {  // con
         authentication.authorize(&transaction.fields, on: connection)
     }
 
-    /// Returns whether no more of a request with a body may be sent because the task is suspended. If so, the stream is
-    /// notified when the task is resumed. A receiver that is busy for another reason does not hold the body back: the
-    /// program may be waiting for the server to use it.
+    /// Returns whether the request has to wait because its task is suspended. The stream is then called when the task
+    /// is resumed. Only requests with a body wait. A receiver that is busy for another reason does not delay the body:
+    /// the program may be waiting for the server to use it.
     func holdBody() -> Bool {
         guard hasContent, resources.isSuspended else { return false }
         if awaitsResumption { return true }
