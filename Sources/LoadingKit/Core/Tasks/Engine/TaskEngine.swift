@@ -103,7 +103,7 @@ final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // conf
     }
 
     private func proceed() {
-        guard hold.contains(.suspended) else { return }
+        guard isSuspended else { return }
         clock.proceed(loop.now)
         if !isScheduled { scheduleCheck(at: clock.firstCheck) }
         perform(sink.flush(for: self))
@@ -171,7 +171,7 @@ final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // conf
         guard stage.prepare() else { return }
         clock = TaskClock(
             idle: core.idleTimeout(of: request), whole: core.settings.timeoutIntervalForResource, now: loop.now)
-        if hold.contains(.suspended) { clock.pause(loop.now) }
+        if isSuspended { clock.pause(loop.now) }
         scheduleCheck(at: clock.firstCheck)
         prepare(request)
     }
