@@ -366,6 +366,27 @@ import Testing
         #expect(try folder.contents() == ["file", "link", "new"])
     }
 
+    /// Other names of a file have its new content, and its group may still read it.
+    @Test func filesThatKeepTheirNamesAndGroup() throws {
+        let folder = try TemporaryFolder()
+        let (file, other) = (try folder.write("old", to: "file"), folder.file("other"))
+        try #require(link(file.path, other.path) == 0)
+        try ReplacedFile.write(Data("new".utf8), to: file.path)
+        #expect(try String(contentsOf: other, encoding: .utf8) == "new")
+        // A user may give a file to the groups that the user is in; the root may give it to any.
+        var groups = [gid_t](repeating: 0, count: 1024)
+        let count = getgroups(Int32(groups.count), &groups)
+        groups.removeLast(groups.count - max(0, Int(count)))
+        if geteuid() == 0 { groups.append(12_345) }
+        try #require(unlink(other.path) == 0)
+        for group in groups where chown(file.path, uid_t.max, group) == 0 {
+            try #require(chmod(file.path, 0o640) == 0)
+            try ReplacedFile.write(Data("\(group)".utf8), to: file.path)
+            var status = stat()
+            #expect(stat(file.path, &status) == 0 && status.st_gid == group && status.st_mode & 0o777 == 0o640)
+        }
+    }
+
     /// What could not be read is not replaced, nor is what has not changed.
     @Test func hostsThatAreNotWritten() throws {
         let folder = try TemporaryFolder()

@@ -3,12 +3,14 @@ import Foundation
 /// A file that is replaced as a whole. It has its former content until the new one is complete, also where this process is
 /// killed, the disk is full, or several processes write it at once.
 enum ReplacedFile {
-    /// Writes a file, which keeps its mode. A new one can be read by its user alone. What is no file of this user's own, such
-    /// as a pipe or a device, is written in place.
+    /// Writes a file, which keeps its group and mode. A new one can be read by its user alone. What is no file of this
+    /// user's own, such as a pipe or a device, is written in place, and so is a file with several names: all of them
+    /// have the new content.
     static func write(_ bytes: Data, to path: String) throws(ToolFailure) {
         var status = stat()
         let exists = stat(path, &status) == 0
-        let isReplaced = exists ? status.st_mode & S_IFMT == S_IFREG && status.st_uid == geteuid() : !isLink(path)
+        let isOwn = status.st_mode & S_IFMT == S_IFREG && status.st_uid == geteuid() && status.st_nlink == 1
+        let isReplaced = exists ? isOwn : !isLink(path)
         guard isReplaced else { return try writeInPlace(bytes, to: path) }
         if exists, access(path, W_OK) != 0 { throw .writing(path, errno) }
         let target = exists ? try resolved(path) : path
@@ -22,14 +24,20 @@ enum ReplacedFile {
             return try writeInPlace(bytes, to: path)
         }
         var failure = DescriptorWriter(descriptor).write(bytes)
-        if failure == nil, exists, fchmod(descriptor, status.st_mode & 0o7777) != 0 { failure = errno }
+        // The mode comes last: a change of the group clears bits of it.
+        if failure == nil, exists,
+            fchown(descriptor, uid_t.max, status.st_gid) != 0 || fchmod(descriptor, status.st_mode & 0o7777) != 0
+        {
+            failure = errno
+        }
         // Some file systems report write errors only here.
         if close(descriptor) != 0, errno != EINTR { failure = failure ?? errno }
         if failure == nil, rename(temporary, target) != 0 { failure = errno }
         guard let code = failure else { return }
         unlink(temporary)
-        // A file that is mounted by itself cannot be replaced.
-        guard code == EBUSY else { throw .writing(path, code) }
+        // A file that is mounted by itself cannot be replaced, nor one of a group that this user has left, or that has
+        // no number here.
+        guard [EBUSY, EPERM, EINVAL].contains(code) else { throw .writing(path, code) }
         try writeInPlace(bytes, to: path)
     }
 
