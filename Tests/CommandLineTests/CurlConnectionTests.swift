@@ -366,6 +366,17 @@ import Testing
         #expect(try folder.contents() == ["file", "link", "new"])
     }
 
+    /// Who has the file open under a descriptor's name has the new content, also if the file has no other name.
+    @Test(arguments: [false, true]) func filesOfDescriptors(isUnlinked: Bool) throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("former", to: "file")
+        let open = try FileHandle(forUpdating: file)
+        if isUnlinked { try #require(unlink(file.path) == 0) }
+        try ReplacedFile.write(Data("new".utf8), to: "/proc/self/fd/\(open.fileDescriptor)")
+        #expect(try open.readToEnd() == Data("new".utf8))
+        #expect(try folder.contents() == (isUnlinked ? [] : ["file"]))
+    }
+
     /// Other names of a file have its new content, and its group may still read it.
     @Test func filesThatKeepTheirNamesAndGroup() throws {
         let folder = try TemporaryFolder()

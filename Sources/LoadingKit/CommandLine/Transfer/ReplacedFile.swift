@@ -11,16 +11,16 @@ enum ReplacedFile {
         let exists = stat(path, &status) == 0
         let isOwn = status.st_mode & S_IFMT == S_IFREG && status.st_uid == geteuid() && status.st_nlink == 1
         let isReplaced = exists ? isOwn : !isLink(path)
-        guard isReplaced else { return try writeInPlace(bytes, to: path) }
+        guard isReplaced, !namesDescriptor(path) else { return try writeInPlace(bytes, to: path) }
         if exists, access(path, W_OK) != 0 { throw .writing(path, errno) }
-        let target = exists ? try resolved(path) : path
+        guard let target = exists ? resolved(path) : path else { return try writeInPlace(bytes, to: path) }
         // It is made with mode 0600 (mkstemp(3)).
         var temporary = Array("\(target).XXXXXX.tmp".utf8CString)
         let descriptor = mkstemps(&temporary, 4)
         guard descriptor >= 0 else {
             let code = errno
             // The folder may have files that can be written, and yet take no new ones.
-            guard [EACCES, EPERM, ENAMETOOLONG].contains(code) else { throw .writing(path, code) }
+            guard [EACCES, EPERM, ENAMETOOLONG, EROFS].contains(code) else { throw .writing(path, code) }
             return try writeInPlace(bytes, to: path)
         }
         var failure = DescriptorWriter(descriptor).write(bytes)
@@ -52,9 +52,14 @@ enum ReplacedFile {
         return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
     }
 
-    /// The path without symbolic links, which stay.
-    private static func resolved(_ path: String) throws(ToolFailure) -> String {
-        guard let resolved = realpath(path, nil) else { throw .writing(path, errno) }
+    /// Whether the path names an open file, which its other users go on using: `/dev/stdout`, `/proc/self/fd/3`.
+    private static func namesDescriptor(_ path: String) -> Bool {
+        ["/dev/std", "/dev/fd/", "/proc/"].contains { path.hasPrefix($0) }
+    }
+
+    /// The path without symbolic links, which stay; nil if it has none.
+    private static func resolved(_ path: String) -> String? {
+        guard let resolved = realpath(path, nil) else { return nil }
         defer { free(resolved) }
         return String(cString: resolved)
     }
