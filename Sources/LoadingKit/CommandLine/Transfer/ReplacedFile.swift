@@ -12,7 +12,7 @@ enum ReplacedFile {
         let isOwn = status.st_mode & S_IFMT == S_IFREG && status.st_uid == geteuid() && status.st_nlink == 1
         let isReplaced = exists ? isOwn : !isLink(path)
         guard isReplaced, !namesDescriptor(path) else { return try writeInPlace(bytes, to: path) }
-        if exists, access(path, W_OK) != 0 { throw .writing(path, errno) }
+        if exists, faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0 { throw .writing(path, errno) }
         guard let target = exists ? resolved(path) : path else { return try writeInPlace(bytes, to: path) }
         // It is made with mode 0600 (mkstemp(3)).
         var temporary = Array("\(target).XXXXXX.tmp".utf8CString)

@@ -213,14 +213,29 @@
         /// Creates the file if it does not exist. SQLite creates the files beside it with the mode of this file.
         private func makeFile() throws {
             try StoreFolder.make(url.deletingLastPathComponent())
+            try makeMissingFile()
+            var code = errorOfAccess()
+            // Another process has just put the file aside.
+            if code == ENOENT {
+                try makeMissingFile()
+                code = errorOfAccess()
+            }
+            try StoreFailure.check("open", url.path, -Int(code))
+        }
+
+        private func makeMissingFile() throws {
             try Self.creation.withLock { _ in
                 guard !exists else { return }
                 let descriptor = SystemCalls.open(url.path, O_RDWR | O_CREAT, mode: 0o600)
                 try StoreFailure.check("open", url.path, descriptor)
                 SystemCalls.close(Int32(descriptor))
             }
-            // SQLite would open the file for reading alone.
-            try StoreFailure.check("open", url.path, access(url.path, R_OK | W_OK) == 0 ? 0 : -Int(errno))
+        }
+
+        /// The error with which the process's effective user cannot read and write the file; 0 if it can. Where it can
+        /// only read it, SQLite would open it for reading alone.
+        private func errorOfAccess() -> Int32 {
+            faccessat(AT_FDCWD, url.path, R_OK | W_OK, AT_EACCESS) == 0 ? 0 : errno
         }
 
         /// Renames the damaged file. The first process that finds it does so.
