@@ -19,11 +19,12 @@ public enum HTTPDate {
     }
 
     /// The seconds from `now` on that a value of `Retry-After` requires: a number or a date (RFC 9110 §10.2.3). Never
-    /// negative; nil for any other value.
+    /// negative; nil for any other value. A number of any length is accepted: its users limit the wait.
     public static func delay(ofRetryAfter text: String, now: Double) -> Double? {
         let value = ASCII.trimmingSpaces(text.utf8)
-        if let seconds = ASCII.decimal(value) { return Double(seconds) }
-        return parse(String(Substring(value)), now: now).map { max(Double($0) - now, 0) }
+        let field = String(Substring(value))
+        if !field.isEmpty, field.utf8.allSatisfy(ASCII.isDigit) { return Double(field) ?? .infinity }
+        return parse(field, now: now).map { max(Double($0) - now, 0) }
     }
 
     /// The date as IMF-fixdate. A date outside the years 0 to 9999 becomes the first or the last within them.
