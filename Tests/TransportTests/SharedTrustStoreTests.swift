@@ -139,6 +139,20 @@ import Testing
         #expect(try site.trusted(source) == "one")
     }
 
+    /// A link to `/dev/null` hides an authority; another device would give bytes without end.
+    @Test(arguments: [("/dev/null", true), ("/dev/zero", false)])
+    func aDeviceInAFolder(device: String, isAccepted: Bool) throws {
+        let site = try Site()
+        try site.write(site.one, to: "certs/\(site.one.indexedName)")
+        let source = Self.environment(folders: site.folder.file("certs").path)
+        try site.link("certs/\(site.other.indexedName)", to: device)
+        guard isAccepted else {
+            #expect(throws: TransportError.self) { try source.read().places }
+            return
+        }
+        #expect(try site.trusted(source) == "one")
+    }
+
     /// A file that is half written, or away for a moment, takes no authority away.
     @Test(arguments: ["", "half", "missing"]) func aFileThatCannotBeRead(state: String) throws {
         let site = try Site()

@@ -148,7 +148,7 @@ enum TrustStore {
     }
 
     /// Throws if an entry of these folders is a pipe or a device. OpenSSL opens an entry when a server's certificate is
-    /// verified, and would wait for its bytes.
+    /// verified, and would wait for its bytes. A link to `/dev/null`, which is empty, hides an authority.
     private static func checkEntries(ofFolders folders: String) throws(TransportError) {
         for folder in folders.split(separator: ":") {
             for name in try indexedNames(String(folder)) {
@@ -156,12 +156,16 @@ enum TrustStore {
                 var status = stat()
                 guard SystemCalls.stat(path, &status) == 0 else { continue }
                 let kind = status.st_mode & S_IFMT
-                guard kind == S_IFREG || kind == S_IFDIR else {
+                let isNull = kind == S_IFCHR && status.st_rdev == nullDevice
+                guard kind == S_IFREG || kind == S_IFDIR || isNull else {
                     throw TransportError.misconfiguredTLS("\(path) is no regular file")
                 }
             }
         }
     }
+
+    /// The number of `/dev/null`: 1, 3.
+    private static let nullDevice: dev_t = 1 << 8 | 3
 
     /// Throws if the error is not the file's: the process or the machine has reached a limit.
     private static func check(_ code: Int32, _ path: String) throws(TransportError) {
