@@ -58,7 +58,7 @@
         }
 
         /// Writes in a transaction. If a read fails, `body` is called again; if the file is found damaged, with a new
-        /// file; and if another file has replaced it meanwhile, with that one.
+        /// file; and if another file has replaced it meanwhile, with that one. Only the last call's result is returned.
         func write<Result: Sendable>(_ body: (SQLiteConnection) throws -> Result) throws -> Result {
             do {
                 let (result, file) = try transact(body)

@@ -66,7 +66,8 @@ public final class HARCassette: Sendable {
     /// Records, or replays, the sessions that are made from a configuration from now on.
     ///
     /// A cassette that is installed in several configurations has one recording of all of them, in the order of their
-    /// requests. The first call decides whether they are recorded or replayed.
+    /// requests. The first call decides whether they are recorded or replayed. The recorder's
+    /// `maximumEntries` counts the requests of all of them.
     ///
     /// - Throws: ``HARError`` where a recording to be replayed is missing or cannot be read.
     @discardableResult
