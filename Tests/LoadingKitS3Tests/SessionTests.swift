@@ -601,6 +601,38 @@ import Testing
         try await withTimeout { try await waitUntil { server.requests.snapshot.contains(where: Self.isAbort) } }
     }
 
+    /// The stream goes on when the upload has failed: the read that was under way is the last one.
+    @Test func aStreamThatGoesOnAfterARefusal() async throws {
+        let (waits, goOn, bytesRead) = (Signal(), Signal(), Box(0))
+        defer { goOn.fire() }
+        let server = try Self.multipartServer(fails: { _, request in
+            try? request.exchange.wait(for: waits)
+            return Self.error("AccessDenied", 403)
+        })
+        defer { server.stop() }
+        let session = try Self.inParts(server)
+        var request = try Self.put(Data())
+        request.httpBodyStream = FunctionStream { buffer, room in
+            let done = bytesRead.value
+            // Of the second part the half is there, and the rest would take 50 reads.
+            let piece = done < 150_000 ? min(room, 150_000 - done) : 1_000
+            if done >= 150_000 {
+                waits.fire()
+                goOn.waitBlocking()
+            }
+            buffer.update(repeating: 0, count: piece)
+            bytesRead.update { $0 += piece }
+            return piece
+        }
+        let sent = request
+        let error = await s3Error { try await session.load(sent) }
+        #expect(error?.kind == .accessDenied)
+        goOn.fire()
+        try await withTimeout { try await waitUntil { bytesRead.value >= 151_000 } }
+        for _ in 0..<1_000 { await Task.yield() }
+        #expect(bytesRead.value == 151_000)
+    }
+
     /// An endless stream is read at most two parts ahead of the server.
     @Test func atMostTwoParts() async throws {
         let arrived = Signal()

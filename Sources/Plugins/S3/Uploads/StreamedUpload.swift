@@ -144,12 +144,12 @@ struct PartCutter: Sendable {
 }
 
 /// Waits for work that a cancellation does not end, such as a read of a stream whose writer is quiet. When the task is
-/// cancelled, that work goes on without it.
+/// cancelled, that work goes on without it, cancelled as well.
 private func leavingWhenCancelled<Value: Sendable>(
     _ work: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
     let (values, continuation) = AsyncThrowingStream.makeStream(of: Value.self)
-    Task {
+    let reading = Task {
         do {
             continuation.yield(try await work())
             continuation.finish()
@@ -157,6 +157,7 @@ private func leavingWhenCancelled<Value: Sendable>(
             continuation.finish(throwing: error)
         }
     }
+    continuation.onTermination = { _ in reading.cancel() }
     for try await value in values { return value }
     throw CancellationError()
 }
@@ -191,6 +192,8 @@ private final class PartReader: @unchecked Sendable {  // one call at a time
         while true {
             if let part = cutter.next() { return part }
             let next = try await body.next()
+            // Nobody waits for the rest of a part that will not be sent.
+            try Task.checkCancellation()
             try length.count(next?.count)
             guard let piece = next else {
                 isAtEnd = true
