@@ -634,6 +634,7 @@ import Testing
     @Test(arguments: [
         ("http://Svc.EU-x.example/", "http://svc.eu-x.example/", "/eu-x/svc/"),
         ("http://bücher.EU-x.example/", "http://xn--bcher-kva.eu-x.example/", "/eu-x/xn--bcher-kva/"),
+        ("http://b%C3%BCcher.EU-x.example/", "http://xn--bcher-kva.eu-x.example/", "/eu-x/xn--bcher-kva/"),
     ])
     func signatureOfHost(_ url: String, _ canonical: String, _ scope: String) throws {
         let authorizations = try [url, canonical].map { url -> String in

@@ -32,13 +32,16 @@ import Testing
         let policies = HSTSFile(try folder.write(hosts, to: "hosts").path).load()
         #expect(policies.keys.sorted() == ["one.example", "two.example", "xn--bcher-kva.example"])
         let logins = text(
-            "# machine h login no password no", "machine h login ann", "password p1", "machine q login \"b c\"",
+            "# machine h login no password no", "machine h login ann", "password p1",
+            "machine Bücher.example login e password p2", "machine q login \"b c\"",
             #"  password "my \"p\" \\w\n\r\t\x""#, "macdef init", "machine m login no password no", "# no", " ",
             "machine m login \"\" password macdef machine", "last login d password p\u{a0}\"#w", "machine")
         let netrc = try Self.netrc(logins)
         let expected: [String: Login?] = [
             "h": Login(user: "ann", password: "p1"), "q": Login(user: "b c", password: "my \"p\" \\w\n\r\tx"),
             "m": Login(user: "", password: "macdef"), "last": Login(user: "d", password: "p\u{a0}\"#w"), "init": nil,
+            "http://b%C3%BCcher.example/": Login(user: "e", password: "p2"),
+            "http://xn--bcher-kva.example/": Login(user: "e", password: "p2"),
         ]
         for (host, login) in expected { #expect(netrc?.login(for: try URLArgument(host).url) == login) }
     }

@@ -149,7 +149,9 @@ import Testing
         #expect(try signature("/a%20b") == Self.suiteSigner.signature(of: again))
         #expect(try signature("/a%20b", service: "s3") != signature("/a%20b"))
         #expect(try signature("/", host: "Example.AmazonAWS.com") == signature("/"))
-        #expect(try signature("/", host: "Bücher.example") == signature("/", host: "xn--bcher-kva.example"))
+        for host in ["Bücher.example", "b%C3%BCcher.example", "B%C3%9Ccher.example:443"] {
+            #expect(try signature("/", host: host) == signature("/", host: "xn--bcher-kva.example"), "\(host)")
+        }
     }
 
     /// The examples with `Authorization`.

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import LoadingKitCore
+@_spi(LoadingKitPlugins) @testable import LoadingKitCore
 
 @Suite("Cookie domains and paths")
 struct CookieDomainTests {
@@ -49,6 +49,18 @@ struct CookieDomainTests {
         ]
         for (url, host) in urls { #expect(URL(string: url).flatMap { CookieHost.host(of: $0) } == host, "\(url)") }
         #expect(CookieHost.canonical("127.1") == "127.0.0.1" && CookieHost.canonical("1.Example") == "1.example")
+    }
+
+    @Test("a URL's host is in lower case and in ASCII")
+    func canonicalHosts() {
+        let urls: [(String, String?)] = [
+            ("http://b%C3%BCcher.example/", "xn--bcher-kva.example"),
+            ("http://B%C3%9CCHER.example", "xn--bcher-kva.example"),
+            ("http://Bücher.example/", "xn--bcher-kva.example"),
+            ("http://XN--bcher-kva.example/", "xn--bcher-kva.example"), ("http://%41.Example./", "a.example."),
+            ("file", nil),
+        ]
+        for (url, host) in urls { #expect(URL(string: url)?.canonicalHost == host, "\(url)") }
     }
 
     @Test("paths match what is below them")

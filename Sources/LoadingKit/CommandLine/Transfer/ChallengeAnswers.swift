@@ -1,7 +1,7 @@
 #if CommandLineTool
     import Foundation
     import LoadingKit
-    import LoadingKitCore
+    @_spi(LoadingKitPlugins) import LoadingKitCore
     import LoadingKitPrimitives
 
     /// Answers the challenges of a session's servers. The session's delegate does so, and not each transfer: transfers
@@ -73,8 +73,8 @@
             guard let (kind, usualPort) = usual[url.scheme?.lowercased() ?? ""], self.protocol == kind else {
                 return false
             }
-            let name = url.host(percentEncoded: false)?.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
-            return host.lowercased() == name?.lowercased() && port == url.port ?? usualPort
+            let name = url.canonicalHost?.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
+            return host.lowercased() == name && port == url.port ?? usualPort
         }
     }
 #endif

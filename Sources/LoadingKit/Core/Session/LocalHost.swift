@@ -1,3 +1,4 @@
+import Foundation
 import LoadingKitTransport
 
 /// Detects hosts on this machine or in its local network: cleartext to them does not cross a public network.
@@ -46,6 +47,12 @@ package enum URLHost {
     package static func canonical(_ host: String) -> String {
         host.utf8.contains { $0 >= 0x80 } ? RuleDomain.canonical(host) : host.asciiLowercased
     }
+}
+
+extension URL {
+    /// The host as sessions send and compare it: without escapes, in lower case and in ASCII. Nil if the URL has none.
+    @_spi(LoadingKitPlugins)
+    public var canonicalHost: String? { host(percentEncoded: false).map { URLHost.canonical($0) } }
 }
 
 extension IPAddress {

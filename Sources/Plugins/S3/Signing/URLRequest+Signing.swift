@@ -1,5 +1,5 @@
 import Foundation
-import LoadingKit
+@_spi(LoadingKitPlugins) import LoadingKit
 @_spi(LoadingKitPlugins) import LoadingKitPrimitives
 
 extension URLRequest {
@@ -40,8 +40,7 @@ extension URLRequest {
 extension URL {
     /// Host and port as they are sent: in lower case and in ASCII, without a usual port.
     fileprivate var authorityToSign: String {
-        // `host(percentEncoded: true)` returns other characters than ASCII.
-        let host = host(percentEncoded: false)?.lowercased() ?? ""
+        let host = canonicalHost ?? ""
         let bracketed = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
         let usual = scheme?.lowercased() == "https" ? 443 : 80
         return port.map { $0 == usual ? bracketed : "\(bracketed):\($0)" } ?? bracketed

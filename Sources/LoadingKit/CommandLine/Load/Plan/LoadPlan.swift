@@ -1,7 +1,7 @@
 #if CommandLineTool
     import Foundation
     import LoadingKit
-    import LoadingKitCore
+    @_spi(LoadingKitPlugins) import LoadingKitCore
     import Logging
 
     #if Negotiate
@@ -141,7 +141,7 @@
             /// A user who types a URL has chosen its server, also without TLS.
             private func installNegotiate(in configuration: URLSessionConfiguration) {
                 var negotiate = Negotiate()
-                let hosts = loads.compactMap { $0.request.url?.host(percentEncoded: false) }
+                let hosts = loads.compactMap { $0.request.url?.canonicalHost }
                 (negotiate.hosts, negotiate.cleartextHosts) = (hosts, hosts)
                 negotiate.install(in: configuration)
             }

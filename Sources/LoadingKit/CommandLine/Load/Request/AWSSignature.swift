@@ -1,6 +1,6 @@
 #if CommandLineTool
     import Foundation
-    import LoadingKit
+    @_spi(LoadingKitPlugins) import LoadingKit
     @_spi(LoadingKitPlugins) import LoadingKitS3
 
     /// The signature of `--aws-sigv4`: by Amazon's rules, with the key and secret of `-u`.
@@ -22,7 +22,7 @@
         /// `service.region.…`.
         func signer(for url: URL?, _ login: Login?) throws -> Signer {
             guard let login else { throw ToolFailure(.usage, "--aws-sigv4 needs -u KEY:SECRET") }
-            let host = url?.host(percentEncoded: false)?.lowercased() ?? ""
+            let host = url?.canonicalHost ?? ""
             let labels = host.split(separator: ".").map(String.init)
             guard let service = service ?? labels.first, let region = region ?? labels.dropFirst().first else {
                 throw ToolFailure(.usage, "--aws-sigv4: the host names no region and service")

@@ -1,7 +1,7 @@
 #if CommandLineTool
     import Foundation
     import LoadingKit
-    import LoadingKitCore
+    @_spi(LoadingKitPlugins) import LoadingKitCore
 
     /// The cookies of `-b`, and the file of `-c`.
     struct CookiePlan: Sendable {
@@ -103,6 +103,6 @@
     }
 
     extension URL {
-        fileprivate var cookieHost: String { host(percentEncoded: false)?.lowercased() ?? "" }
+        fileprivate var cookieHost: String { canonicalHost ?? "" }
     }
 #endif

@@ -1,6 +1,7 @@
 #if CommandLineTool
     import Foundation
     import LoadingKit
+    @_spi(LoadingKitPlugins) import LoadingKitCore
 
     /// A user's name and password.
     struct Login: Sendable, Hashable {
@@ -111,7 +112,7 @@
                     }
                     rest = rest.drop { $0 <= 0x20 }
                     switch keyword {
-                    case "machine": entries.append(Entry(host: word.lowercased()))
+                    case "machine": entries.append(Entry(host: URLHost.canonical(word)))
                     case "login": entries[entries.count - 1].user = word
                     case "password": entries[entries.count - 1].password = word
                     case _:
@@ -156,7 +157,7 @@
         ]
 
         func login(for url: URL) -> Login? {
-            let host = url.host(percentEncoded: false)?.lowercased()
+            let host = url.canonicalHost
             let user = url.user(percentEncoded: false)
             let entry = entries.first { ($0.host == nil || $0.host == host) && (user == nil || $0.user == user) }
             return entry.flatMap { entry in entry.user.map { Login(user: $0, password: entry.password ?? "") } }
