@@ -23,6 +23,7 @@ import Testing
     @Test(arguments: [
         ("B%C3%9Ccher.example", "xn--bcher-kva.example"), ("Bücher.example", "xn--bcher-kva.example"),
         ("XN--bcher-kva.example", "xn--bcher-kva.example"), ("%41.example.", "a.example."),
+        ("B%C3%9Ccher.example.", "xn--bcher-kva.example."),
     ])
     func hosts(_ text: String, _ host: String) throws {
         let url = try #require(URL(string: "http://\(text)/"))

@@ -43,9 +43,10 @@ package enum RuleDomain {
 /// The host of a URL.
 package enum URLHost {
     /// A host without escapes in lower case, and in ASCII: `URL` leaves a name in another script as it is where its bytes
-    /// are escaped.
+    /// are escaped. The root's dot stays: a name with it is a host of its own.
     package static func canonical(_ host: String) -> String {
-        host.utf8.contains { $0 >= 0x80 } ? RuleDomain.canonical(host) : host.asciiLowercased
+        guard host.utf8.contains(where: { $0 >= 0x80 }) else { return host.asciiLowercased }
+        return (CookieHost.canonical(host) ?? host).lowercased()
     }
 }
 
