@@ -90,8 +90,16 @@ import Testing
             ["--retry", "1", "--retry-all-errors", "--retry-delay", "0.01", url],
             standardInput: pipe.fileHandleForReading)
         try pipe.fileHandleForWriting.close()
-        #expect(run.status == 65 && run.errors.contains("; standard input was already sent"), "\(run.errors)")
+        #expect(run.status == 18 && run.errors.hasPrefix("loadkit: (18) "), "\(run.errors)")
         #expect(openings.count == 1)
+    }
+
+    /// Nothing was read from standard input.
+    @Test func refusalIsRepeated() async throws {
+        let run = try await ToolRun(
+            ["-s", "--retry", "1", "--retry-connrefused", "--retry-delay", "0.01", "-w", "%{num_retries}"]
+                + ["ws://127.0.0.1:1/chat"], input: "one\n")
+        #expect(run.status == 7 && run.text == "1", "\(run.errors)")
     }
 
     @Test(.enabled(if: PseudoTerminal.isAvailable, PseudoTerminal.missing)) func terminal() async throws {

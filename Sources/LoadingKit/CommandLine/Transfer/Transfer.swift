@@ -239,12 +239,12 @@
         /// Returns the seconds until the next attempt; nil if the load is not attempted again. Throws if the next
         /// attempt would need standard input that was already read.
         private func planRetry(after failure: ToolFailure?, _ status: Int?) throws(ToolFailure) -> Double? {
-            if failure?.status == .bodyCannotRewind { return nil }
+            // An open conversation has read lines of standard input, which another one could not send.
+            if failure?.status == .bodyCannotRewind || conversation != nil { return nil }
             let seconds = Double(DispatchTime.now().uptimeNanoseconds - start.uptimeNanoseconds) / 1e9
             let delay = plan.rules.retry.delay(
                 after: failure, status: status, retryAfter: retryAfter, attempt: attempt, elapsed: elapsed + seconds)
-            // A conversation reads lines from its start on.
-            if delay != nil, conversation != nil || plan.content.isInput && !input.withdraw() {
+            if delay != nil, plan.content.isInput, !input.withdraw() {
                 let reason = failure?.reason ?? response.map(answer) ?? ""
                 throw ToolFailure(.bodyCannotRewind, "\(reason); standard input was already sent")
             }
