@@ -120,7 +120,7 @@ final class DaemonChannel: TransferChannel, SocketLinkOwner, @unchecked Sendable
         deadlineTimer = loop.schedule(at: deadline ?? loop.now) { [self] in
             // It may have moved on.
             if let deadline, deadline > loop.now { return watchDeadline() }
-            disconnect(DaemonError("the daemon could not be reached: \(lastProblem)"))
+            disconnect(DaemonError("the daemon cannot be used: \(lastProblem)"))
         }
     }
 
