@@ -167,6 +167,7 @@ import Testing
     @Test(arguments: [
         ("http://Example.ORG/a", "http://example.org:80"), ("https://example.org./", "https://example.org:443"),
         ("https://[::1]:8443/", "https://[::1]:8443"), ("HTTP://a:80/", "http://a:80"),
+        ("https://B%C3%BCcher.example./", "https://xn--bcher-kva.example:443"),
     ])
     func origins(_ url: String, _ origin: String) {
         #expect(RequestOrigin(url)?.description == origin)

@@ -64,6 +64,7 @@ import Testing
             (try custom("http://s3.local:9000", .virtualHost), "bucket", "k", "x", "http://bucket.s3.local:9000/k"),
             (try custom("http://s3.local", .virtualHost), "my.bucket", "k", "x", "http://my.bucket.s3.local/k"),
             (try custom("https://s3.local", .virtualHost), "my.bucket", "k", "x", "https://s3.local/my.bucket/k"),
+            (try custom("http://B%C3%BCcher.eu"), "bucket", "k", "x", "http://xn--bcher-kva.eu/bucket/k"),
             (try custom("http://[::1]:9000"), "bucket", "+ü", "x", "http://[::1]:9000/bucket/%2B%C3%BC"),
         ]
         let wrong = try cases.compactMap { sample -> String? in

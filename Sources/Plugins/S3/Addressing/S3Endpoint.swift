@@ -1,4 +1,5 @@
 import Foundation
+@_spi(LoadingKitPlugins) import LoadingKit
 @_spi(LoadingKitPlugins) import LoadingKitPrimitives
 
 /// The destination of requests for buckets: a server, and the way in which it addresses buckets.
@@ -24,7 +25,7 @@ struct S3Endpoint: Sendable, Hashable {
     /// - Throws: ``S3OptionsError/invalidEndpoint(_:)``.
     init(_ url: URL, addressing: S3Options.Addressing) throws {
         let scheme = url.scheme?.lowercased() ?? ""
-        guard scheme == "http" || scheme == "https", let host = url.host, !host.isEmpty, url.user == nil,
+        guard scheme == "http" || scheme == "https", let host = url.canonicalHost, !host.isEmpty, url.user == nil,
             url.password == nil, url.query == nil, url.fragment == nil
         else { throw S3OptionsError.invalidEndpoint(Self.withoutUser(url)) }
         let name = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
@@ -33,7 +34,7 @@ struct S3Endpoint: Sendable, Hashable {
         var path = url.path
         while path.hasSuffix("/") { path.removeLast() }
         server = .custom(
-            scheme: scheme, authority: name.lowercased() + port,
+            scheme: scheme, authority: name + port,
             path: PercentCoding.encoded(path, keeping: "-._~/"))
         self.addressing = addressing
     }
@@ -103,7 +104,7 @@ struct S3Endpoint: Sendable, Hashable {
     ///
     /// - Parameter region: the region of the previous signature.
     func regionAfterRedirect(to url: URL, bucket: String, from region: String) -> String? {
-        guard let host = url.host?.lowercased(), (url.scheme?.lowercased() == "https") == isSecure else { return nil }
+        guard let host = url.canonicalHost, (url.scheme?.lowercased() == "https") == isSecure else { return nil }
         switch server {
         case .custom(_, let authority, _):
             let port = url.port.map { ":\($0)" } ?? ""
