@@ -170,7 +170,10 @@ actor Client {
             stream?.handler = row
             // The events of what the peer has sent come before.
             loop.executeInNextTurn {
-                let count = if case .bytes(let read) = self.readNow() { read } else { 0 }
+                var result = self.readNow()
+                // Session tickets come first, and a read ends behind them.
+                while case .wouldBlock = result, self.stream?.mayHaveInput == true { result = self.readNow() }
+                let count = if case .bytes(let read) = result { read } else { 0 }
                 row.hasEnded = true
                 self.stream?.notifyInNextTurn()
                 self.loop.executeInNextTurn {
