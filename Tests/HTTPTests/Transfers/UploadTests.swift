@@ -354,7 +354,8 @@ import Testing
     /// then: other threads of a busy machine may take their time.
     private final class RestartRecorder: TransferRecorder, @unchecked Sendable {  // constants
         private let restarts: Signal
-        private let last = Guarded<Int64>(0)
+        /// The number of calls with the first bytes of a count. One call may tell of more bytes than all calls before.
+        private let beginnings = Guarded(0)
 
         init(_ restarts: Signal, streams: [@Sendable () -> InputStream?]) {
             self.restarts = restarts
@@ -365,14 +366,15 @@ import Testing
             _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
             totalBytesExpectedToSend: Int64
         ) {
-            let isLess = last.withLock { last in
-                defer { last = totalBytesSent }
-                return totalBytesSent < last
-            }
             super.urlSession(
                 session, task: task, didSendBodyData: bytesSent, totalBytesSent: totalBytesSent,
                 totalBytesExpectedToSend: totalBytesExpectedToSend)
-            if isLess { restarts.fire() }
+            guard totalBytesSent == bytesSent else { return }
+            let count = beginnings.withLock { count in
+                count += 1
+                return count
+            }
+            if count == 2 { restarts.fire() }
         }
     }
 
