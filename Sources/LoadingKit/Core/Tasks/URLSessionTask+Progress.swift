@@ -50,12 +50,9 @@ extension URLSessionTask.Shared {
     /// Follows the progress as it is now. Foundation calls the handlers on several threads, so in any order, and also
     /// where the progress was paused before: by itself and by its parent, or by the task that this one has replaced.
     mutating func followProgress() -> TaskLifecycle.Action {
-        guard successor == nil, let progress else { return .none }
-        let pauses = progress.isPaused
-        // The program may have ended the progress's suspension with `resume()`.
-        guard pauses != isPausedByProgress || (pauses && lifecycle.state == .running) else { return .none }
-        isPausedByProgress = pauses
-        return pauses ? lifecycle.suspend() : lifecycle.resume()
+        guard successor == nil, let progress, progress.isPaused != isPausedByProgress else { return .none }
+        isPausedByProgress.toggle()
+        return isPausedByProgress ? lifecycle.suspend() : lifecycle.resume()
     }
 
     /// Returns whether the caller has to write the progress. Otherwise there is none, or another thread writes it.
