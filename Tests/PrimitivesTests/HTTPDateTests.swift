@@ -32,8 +32,8 @@ import Testing
         "and numbers are waits in Retry-After",
         arguments: [
             ("0", 0), (" 120\t", 120), ("Sun, 06 Nov 1994 08:49:37 GMT", 6.5), ("Sunday, 06-Nov-94 08:49:37 GMT ", 6.5),
-            ("Sun, 06 Nov 1994 08:49:30 GMT", 0), ("18446744073709551616", 0x1p64),
-            (String(repeating: "9", count: 400), Double.infinity), ("+5", nil), ("-1", nil), ("1.5", nil), ("", nil),
+            ("Sun, 06 Nov 1994 08:49:30 GMT", 0), ("18446744073709551616", 0x1p31),
+            (String(repeating: "9", count: 400), 0x1p31), ("+5", nil), ("-1", nil), ("1.5", nil), ("", nil),
             (" ", nil), ("soon", nil),
         ] as [(String, Double?)])
     func waits(_ text: String, _ wait: Double?) {

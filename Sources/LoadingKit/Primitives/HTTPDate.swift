@@ -19,11 +19,12 @@ public enum HTTPDate {
     }
 
     /// The seconds from `now` on that a value of `Retry-After` requires: a number or a date (RFC 9110 §10.2.3). Never
-    /// negative; nil for any other value. A number of any length is accepted: its users limit the wait.
+    /// negative; nil for any other value. A number of any length is accepted; 2^31 at most is
+    /// returned, so that a program can wait for as long (RFC 9111 §1.2.2).
     public static func delay(ofRetryAfter text: String, now: Double) -> Double? {
         let value = ASCII.trimmingSpaces(text.utf8)
         let field = String(Substring(value))
-        if !field.isEmpty, field.utf8.allSatisfy(ASCII.isDigit) { return Double(field) ?? .infinity }
+        if !field.isEmpty, field.utf8.allSatisfy(ASCII.isDigit) { return min(Double(field) ?? .infinity, 0x1p31) }
         return parse(field, now: now).map { max(Double($0) - now, 0) }
     }
 
