@@ -139,12 +139,7 @@ import Testing
     @Test func aQuestionThatNobodyWaitsForIsCancelled() async throws {
         let (cancelled, cancelledWithItsSession) = (Signal(), Signal())
         let resolver = TestResolver { query in
-            let signal = query.url.port == 80 ? cancelled : cancelledWithItsSession
-            await withTaskCancellationHandler {
-                await signal.wait()
-            } onCancel: {
-                signal.fire()
-            }
+            await TestResolver.waitForCancellation(query.url.port == 80 ? cancelled : cancelledWithItsSession)
             return [.direct]
         }
         try await withTimeout {
@@ -204,11 +199,7 @@ import Testing
         let loop = EventLoop(name: "test", time: .manual(time))
         defer { loop.stop() }
         let resolver = TestResolver { _ in
-            await withTaskCancellationHandler {
-                await cancelled.wait()
-            } onCancel: {
-                cancelled.fire()
-            }
+            await TestResolver.waitForCancellation(cancelled)
             return [.direct]
         }
         try await withTimeout {

@@ -12,6 +12,15 @@ final class TestResolver: ProxyResolver {
 
     convenience init(_ choices: [ProxyChoice]) { self.init { _ in choices } }
 
+    /// Waits until the question is cancelled, and fires the signal then.
+    static func waitForCancellation(_ cancelled: Signal) async {
+        await withTaskCancellationHandler {
+            await cancelled.wait()
+        } onCancel: {
+            cancelled.fire()
+        }
+    }
+
     func proxies(for query: ProxyQuery) async throws -> [ProxyChoice] {
         queries.append(query)
         return try await answer(query)
