@@ -56,12 +56,12 @@ public struct URLProtocolRegistry: Sendable {
         }
     }
 
-    /// The place behind a handler, from which the load goes on that it forwards.
+    /// The place after a handler. A request that the handler forwards continues from there.
     struct Position: Sendable {
         fileprivate let index: Int
         /// The classes that were registered for every session when the load began: if one comes or goes meanwhile, the
-        /// load goes on through the same classes.
-        fileprivate let registered: [URLProtocolHandler.Type]
+        /// load goes on through the same classes. Nil if there was none: copies of a load's position are cheap then.
+        fileprivate let registered: [URLProtocolHandler.Type]?
     }
 
     private let own: [Entry]
@@ -81,10 +81,12 @@ public struct URLProtocolRegistry: Sendable {
     /// counted over all three groups, so that a forwarding handler continues after its own position.
     private var entries: [Entry] { own + others(registered) }
 
-    private var registered: [URLProtocolHandler.Type] { URLProtocolHandler.registered.withLock { $0 } }
+    private var registered: [URLProtocolHandler.Type]? {
+        URLProtocolHandler.registered.withLock { $0.isEmpty ? nil : $0 }
+    }
 
-    private func others(_ registered: [URLProtocolHandler.Type]) -> [Entry] {
-        registered.isEmpty ? builtIn : registered.map(Entry.init) + builtIn
+    private func others(_ registered: [URLProtocolHandler.Type]?) -> [Entry] {
+        if let registered { registered.map(Entry.init) + builtIn } else { builtIn }
     }
 
     /// The first handler at or after `start` that can load the request, and the position after it.
@@ -97,7 +99,7 @@ public struct URLProtocolRegistry: Sendable {
     ) -> (entry: Entry, next: Position)? {
         // Each load calls this function, which should not make an array of all entries.
         let first = start?.index ?? 0
-        let registered = start?.registered ?? self.registered
+        let registered = if let start { start.registered } else { self.registered }
         let others = self.others(registered)
         for index in first..<max(first, own.count + others.count) {
             let entry = index < own.count ? own[index] : others[index - own.count]
