@@ -366,7 +366,7 @@ import Testing
         #expect(try folder.contents() == ["file", "link", "new"])
     }
 
-    /// Who has the file open under a descriptor's name has the new content, also if the file has no other name.
+    /// A file that is named by an open descriptor is written in place, also after it was unlinked.
     @Test(arguments: [false, true]) func filesOfDescriptors(isUnlinked: Bool) throws {
         let folder = try TemporaryFolder()
         let file = try folder.write("former", to: "file")

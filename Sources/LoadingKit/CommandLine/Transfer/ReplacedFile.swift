@@ -35,8 +35,8 @@ enum ReplacedFile {
         if failure == nil, rename(temporary, target) != 0 { failure = errno }
         guard let code = failure else { return }
         unlink(temporary)
-        // A file that is mounted by itself cannot be replaced, nor one of a group that this user has left, or that has
-        // no number here.
+        // The file cannot be replaced: it is a mount point (EBUSY), this user may not give a file to its group (EPERM),
+        // or the group has no number in this user namespace (EINVAL).
         guard [EBUSY, EPERM, EINVAL].contains(code) else { throw .writing(path, code) }
         try writeInPlace(bytes, to: path)
     }
@@ -52,12 +52,13 @@ enum ReplacedFile {
         return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
     }
 
-    /// Whether the path names an open file, which its other users go on using: `/dev/stdout`, `/proc/self/fd/3`.
+    /// Whether the path itself, and not a link to it, names an open file, which its other users go on using:
+    /// `/dev/stdout`, `/proc/self/fd/3`.
     private static func namesDescriptor(_ path: String) -> Bool {
         ["/dev/std", "/dev/fd/", "/proc/"].contains { path.hasPrefix($0) }
     }
 
-    /// The path without symbolic links, which stay; nil if it has none.
+    /// The path without symbolic links, which stay; nil if the file has no path, as one that was unlinked.
     private static func resolved(_ path: String) -> String? {
         guard let resolved = realpath(path, nil) else { return nil }
         defer { free(resolved) }

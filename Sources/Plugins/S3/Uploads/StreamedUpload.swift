@@ -144,7 +144,7 @@ struct PartCutter: Sendable {
 }
 
 /// Waits for work that a cancellation does not end, such as a read of a stream whose writer is quiet. When the task is
-/// cancelled, that work goes on without it, cancelled as well.
+/// cancelled, this function returns at once. The work's own task is cancelled, too, and ends later.
 private func leavingWhenCancelled<Value: Sendable>(
     _ work: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {

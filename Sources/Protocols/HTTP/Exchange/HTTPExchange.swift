@@ -343,7 +343,7 @@ final class HTTPExchange: LoopHandler, QueuedLoad, @unchecked Sendable {  // con
     /// Returns whether the request has to wait because its task is suspended. The stream is then called when the task
     /// is resumed. Only requests with a body wait. A receiver that is busy for another reason does not delay the body:
     /// the program may be waiting for the server to use it.
-    func holdBody() -> Bool {
+    func holdRequest() -> Bool {
         guard hasContent, resources.isSuspended else { return false }
         if awaitsResumption { return true }
         awaitsResumption = true

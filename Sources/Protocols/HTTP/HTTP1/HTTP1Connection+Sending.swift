@@ -21,7 +21,7 @@ extension HTTP1Connection {
         }
     }
 
-    /// Whether the server has received nothing of the request: the task was suspended before.
+    /// Whether nothing of the request was sent, for example because its task is suspended.
     var isUnsent: Bool { sender?.sentAnything == false }
 
     func send(_ exchange: HTTPExchange) {
@@ -37,7 +37,7 @@ extension HTTP1Connection {
         if !pipeline.isEmpty { flushAhead() }
     }
 
-    /// The connection's tunnel sends an upgrade's bytes.
+    /// The task was resumed. An upgrade's bytes are sent by its ``HTTP1Tunnel``.
     func outputDidBecomeReady() { sendMore() }
 
     private func sendMore() {
@@ -46,7 +46,7 @@ extension HTTP1Connection {
 
     /// Most requests are sent at once. Their sender is not kept.
     private func proceed(with sender: consuming RequestSender, _ exchange: HTTPExchange) {
-        if exchange.holdBody() {
+        if exchange.holdRequest() {
             writing = .sending(sender)
             return
         }

@@ -45,7 +45,7 @@ extension HTTP2Connection {
             stream.body = nil
             return false
         }
-        if exchange.holdBody() { return false }
+        if exchange.holdRequest() { return false }
         do throws(HTTP2Error) {
             body.takeOutput()
             let (progress, count) = try body.proceed(stream.number, &codec, to: &output.frames)

@@ -160,7 +160,7 @@ final class ProxiedConnect: PendingConnection {
     private func stepTimedOut() {
         switch state {
         case .authorizing(let driver), .challenged(let driver, _):
-            end(driver, missing: "an end of its authentication")
+            end(driver, missing: "the end of its authentication")
         case .tunnelling(let driver): end(driver, missing: driver.awaited ?? "its answer")
         case .connecting, .securing, .ended: break
         }

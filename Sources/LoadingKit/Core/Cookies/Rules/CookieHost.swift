@@ -8,7 +8,7 @@ enum CookieHost {
     /// `host(percentEncoded: true)`, which returns other characters than ASCII.
     static func host(of url: URL) -> String? { decodedHost(of: url).map { URLHost.canonical($0) } }
 
-    /// As ``host(of:)``, but in another script where the URL has it so with escapes.
+    /// As ``host(of:)``, but not always in ASCII: `URL` keeps escaped letters of another script.
     private static func decodedHost(of url: URL) -> String? {
         guard let host = url.host(percentEncoded: false), !host.isEmpty else { return nil }
         return IPAddress.canonical(host.asciiLowercased)
