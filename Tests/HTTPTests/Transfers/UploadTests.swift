@@ -486,13 +486,10 @@ import Testing
         }
     }
 
-    /// The server closes a connection on which it receives no request, with or without status 408. The request is sent
-    /// on another one when the task is resumed.
-    @Test(arguments: ["", "HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"])
-    func aSuspendedUploadOutlivesItsConnection(_ timeout: String) async throws {
-        let first: [ScriptedPeer.Step] = timeout.isEmpty ? [.close] : [.send(timeout), .close]
-        let peer = try ScriptedPeer(scripts: [first, [.expectRequest, .respond("in")]])
-        defer { peer.stop() }
+    /// No connection is made for an upload that was suspended before it had one.
+    @Test func aSuspendedUploadMakesNoConnection() async throws {
+        let (peer, bystander) = (try ScriptedPeer([.expectRequest, .respond("in")]), try LoopbackServer { _ in .text("") })
+        defer { (peer.stop(), bystander.stop()) }
         try await withTimeout {
             let cookies = HeldCookies(after: 0)
             defer { cookies.isReleased.fire() }
@@ -507,13 +504,50 @@ import Testing
             // The loop knows of it once it answers this.
             _ = await session.allTasks
             cookies.isReleased.fire()
-            await peer.connectionCount(reaches: 2)
-            #expect(peer.requests.snapshot.isEmpty)
+            try await session.settles(beside: bystander) { peer.connections.count }
+            #expect(peer.connections.isEmpty)
+            task.resume()
+            #expect(await recorder.all().last == "complete ok")
+        }
+        #expect(peer.requests.snapshot.map(\.bodyText) == ["body"])
+    }
+
+    /// The server closes a connection on which it receives no request, with or without status 408. The request is sent
+    /// on another one, which is made when the task is resumed.
+    @Test(arguments: ["", "HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"])
+    func aSuspendedUploadOutlivesItsConnection(_ timeout: String) async throws {
+        let (firstMayEnd, isHeld) = (Signal(), Signal())
+        let first: [ScriptedPeer.Step] = [.expectRequest, .waitFor(firstMayEnd), .respond("first"), .waitFor(isHeld)]
+        let closing: [ScriptedPeer.Step] = timeout.isEmpty ? [.close] : [.send(timeout), .close]
+        let second: [ScriptedPeer.Step] = [.expectRequest, .respond("second"), .readUntilClose]
+        let peer = try ScriptedPeer(scripts: [first + closing, second, [.expectRequest, .respond("in")]])
+        defer { peer.stop() }
+        try await withTimeout {
+            let session = makeSession { $0.httpMaximumConnectionsPerHost = 1 }
+            defer { session.invalidateAndCancel() }
+            async let other = session.data(for: peer.request())
+            await peer.requestCount(reaches: 1)
+            let recorder = TransferRecorder()
+            let task = session.uploadTask(with: peer.request(method: "POST"), from: Data("body".utf8))
+            task.delegate = recorder
+            task.resume()
+            // The loop has done what was asked of it before once it answers this: the upload waits for the connection.
+            _ = await session.allTasks
+            task.suspend()
+            _ = await session.allTasks
+            firstMayEnd.fire()
+            _ = try await other
+            // There is a connection for this one when the upload's is closed.
+            async let next = session.data(for: peer.request())
+            isHeld.fire()
+            #expect(try await next.0 == Data("second".utf8))
+            #expect(peer.connections.count == 2)
+            #expect(await session.flightRecord.contains("the request is sent again"))
             task.resume()
             #expect(await recorder.all().last == "complete ok")
             #expect((task.response as? HTTPURLResponse)?.statusCode == 200)
         }
-        #expect(peer.requests.snapshot.map(\.bodyText) == ["body"])
+        #expect(peer.requests.snapshot.map(\.bodyText) == ["", "", "body"])
     }
 
     /// A body that its writer could not write to its end is not sent as complete.

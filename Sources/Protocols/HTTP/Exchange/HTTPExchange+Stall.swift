@@ -2,7 +2,7 @@
 extension HTTPExchange {
     var stall: String? {
         switch state {
-        case .new, .redirecting, .challenged, .renewingBody, .ended, .over: nil
+        case .new, .suspended, .redirecting, .challenged, .renewingBody, .ended, .over: nil
         case .findingRoute: "the proxies to the server were not found"
         case .gettingCookies: "the cookie storage did not answer"
         case .authorizing: "the authentication scheme made no value for the request"

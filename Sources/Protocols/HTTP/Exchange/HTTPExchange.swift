@@ -31,6 +31,8 @@ final class HTTPExchange: LoopHandler, QueuedLoad, @unchecked Sendable {  // con
         indirect case findingRoute(OriginRecord, RequestTarget)
         /// The route is known. The cookie storage may need time.
         case gettingCookies
+        /// The task was suspended before its request with a body had a connection. None is used until it is resumed.
+        case suspended(needsFreshConnection: Bool)
         /// An authentication scheme makes the value for the request, and may need time.
         case authorizing
         /// The request waits for a connection in the pool's queue.
@@ -193,8 +195,8 @@ final class HTTPExchange: LoopHandler, QueuedLoad, @unchecked Sendable {  // con
         switch state {
         case .gettingCookies: submit(needsFreshConnection: false)
         case .challenged: restart()
-        case .new, .findingRoute, .authorizing, .queued, .active, .redirecting, .restarting, .renewingBody, .ended,
-            .over:
+        case .new, .findingRoute, .suspended, .authorizing, .queued, .active, .redirecting, .restarting, .renewingBody,
+            .ended, .over:
             break
         }
     }
@@ -213,7 +215,7 @@ final class HTTPExchange: LoopHandler, QueuedLoad, @unchecked Sendable {  // con
         case .active(let stream), .redirecting(let stream, _), .restarting(let stream): stream.abandon(number)
         case .challenged(let waiting): waiting.stream?.abandon(number)
         case .findingRoute: session.proxies.withdraw(number)
-        case .new, .gettingCookies, .authorizing, .renewingBody, .ended, .over: break
+        case .new, .gettingCookies, .suspended, .authorizing, .renewingBody, .ended, .over: break
         }
     }
 
@@ -224,8 +226,8 @@ final class HTTPExchange: LoopHandler, QueuedLoad, @unchecked Sendable {  // con
         switch state {
         case .ended: finish()
         case .active(let stream): stream.exchangeDidBecomeReady(number)
-        case .new, .findingRoute, .gettingCookies, .authorizing, .queued, .redirecting, .challenged, .restarting,
-            .renewingBody, .over:
+        case .new, .findingRoute, .gettingCookies, .suspended, .authorizing, .queued, .redirecting, .challenged,
+            .restarting, .renewingBody, .over:
             break
         }
     }
@@ -283,6 +285,10 @@ final class HTTPExchange: LoopHandler, QueuedLoad, @unchecked Sendable {  // con
     }
 
     func submit(needsFreshConnection: Bool) {
+        if holdRequest() {
+            state = .suspended(needsFreshConnection: needsFreshConnection)
+            return
+        }
         authentication.connectionWillChange()
         guard authentication.needsPreparation else { return enqueue(needsFreshConnection: needsFreshConnection) }
         state = .authorizing
@@ -340,8 +346,7 @@ final class HTTPExchange: LoopHandler, QueuedLoad, @unchecked Sendable {  // con
         authentication.authorize(&transaction.fields, on: connection)
     }
 
-    /// Returns whether the request has to wait because its task is suspended. The stream is then called when the task
-    /// is resumed. Only requests with a body wait. A receiver that is busy for another reason does not delay the body:
+    /// Returns whether the request has to wait because its task is suspended. It goes on when the task is resumed. Only requests with a body wait. A receiver that is busy for another reason does not delay the body:
     /// the program may be waiting for the server to use it.
     func holdRequest() -> Bool {
         guard hasContent, resources.isSuspended else { return false }
@@ -356,6 +361,7 @@ final class HTTPExchange: LoopHandler, QueuedLoad, @unchecked Sendable {  // con
         switch state {
         case .active(let stream), .redirecting(let stream, _): stream.outputDidBecomeReady()
         case .challenged(let waiting): waiting.stream?.outputDidBecomeReady()
+        case .suspended(let needsFreshConnection): submit(needsFreshConnection: needsFreshConnection)
         case .new, .findingRoute, .gettingCookies, .authorizing, .queued, .restarting, .renewingBody, .ended, .over:
             break
         }
