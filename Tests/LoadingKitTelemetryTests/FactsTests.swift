@@ -47,7 +47,8 @@
             for (text, expected) in [
                 ("http://H.example/", "http h.example 80"), ("https://h.example", "https h.example 443"),
                 ("HTTPS://h.example:8443", "https h.example 8443"), ("http://[::1]:81/", "http ::1 81"),
-                ("http://[2001:DB8::1]/", "http 2001:db8::1 80"), ("data:,x", nil), ("file:///x", nil),
+                ("http://[2001:DB8::1]/", "http 2001:db8::1 80"),
+                ("http://b%C3%BCcher.example/", "http xn--bcher-kva.example 80"), ("data:,x", nil), ("file:///x", nil),
                 ("wss://h.example", nil), ("relative", nil),
             ] as [(String, String?)] {
                 let request = URLRequest(url: try #require(URL(string: text)))

@@ -45,6 +45,6 @@ final class NamedUsers: Sendable {
     func forget() { entries.withLock { $0 = [] } }
 
     private static func origin(_ url: URL) -> [String] {
-        [url.scheme?.lowercased() ?? "", url.host?.lowercased() ?? "", url.port.map { "\($0)" } ?? ""]
+        [url.scheme?.lowercased() ?? "", url.canonicalHost ?? "", url.port.map { "\($0)" } ?? ""]
     }
 }

@@ -1,6 +1,6 @@
 #if Telemetry
     import Foundation
-    import LoadingKit
+    @_spi(LoadingKitPlugins) import LoadingKit
     import Tracing
 
     /// The attributes of a request before it is sent.
@@ -20,7 +20,7 @@
         /// Nil for a request that is not an HTTP request, or has no host.
         init?(_ request: URLRequest, _ options: TelemetryOptions, _ redaction: URLRedaction) {
             guard let url = request.url, let scheme = url.scheme?.lowercased(), ["http", "https"].contains(scheme),
-                let host = url.host, !host.isEmpty
+                let host = url.canonicalHost, !host.isEmpty
             else { return nil }
             let sent = request.httpMethod ?? "GET"
             let isKnown = options.knownMethods.contains(sent)
@@ -28,7 +28,7 @@
             originalMethod = isKnown ? nil : sent
             self.scheme = scheme
             let isIPv6 = host.hasPrefix("[") && host.hasSuffix("]")
-            serverAddress = (isIPv6 ? String(host.dropFirst().dropLast()) : host).lowercased()
+            serverAddress = isIPv6 ? String(host.dropFirst().dropLast()) : host
             serverPort = url.port ?? (scheme == "https" ? 443 : 80)
             self.url = redaction.text(of: url)
             template = options.urlTemplate?(request)

@@ -3,7 +3,7 @@ import Foundation
 /// The origin of a URL: its scheme, host and port (RFC 6454 §4).
 extension URL {
     package func isSameOrigin(as other: URL) -> Bool {
-        scheme?.lowercased() == other.scheme?.lowercased() && host?.lowercased() == other.host?.lowercased()
+        scheme?.lowercased() == other.scheme?.lowercased() && canonicalHost == other.canonicalHost
             && (port ?? standardPort) == (other.port ?? standardPort)
     }
 
