@@ -6,6 +6,7 @@ import Testing
 
 @testable import LoadingKitContentCoding
 @testable import LoadingKitCore
+@testable import LoadingKitTransport
 
 /// The page on error codes names a cause where the code of its error is, and nowhere else.
 @Suite struct TroubleshootingTests {
@@ -23,8 +24,20 @@ import Testing
         }
     }
 
+    private static func certificate(_ reason: CertificateFailure.Reason) -> any Error {
+        let failure = CertificateFailure(code: 1, subject: "CN=a", depth: 0, text: "why", reason: reason)
+        return TransportError(.tls, "h:443", .certificate(failure))
+    }
+
     /// Errors of loads, and the page's words for their cause.
     private static let causes: [(error: any Error, words: String)] = [
+        (TransportError(.tls, "h:443", .handshake("why")), "the handshake failed"),
+        (certificate(.unknownAuthority), "no trusted authority above it, or an intermediate is missing"),
+        (certificate(.expired), "the certificate has expired"), (certificate(.notYetValid), "is not yet valid"),
+        (certificate(.selfSigned), "self-signed"), (certificate(.hostMismatch), "does not have the host's name"),
+        (certificate(.revoked), "is revoked"), (certificate(.unknownStatus), "revocation status is unknown"),
+        (certificate(.weak), "too weak"), (certificate(.pinMismatch), "a pin or the delegate refuses it"),
+        (certificate(.refused), "a pin or the delegate refuses it"),
         (undecoded(.corrupt("why")), "a body cannot be decoded"), (undecoded(.truncated), "a body cannot be decoded"),
         (undecoded(.expandsTooFar(ratio: 7)), "expands beyond `maximumDecompressionRatio`"),
         (ResumeData.invalid("why"), "resume data is malformed"),
