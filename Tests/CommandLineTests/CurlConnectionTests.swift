@@ -116,24 +116,26 @@ import Testing
         #expect(other.text == CurlServer.digits, "\(other.errors)")
     }
 
+    /// The proxy gets the URL's host, with each option: a name or an address.
     @Test func socksProxies() async throws {
         let server = try LoopbackServer(route: CurlServer.answer)
         defer { server.stop() }
-        let url = server.url("/digits", host: "name.example")
+        let (url, port) = (server.url("/digits", host: "name.example"), server.address.port ?? 0)
         for (kind, options) in [
-            (RelayProxy.Kind.socks5, ["--socks5-hostname"]), (.socks5, ["-x"]), (.socks4, ["--socks4a"]),
+            (RelayProxy.Kind.socks5, ["--socks5-hostname"]), (.socks5, ["--socks5"]), (.socks5, ["-x"]),
+            (.socks4, ["--socks4a"]), (.socks4, ["--socks4"]),
         ] {
             let proxy = try RelayProxy(kind)
             defer { proxy.stop() }
             let name = options == ["-x"] ? proxy.url : "127.0.0.1:\(proxy.port)"
             let run = try await ToolRun(options + [name, url])
-            #expect(run.text == CurlServer.digits && proxy.destinations.count == 1, "\(options) \(run.errors)")
+            #expect(run.text == CurlServer.digits, "\(options) \(run.errors)")
+            #expect(proxy.destinations == ["name.example:\(port)"], "\(options)")
         }
-        // The proxy gets an address.
         let proxy = try RelayProxy(.socks5)
         defer { proxy.stop() }
         let run = try await ToolRun(["--socks5", "127.0.0.1:\(proxy.port)", server.url("/digits")])
-        #expect(run.text == CurlServer.digits && proxy.destinations == ["127.0.0.1:\(server.address.port ?? 0)"])
+        #expect(run.text == CurlServer.digits && proxy.destinations == ["127.0.0.1:\(port)"])
     }
 
     /// A connection that is accepted by the system, and by nobody else.

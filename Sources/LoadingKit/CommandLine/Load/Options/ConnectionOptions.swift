@@ -21,7 +21,7 @@
 
         @Option(
             name: .long, parsing: .unconditional,
-            help: ArgumentHelp("Use a SOCKS 5 proxy with addresses.", valueName: "HOST[:PORT]"))
+            help: ArgumentHelp("Use a SOCKS 5 proxy, which resolves names.", valueName: "HOST[:PORT]"))
         var socks5: String?
 
         @Option(
@@ -31,7 +31,7 @@
 
         @Option(
             name: .long, parsing: .unconditional,
-            help: ArgumentHelp("Use a SOCKS 4 proxy.", valueName: "HOST[:PORT]"))
+            help: ArgumentHelp("Use a SOCKS 4 proxy, which resolves names.", valueName: "HOST[:PORT]"))
         var socks4: String?
 
         @Option(
