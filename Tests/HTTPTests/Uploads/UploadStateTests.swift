@@ -94,6 +94,24 @@ struct UploadStateTests {
     }
 
     @Test(
+        "goes on from resume data, or says why not",
+        arguments: [
+            (204, nil, "append 20000+80000.", true), (204, 100_000, "append 20000+80000.", true),
+            (204, 99_999, "fail -1011", false), (404, nil, "fail -1008", false), (410, nil, "fail -1008", false),
+            (308, nil, "fail -1008", false), (401, nil, "fail -1013", true), (407, nil, "fail -1013", true),
+            (408, nil, "retrieve", true), (503, nil, "retrieve", true),
+        ] as [(Int, Int64?, String, Bool)])
+    func resumed(_ status: Int, _ length: Int64?, _ next: String, _ mayGoOn: Bool) {
+        let resumption = UploadResumption(URLRequest(url: Self.resource), goingOnAt: Self.resource)
+        var state = UploadState(total: 100_000, isDivisible: true, resumption: resumption)
+        _ = state.begin()
+        var answer = Self.answer(status, offset: 20_000)
+        answer.length = length
+        #expect(Self.text(state.receive(answer, isSent: true)) == next)
+        #expect((state.resource != nil) == mayGoOn)
+    }
+
+    @Test(
         "ends with the response to the last part",
         arguments: [
             (200, nil, "deliver"), (200, true, "deliver"), (500, true, "deliver"), (422, nil, "deliver"),
