@@ -205,6 +205,17 @@ import Testing
         }
     }
 
+    /// The request may be the reason for the end of a connection that has carried no other.
+    @Test(arguments: [true, false]) func aNewConnectionThatDies(retries: Bool) async throws {
+        let peer = try ScriptedPeer(scripts: [[.expectRequest, .close], [.expectRequest, .respond("again"), .close]])
+        defer { peer.stop() }
+        let session = makeSession { $0.retriesUnansweredRequests = retries }
+        try await withTimeout {
+            #expect(await session.outcome(peer.request()) == .failed(.networkConnectionLost))
+            #expect(peer.requests.count == 1)
+        }
+    }
+
     /// In the last tenth of the time after which the server has closed an idle connection it may be closing another. It has
     /// closed the first before the program's next request, or while that was on its way.
     @Test(arguments: [false, true], [(8.9, 2), (9.1, 3)])

@@ -164,7 +164,8 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
     /// before. Most likely the server has closed such a connection as idle, while the request was in transit.
     /// An HTTP/2 server that has sent anything since the request, or that no longer answers PINGs, has not: the request
     /// fails with `networkConnectionLost`. Requests with idempotent methods, and those with an `Idempotency-Key` field,
-    /// are always sent again.
+    /// are sent again up to three times, whatever this setting is, and only where the connection has carried another
+    /// request before.
     open var retriesUnansweredRequests: Bool {
         get { settings.retriesUnansweredRequests }
         set { settings.retriesUnansweredRequests = newValue }
