@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import LoadingKitHTTP1
 import LoadingKitHTTP2
 import LoadingKitWebSocket
@@ -31,6 +32,10 @@ import Testing
 
     /// Errors of loads, and the page's words for their cause.
     private static let causes: [(error: any Error, words: String)] = [
+        (TransportError(.connect, "h:443", .refused), "every address refused"),
+        (TransportError(.connect, "h:443", .systemCall(.socket, errno: EMFILE)), "left for the connection"),
+        (LoadFailure.nothingStored, "found no stored response"),
+        (CancellationError(), "the program cancelled the task"), (LoadFailure.withoutResponse, "ended without one"),
         (TransportError(.tls, "h:443", .handshake("why")), "the handshake failed"),
         (certificate(.unknownAuthority), "no trusted authority above it, or an intermediate is missing"),
         (certificate(.expired), "the certificate has expired"), (certificate(.notYetValid), "is not yet valid"),

@@ -4,7 +4,7 @@ public enum URLSessionAuthChallengeDisposition: Int, Sendable {
     case useCredential
     /// Act as without a delegate: use the proposed credential, unless it was refused.
     case performDefaultHandling
-    /// End the task with `URLError.cancelled`.
+    /// End the task with `URLError.cancelled`; for the login to an ftp server, with `userCancelledAuthentication`.
     case cancelAuthenticationChallenge
     /// Refuse this protection space, and try the next one that the server offers, if there is one.
     case rejectProtectionSpace
