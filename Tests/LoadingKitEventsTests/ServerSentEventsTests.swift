@@ -265,6 +265,25 @@ import Testing
         #expect(pauses.snapshot == [pause, 6, 3])
     }
 
+    /// A request that may do something is sent once, also where its connection is lost, before its response or in it.
+    @Test(arguments: [true, false]) func aPostThatIsLostIsNotSentAgain(hasBegun: Bool) async throws {
+        let server = try LoopbackServer { request in
+            guard hasBegun else { try request.exchange.closeAbruptly() }
+            return .stream(.chunked, type: Self.type) { body in
+                try body.write("data: a\n\n")
+                throw CancellationError()
+            }
+        }
+        defer { server.stop() }
+        let session = Self.session()
+        defer { session.invalidateAndCancel() }
+        var request = URLRequest(url: try #require(URL(string: server.url())))
+        request.httpMethod = "POST"
+        let events = session.events(for: request, options: Self.options())
+        let error = await #expect(throws: URLError.self) { try await Self.all(events) }
+        #expect(error?.code == .networkConnectionLost && server.requests.count == 1 && events.state == .closed)
+    }
+
     /// A request that may do something is sent once.
     @Test func aPostIsNotSentAgainUnlessThatIsAskedFor() async throws {
         let server = try LoopbackServer { request in
