@@ -36,10 +36,11 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {  // as 
     /// Cancels the task, and passes the resume data for ``URLSession/downloadTask(withResumeData:)`` to the handler.
     ///
     /// The task ends with `URLError.cancelled`, whose `userInfo` contains the data, too. There is none when the
-    /// download cannot be resumed. It can be resumed for a GET over http or https, of a resource with an `ETag` or
-    /// `Last-Modified`, from a server that supports byte ranges. Coded content (gzip, br, zstd) is stored as it was
-    /// received, because ranges apply to the coded bytes. A resumed download counts these bytes, and decodes them when
-    /// it is complete.
+    /// download cannot be resumed. It can be resumed for a GET of a resource with an `ETag` or `Last-Modified`, from a
+    /// server that supports byte ranges. For schemes other than http and https, the response has to say so
+    /// (`Accept-Ranges: bytes`); `file` and `data` are never resumed. Coded content (gzip, br, zstd) is stored as it
+    /// was received, because ranges apply to the coded bytes. A resumed download counts these bytes, and decodes them
+    /// when it is complete.
     /// - Parameter completionHandler: called once, on the delegate queue.
     open func cancel(byProducingResumeData completionHandler: @escaping (Data?) -> Void) {
         cancel(waiting, completionHandler)
