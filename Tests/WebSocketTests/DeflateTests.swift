@@ -120,6 +120,18 @@ import Testing
         #expect(output.count < noise.count + 1000 + 1000)
     }
 
+    /// A shorter one is sent as it is, though it can be compressed.
+    @Test(arguments: [(255, 0x82), (256, 0xc2)] as [(Int, UInt8)])
+    func theShortestMessageThatIsCompressed(_ count: Int, _ start: UInt8) throws {
+        var codec = WebSocketStateMachine(role: .server, deflate: PermessageDeflate())
+        var output: [UInt8] = []
+        try [UInt8](repeating: 0x61, count: count).withUnsafeBytes { try codec.send(.binary, $0, to: &output) }
+        // FIN and the opcode, with RSV1 for a compressed message (RFC 7692 §6).
+        let isCompressed = start & 0x40 != 0
+        #expect(output.first == start)
+        #expect(codec.compresses(count) == isCompressed)
+    }
+
     /// Some of them fill the room for a piece of output with the last byte of the input.
     @Test func eachLengthIsDecompressed() throws {
         for count in [50...700, 16_100...17_300, 32_500...33_100].joined() {

@@ -15,8 +15,8 @@ import Synchronization
 /// The handshake is a request like others: cookies, authentication challenges, proxies, redirects and metrics work as
 /// with a data task, and a refusal is the task's ``URLSessionTask/response``, with `URLError.badServerResponse`. It
 /// uses HTTP/2 where the session has a connection whose server permits it (RFC 8441), otherwise HTTP/1.1. Messages are
-/// compressed where the server agrees (RFC 7692), up to 1 MiB. `timeoutIntervalForRequest` applies to the handshake
-/// only.
+/// compressed where the server agrees (RFC 7692). Those of less than 256 bytes, of more than 1 MiB, and those that
+/// compression does not shorten are sent uncompressed. `timeoutIntervalForRequest` applies to the handshake only.
 ///
 /// Messages sent before the connection is open wait until it is. Pings from the server are answered automatically.
 /// While the program does not receive, only little is read, so that the server has to wait, too.
