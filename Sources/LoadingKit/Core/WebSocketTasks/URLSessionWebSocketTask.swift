@@ -65,7 +65,7 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {  // as
     /// Closes the connection: earlier messages are sent, then a close frame. The task ends when the server has answered
     /// the frame, or has neither taken bytes nor answered for 5 seconds. Until then, callers receive the messages that
     /// the server sends before its answer, then the error: see ``receive()``. While nobody receives, up to 256 KiB or
-    /// 1,000 messages are kept. Those behind them are dropped.
+    /// 1,024 messages are kept. Those behind them are dropped.
     ///
     /// A task that is not yet open, or is suspended, ends as with ``cancel()``.
     /// - Parameters:
