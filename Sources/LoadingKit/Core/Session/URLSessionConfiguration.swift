@@ -4,8 +4,9 @@ import Logging
 /// The settings of a session: timeouts, fields sent with every request, connection limits, schemes, TLS.
 ///
 /// A session copies its configuration when it is made; later changes do not affect it. Start from
-/// `URLSessionConfiguration.default` or `.ephemeral`, which have the built-in schemes (`http`, `https`, `file`,
-/// `data`). A configuration made with ``init()`` has only the schemes that are registered with it.
+/// `URLSessionConfiguration.default` or `.ephemeral`, which have the built-in schemes: `http`, `https`, `ws`, `wss`,
+/// `file`, `data`, and with the package trait `FTP` also `ftp` and `ftps`. A configuration made with ``init()`` has
+/// only the schemes that are registered with it.
 open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  // a session reads only its own copy
     package var settings: SessionSettings
 

@@ -77,7 +77,7 @@
         @Option(
             name: .long, parsing: .unconditional,
             help: ArgumentHelp(
-                "Write what -v shows, and the bodies, to a file; - is standard output.", valueName: "FILE"))
+                "Write what -v shows, and the received bodies, to a file; - is standard output.", valueName: "FILE"))
         var traceAscii: String?
 
         @Flag(help: "Show a waterfall of where the time went, for all loads on one axis.")
