@@ -214,6 +214,43 @@ import Testing
         }
     }
 
+    /// Frames of the connection, and those of a stream that the client has reset, count for no task.
+    @Test func aTaskCountsTheBytesOfItsOwnFrames() async throws {
+        let others = Self.frames { output in
+            HTTP2FrameEncoder.ping(1, to: &output)
+            HTTP2FrameEncoder.priority(HTTP2Priority(dependency: 0), stream: 1, to: &output)
+            // Of an unknown type.
+            output += [0, 0, 1, 0xEE, 0, 0, 0, 0, 0, 7]
+        }
+        let late = Self.frames { output in
+            HTTP2FrameEncoder.dataHeader(length: 16_384, stream: 1, endStream: false, to: &output)
+            output += [UInt8](repeating: 1, count: 16_384)
+        }
+        let peer = try ScriptedPeer([
+            .expectAnything, .send(Self.settings + others + Self.head),
+            .expectThrough(Array("second".utf8)), .send(others + late + Self.answer(3, "hi")), .hold,
+        ])
+        defer { peer.stop() }
+        try await withTimeout {
+            let recorder = TransferRecorder()
+            let session = makeSession(delegate: recorder) { $0.assumesCleartextHTTP2 = true }
+            let first = session.dataTask(with: peer.request())
+            first.resume()
+            _ = await recorder.events.contents { $0.contains("response") }
+            first.cancel()
+            _ = await recorder.all()
+            var request = peer.request(method: "POST")
+            request.httpBody = Data("second".utf8)
+            session.dataTask(with: request).resume()
+            for (number, body) in [(0, 0), (1, 9 + 2)] {
+                let metrics = try #require(await recorder.metrics.element(at: number))
+                let transaction = try #require(metrics.transactionMetrics.first)
+                #expect(transaction.countOfResponseHeaderBytesReceived == 9 + 1)
+                #expect(transaction.countOfResponseBodyBytesReceived == Int64(body))
+            }
+        }
+    }
+
     /// A body that the windows have room for is sent without a word from the server in between: if the connection slept,
     /// the server's silence would end it. (Its first bytes come before the answer to SETTINGS.)
     @Test func aLongBodyIsSentInOneGo() async throws {

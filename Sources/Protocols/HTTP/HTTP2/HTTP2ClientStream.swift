@@ -104,7 +104,7 @@ final class HTTP2ClientStream: HTTPStream {
     func outputDidBecomeReady() { connection.flushLater() }
 
     var isExclusive: Bool { false }
-    var pendingBytes: Int { connection.uncounted }
+    var pendingBytes: Int { connection.codec.pendingBytes }
     var connectionInfo: ConnectionInfo { connection.stream.info }
 
     // MARK: From the connection

@@ -36,24 +36,19 @@ extension HTTP2Connection {
 
     func take(_ bytes: UnsafeRawBufferPointer) {
         var position = 0
-        // The bytes since the last event precede these.
-        var start = -uncounted
         do throws(HTTP2Error) {
             while let event = try codec.receive(bytes, &position) {
-                let size = position - start
-                start = position
-                handle(event, size, bytes)
+                handle(event, codec.eventBytes, bytes)
                 if life.isClosed { return }
             }
         } catch {
             _ = writeOutput()
             return connectionLost(error)
         }
-        uncounted = position - start
         if codec.hasControlBytes || !output.frames.isEmpty { flushLater() }
     }
 
-    /// - Parameter size: the number of the event's bytes.
+    /// - Parameter size: the number of bytes of the event's frame.
     func handle(_ event: HTTP2Event, _ size: Int, _ bytes: UnsafeRawBufferPointer) {
         switch event {
         case .headers(let number, let head, let endStream):

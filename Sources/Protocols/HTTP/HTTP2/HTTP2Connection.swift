@@ -33,7 +33,6 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     @exclusivity(unchecked) var windows: ConnectionWindows
     @exclusivity(unchecked) var ping: KeepAlivePing
     @exclusivity(unchecked) var timers = Timers()
-    @exclusivity(unchecked) var uncounted = 0
     @exclusivity(unchecked) var writeError: TransportError?
     /// How often bytes have arrived.
     @exclusivity(unchecked) var arrivalCount = 0

@@ -26,6 +26,7 @@ extension HTTP2ConnectionStateMachine {
     ) throws(HTTP2Error) -> HTTP2Event? {
         if let stream = justClosed {
             justClosed = nil
+            eventBytes = 0
             return .streamClosed(stream: stream)
         }
         while true {
@@ -35,18 +36,31 @@ extension HTTP2ConnectionStateMachine {
                 guard try readPreface(matched, input, &position) else { return nil }
                 state = .awaitingSettings
             case .awaitingSettings, .active:
+                let start = position
                 let frame: HTTP2Frame?
                 do throws(HTTP2Error) {
                     frame = try frames.next(input, &position)
                 } catch {
+                    frameDidEnd(position - start)
                     if let event = try receiveStreamError(error) { return event }
                     continue
                 }
-                guard let frame else { return nil }
+                guard let frame else {
+                    pendingBytes += position - start
+                    return nil
+                }
+                frameDidEnd(position - start)
                 if let event = try receive(frame, input) { return event }
                 guard control.count <= limits.pendingControlBytes else { throw HTTP2Error(.pendingControlFlood) }
             }
         }
+    }
+
+    /// - Parameter count: the bytes of the frame in this input.
+    @inline(__always)
+    private mutating func frameDidEnd(_ count: Int) {
+        eventBytes = pendingBytes + count
+        pendingBytes = 0
     }
 
     /// Compares the client's preface (§3.4). Returns false if the input ends before the preface does.

@@ -43,6 +43,10 @@ public struct HTTP2ConnectionStateMachine: Sendable {
     var control: [UInt8] = []
     /// The stream that the last event has closed. The next event reports it.
     var justClosed: HTTP2StreamID?
+    /// Directly after an event, the number of bytes of its frame, or of its piece of DATA; 0 for `streamClosed`.
+    package internal(set) var eventBytes = 0
+    /// The number of received bytes of a frame, or of a piece of DATA, that is not complete.
+    package internal(set) var pendingBytes = 0
 
     var sendWindow = SendWindow(65535)
     var receiveWindow: ReceiveWindow
