@@ -92,6 +92,30 @@ struct MetricsTests {
         }
     }
 
+    /// A turn's time stands still, and the steps of a connection are noted at their own.
+    @Test("have a request after its connection's steps, and these after the fetch's start")
+    func order() {
+        func time(_ seconds: UInt64) -> MonotonicTime { MonotonicTime(nanoseconds: seconds * 1_000_000_000) }
+        var steps = ConnectTimings()
+        (steps.resolveStart, steps.resolveEnd, steps.connectStart) = (time(1), time(2), time(2))
+        (steps.connectEnd, steps.tlsStart, steps.tlsEnd) = (time(4), time(4), time(7))
+        let cases: [(Bool, [UInt64])] = [(false, [3, 3, 3, 4, 7, 7, 7, 7, 7, 7]), (true, [6, 6, 6, 6])]
+        for (isReused, dates) in cases {
+            var timings = TransactionTimings(fetchStart: time(3))
+            timings.beginRequest(on: connection(timings: steps), isReused: isReused, at: time(6))
+            timings.endRequest(at: time(6))
+            timings.beginResponse(at: time(6))
+            timings.endResponse(at: time(6))
+            let metrics = metrics(timings)
+            let noted = [
+                metrics.domainLookupStartDate, metrics.domainLookupEndDate, metrics.connectStartDate,
+                metrics.secureConnectionStartDate, metrics.secureConnectionEndDate, metrics.connectEndDate,
+                metrics.requestStartDate, metrics.requestEndDate, metrics.responseStartDate, metrics.responseEndDate,
+            ]
+            #expect(noted.compactMap { $0 } == dates.map { anchor.date(of: time($0)) })
+        }
+    }
+
     @Test("give counts, addresses and TLS as they were noted")
     func values() {
         var timings = TransactionTimings()

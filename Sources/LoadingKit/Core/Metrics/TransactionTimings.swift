@@ -32,10 +32,23 @@ package struct TransactionTimings: Sendable {
     }
 
     /// The request is about to be sent. The recorded times of a failed connection are discarded.
+    ///
+    /// - Parameter time: the time of the loop's turn, which may be before the connection was ready.
     package mutating func beginRequest(on connection: ConnectionMetrics, isReused: Bool, at time: MonotonicTime) {
         self = TransactionTimings(fetchStart: fetchStart, connection: connection)
         isReusedConnection = isReused
-        requestStart = time
+        requestStart = isReused ? time : max(time, connection.timings.readyTime ?? time)
+    }
+
+    /// The request's last byte was sent.
+    package mutating func endRequest(at time: MonotonicTime) { requestEnd = max(time, requestStart ?? time) }
+
+    /// The response's first byte has arrived.
+    package mutating func beginResponse(at time: MonotonicTime) { responseStart = max(time, requestStart ?? time) }
+
+    /// The response's last byte has arrived.
+    package mutating func endResponse(at time: MonotonicTime) {
+        responseEnd = max(time, responseStart ?? requestStart ?? time)
     }
 }
 

@@ -5,7 +5,8 @@ import LoadingKitTransport
 /// The times of one transaction: a request and its response, from the cache or over the network.
 ///
 /// Follows Apple's `URLSessionTaskTransactionMetrics`. Dates that do not apply are nil: a reused connection has no
-/// lookup, a response from the cache no request. Dates are computed on request.
+/// lookup, a response from the cache no request. The steps of a connection that were taken before ``fetchStartDate``,
+/// for another task, have this date. Dates are computed on request.
 public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
     /// The request, before the fields that the session adds.
     public let request: URLRequest
@@ -34,28 +35,31 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
 
     private func date(_ time: MonotonicTime?) -> Date? { time.map(anchor.date(of:)) }
 
+    /// The date of a step of the connection's establishment.
+    private func date(ofStep time: MonotonicTime?) -> Date? { date(time.map { max($0, timings.fetchStart ?? $0) }) }
+
     // MARK: Dates
 
     /// The time at which the task started to fetch the resource, from any source.
     public var fetchStartDate: Date? { date(timings.fetchStart) }
 
     /// The time just before the lookup of the host's name.
-    public var domainLookupStartDate: Date? { date(making?.resolveStart) }
+    public var domainLookupStartDate: Date? { date(ofStep: making?.resolveStart) }
 
     /// The time at which the lookup had ended.
-    public var domainLookupEndDate: Date? { date(making?.resolveEnd) }
+    public var domainLookupEndDate: Date? { date(ofStep: making?.resolveEnd) }
 
     /// The time just before the start of the connection's establishment.
-    public var connectStartDate: Date? { date(making?.connectStart) }
+    public var connectStartDate: Date? { date(ofStep: making?.connectStart) }
 
     /// The time just before the TLS handshake, which is part of the connection's establishment.
-    public var secureConnectionStartDate: Date? { date(making?.tlsStart) }
+    public var secureConnectionStartDate: Date? { date(ofStep: making?.tlsStart) }
 
     /// The time at which the TLS handshake was complete.
-    public var secureConnectionEndDate: Date? { date(making?.tlsEnd) }
+    public var secureConnectionEndDate: Date? { date(ofStep: making?.tlsEnd) }
 
     /// The time at which the connection was ready, including the TLS handshake.
-    public var connectEndDate: Date? { date(making?.readyTime) }
+    public var connectEndDate: Date? { date(ofStep: making?.readyTime) }
 
     /// The time just before the request's first byte was sent.
     public var requestStartDate: Date? { date(timings.requestStart) }

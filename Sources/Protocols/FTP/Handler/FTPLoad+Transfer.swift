@@ -81,7 +81,7 @@ extension FTPLoad {
         transfer.facts = facts
         if let (wanted, size) = transfer.request.range(of: facts) {
             guard let range = wanted.resolved(total: size) else {
-                timings.requestEnd = session.loop.now
+                timings.endRequest(at: session.loop.now)
                 give(transfer.request.unsatisfiableResponse(size: size))
                 return finish()
             }
@@ -94,7 +94,7 @@ extension FTPLoad {
 
     func transferDidBegin(_ beginning: FTPClientStateMachine.Beginning, _ transfer: Transfer) {
         let request = transfer.request
-        timings.requestEnd = session.loop.now
+        timings.endRequest(at: session.loop.now)
         switch request.transfer.operation {
         case .retrieve:
             if beginning.offset == 0, transfer.range?.lowerBound ?? 0 > 0 { transfer.range = nil }

@@ -134,7 +134,7 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
 
     func give(_ response: URLResponse) {
         self.response = response
-        timings.responseStart = session.loop.now
+        timings.beginResponse(at: session.loop.now)
         note(receiver?.receive(response))
     }
 
@@ -163,7 +163,7 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
         if case .over = state { return }
         stop()
         guard let receiver else { return }
-        timings.responseEnd = session.loop.now
+        timings.endResponse(at: session.loop.now)
         receiver.collect(TransactionRecord(timings: timings, request: urlRequest, response: response))
         tell(receiver)
     }

@@ -12,7 +12,7 @@ extension HTTPExchange {
 
     func receive(_ head: ResponseHead, hasBody: Bool) -> Flow {
         guard case .active(let stream) = state else { return .wait }
-        transaction.timings.responseStart = loop.now
+        transaction.timings.beginResponse(at: loop.now)
         note(.responded(status: UInt16(truncatingIfNeeded: head.status)))
         didReceive(headToObserve: head)
         storeCookies(of: head)
@@ -111,7 +111,7 @@ extension HTTPExchange {
 
     /// The response is complete, and the stream has released this exchange.
     func ended() {
-        transaction.timings.responseEnd = loop.now
+        transaction.timings.endResponse(at: loop.now)
         if transaction.hasDecodedPending { state = .ended } else { finish() }
     }
 
@@ -221,7 +221,7 @@ extension HTTPExchange {
         let end = method == "CONNECT" ? try tunnelEnd() : target?.origin
         guard var connection = try stream.takeConnection(from: number) else { return nil }
         if let end { (connection.host, connection.port) = (end.host, Int(end.port)) }
-        transaction.timings.responseEnd = loop.now
+        transaction.timings.endResponse(at: loop.now)
         state = .over
         reportTransaction()
         return connection

@@ -203,7 +203,7 @@ final class HTTPExchange: LoopHandler, QueuedLoad, @unchecked Sendable {  // con
 
     func end() {
         let last = state
-        if case .redirecting = last { transaction.timings.responseEnd = loop.now }
+        if case .redirecting = last { transaction.timings.endResponse(at: loop.now) }
         if !transaction.isReported, transaction.timings.fetchStart != nil { reportTransaction() }
         state = .over
         receiver = nil
@@ -377,7 +377,7 @@ final class HTTPExchange: LoopHandler, QueuedLoad, @unchecked Sendable {  // con
         if count > 0 { receiver?.didSendBody(count, expected: body.expectedCount) }
     }
 
-    func didSendRequest() { transaction.timings.requestEnd = loop.now }
+    func didSendRequest() { transaction.timings.endRequest(at: loop.now) }
 
     var isRequestSent: Bool { transaction.timings.requestEnd != nil }
 
@@ -394,7 +394,7 @@ final class HTTPExchange: LoopHandler, QueuedLoad, @unchecked Sendable {  // con
     /// Ends the transaction. The next one begins with the same fields.
     func endTransaction(after response: HTTPURLResponse? = nil) {
         if let response {
-            transaction.timings.responseEnd = loop.now
+            transaction.timings.endResponse(at: loop.now)
             transaction.didReceive(response)
         }
         reportTransaction()
@@ -411,7 +411,7 @@ final class HTTPExchange: LoopHandler, QueuedLoad, @unchecked Sendable {  // con
     }
 
     func upgradeDidEnd() {
-        if transaction.timings.responseEnd == nil { transaction.timings.responseEnd = loop.now }
+        if transaction.timings.responseEnd == nil { transaction.timings.endResponse(at: loop.now) }
         reportTransaction()
     }
 
