@@ -3,7 +3,7 @@ import LoadingKit
 import TestSupport
 import Testing
 
-/// The figures of a session that loads over FTP.
+/// The figures of a session that loads over FTP, and of its tasks.
 @Suite(.usesPeers) struct StatisticsTests {
     @Test func twoLoadsOnAConnection() async throws {
         let server = try FaultyFTPServer()
@@ -25,5 +25,40 @@ import Testing
         #expect(statistics.requests.waiting == 0)
         await session.reset()
         #expect(await session.statistics.connections.closed == ["idle": 1])
+    }
+
+    private final class MetricsDelegate: NSObject, URLSessionDataDelegate, Sendable {
+        let hasData = Signal()
+        let metrics = Recorder<URLSessionTaskMetrics>()
+
+        func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) { hasData.fire() }
+
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
+        ) {
+            self.metrics.append(metrics)
+        }
+    }
+
+    /// A task has its transaction, also where it is cancelled amid a file: the server does not say that it has sent all.
+    @Test(arguments: [false, true]) func theTransactionOfATask(isCancelled: Bool) async throws {
+        let server = try FaultyFTPServer(isCancelled ? [.init(step: "end", act: .silence)] : [])
+        defer { server.stop() }
+        try await withTimeout {
+            let delegate = MetricsDelegate()
+            let session = makeFTPSession(delegate: delegate)
+            defer { session.invalidateAndCancel() }
+            let task = session.dataTask(with: try #require(URL(string: server.url())))
+            task.resume()
+            await delegate.hasData.wait()
+            if isCancelled { task.cancel() }
+            let metrics = try #require(await delegate.metrics.element(at: 0))
+            let transaction = try #require(metrics.transactionMetrics.first)
+            #expect(metrics.transactionMetrics.count == 1 && transaction.resourceFetchType == .networkLoad)
+            #expect(transaction.remoteAddress == "127.0.0.1" && transaction.requestStartDate != nil)
+            #expect(transaction.responseStartDate != nil)
+            #expect((transaction.responseEndDate == nil) == isCancelled)
+            #expect(transaction.countOfResponseBodyBytesReceived > 0)
+        }
     }
 }

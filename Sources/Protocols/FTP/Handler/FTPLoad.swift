@@ -161,19 +161,19 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
 
     private func conclude(_ tell: (any LoadReceiver) -> Void) {
         if case .over = state { return }
-        stop()
-        guard let receiver else { return }
         timings.endResponse(at: session.loop.now)
-        receiver.collect(TransactionRecord(timings: timings, request: urlRequest, response: response))
-        tell(receiver)
+        stop()
+        if let receiver { tell(receiver) }
     }
 
-    /// Stops the current work, which reports nothing afterwards.
+    /// Reports the transaction, and stops the current work, which reports nothing afterwards.
     private func stop() {
         let last = state
         if case .over = last { return }
         session.events.transactionDidEnd(timings.traffic)
         (state, held) = (.over, nil)
+        timings.resourceFetchType = .networkLoad
+        receiver?.collect(TransactionRecord(timings: timings, request: urlRequest, response: response))
         resources.task.loadDidLeaveQueue(self)
         switch last {
         case .new, .asking, .over: break
