@@ -77,6 +77,26 @@ import Testing
         #expect(client.error == HTTP2Error(.unexpectedSettingsAcknowledgement))
     }
 
+    /// An event has the bytes of its frame, in whatever pieces they come, and not those of frames without an event.
+    @Test func anEventHasTheBytesOfItsFrame() throws {
+        let head = Bytes.frame(type: 1, stream: 1, [0x88])
+        let data = Frames.data(1, "hi", end: true)
+        // Bytes, and then: the number of the event's bytes, that of the pending ones, and the stream of an open head.
+        let pieces: [([UInt8], event: Int?, pending: Int, open: HTTP2StreamID?)] = [
+            (Self.ping + Array(head[..<5]), nil, 5, nil), (Array(head[5..<9]), nil, 9, 1), ([0x88], nil, 10, 1),
+            (Bytes.frame(type: 9, flags: 4, stream: 1, []) + Array(data[..<4]), 19, 4, nil),
+            (Array(data[4..<9]), nil, 9, nil), (Array(data[9..<10]), 10, 0, nil), (Array(data[10...]), 1, 0, nil),
+        ]
+        var client = Peer.connected(.client)
+        _ = try client.request(endStream: false)
+        for (index, (bytes, event, pending, open)) in pieces.enumerated() {
+            client.feed(bytes)
+            #expect(client.takeEvents().isEmpty == (event == nil), "piece \(index)")
+            if let event { #expect(client.machine.eventBytes == event, "piece \(index)") }
+            #expect(client.machine.pendingBytes == pending && client.machine.openHead == open, "piece \(index)")
+        }
+    }
+
     /// Streams above the number that GOAWAY names were not processed; the others go on.
     @Test func goAwayOfTheServer() throws {
         var client = Peer.connected(.client)

@@ -252,6 +252,46 @@ import Testing
         }
     }
 
+    /// An interim response with the beginning of a head, and the head's rest. Over HTTP/2: SETTINGS, and HEADERS of stream 1
+    /// with `:status: 103` and with `:status: 200`.
+    private static let splitHeads: [String: ([UInt8], [UInt8])] = [
+        "http/1.1": (
+            Array("HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\n".utf8),
+            Array("Content-Length: 0\r\n\r\n".utf8)
+        ),
+        "h2": (
+            [
+                0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 5, 1, 4, 0, 0, 0, 1, 8, 3, 49, 48, 51, 0, 0, 1, 1, 5, 0, 0, 0, 1,
+            ], [0x88]
+        ),
+    ]
+
+    /// The date of the response's first byte, and not that of the end of its head.
+    @Test(arguments: BothVersions.all) func aHeadInTwoParts(_ version: String) async throws {
+        let (first, rest) = try #require(Self.splitHeads[version])
+        let mayGoOn = Signal()
+        let peer = try ScriptedPeer([.expectAnything, .send(first), .waitFor(mayGoOn), .send(rest), .hold])
+        defer { peer.stop() }
+        let time = ManualTime()
+        let loop = EventLoop(name: "test", time: .manual(time))
+        defer { loop.stop() }
+        try await withTimeout(version) {
+            let recorder = TransferRecorder()
+            let session = makeSession(delegate: recorder, on: loop) { $0.assumesCleartextHTTP2 = version == "h2" }
+            session.dataTask(with: peer.request()).resume()
+            _ = await recorder.events.contents { $0.contains { $0.hasPrefix("informational") } }
+            // All that has come is read.
+            _ = await session.allTasks
+            time.advance(by: .seconds(1))
+            _ = await session.allTasks
+            mayGoOn.fire()
+            let transaction = try #require(await recorder.metrics.element(at: 0)?.transactionMetrics.first)
+            #expect(transaction.networkProtocolName == version)
+            let start = try #require(transaction.responseStartDate)
+            #expect(try #require(transaction.responseEndDate).timeIntervalSince(start) > 0.9)
+        }
+    }
+
     // MARK: What they say
 
     /// Bytes of heads, and of bodies with what frames them.

@@ -43,8 +43,10 @@ package struct TransactionTimings: Sendable {
     /// The request's last byte was sent.
     package mutating func endRequest(at time: MonotonicTime) { requestEnd = max(time, requestStart ?? time) }
 
-    /// The response's first byte has arrived.
-    package mutating func beginResponse(at time: MonotonicTime) { responseStart = max(time, requestStart ?? time) }
+    /// A part of the response has arrived: the first one counts.
+    package mutating func beginResponse(at time: MonotonicTime) {
+        if responseStart == nil { responseStart = max(time, requestStart ?? time) }
+    }
 
     /// The response's last byte has arrived.
     package mutating func endResponse(at time: MonotonicTime) {

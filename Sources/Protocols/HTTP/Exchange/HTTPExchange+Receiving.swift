@@ -5,6 +5,8 @@ import LoadingKitPrimitives
 
 extension HTTPExchange {
     func receive(interim head: ResponseHead) {
+        // The final response has not begun.
+        transaction.timings.responseStart = nil
         didReceive(headToObserve: head)
         if head.status == 104 { replays.hasUploadBegun = true }
         receiver?.receive(informational: HTTPURLResponse(head, to: request))
@@ -12,7 +14,7 @@ extension HTTPExchange {
 
     func receive(_ head: ResponseHead, hasBody: Bool) -> Flow {
         guard case .active(let stream) = state else { return .wait }
-        transaction.timings.beginResponse(at: loop.now)
+        headDidBegin()
         note(.responded(status: UInt16(truncatingIfNeeded: head.status)))
         didReceive(headToObserve: head)
         storeCookies(of: head)
@@ -100,7 +102,14 @@ extension HTTPExchange {
         return receiver?.bodyBufferFilled(count) ?? .wait
     }
 
-    func didReceiveHead(_ count: Int) { transaction.timings.responseHeaderBytesReceived += Int64(count) }
+    func headDidBegin() { transaction.timings.beginResponse(at: loop.now) }
+
+    /// - Parameter count: the number of bytes of a head, or of a part of it.
+    func didReceiveHead(_ count: Int) {
+        headDidBegin()
+        transaction.timings.responseHeaderBytesReceived += Int64(count)
+    }
+
     func didReceiveFraming(_ count: Int) { transaction.timings.responseBodyBytesReceived += Int64(count) }
 
     func receive(trailers: HTTPFields) {

@@ -110,6 +110,9 @@ public struct HTTP2ConnectionStateMachine: Sendable {
         streams.find(stream).map { streams[$0].state.receiving != nil } ?? false
     }
 
+    /// The stream of the header fields of which only a part has arrived.
+    package var openHead: HTTP2StreamID? { frames.openHead }
+
     /// Whether there are answers to send.
     public var hasControlBytes: Bool { !control.isEmpty }
 

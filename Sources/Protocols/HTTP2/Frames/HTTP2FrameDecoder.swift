@@ -224,6 +224,13 @@ public struct HTTP2FrameDecoder: Sendable {
         return (data.payload, data.header.has(FrameFlags.endStream))
     }
 
+    /// The stream of a header block that has begun and is not complete.
+    var openHead: HTTP2StreamID? {
+        if let openBlock { return openBlock.stream }
+        guard case .payload(let header) = state, header.type == FrameType.headers.rawValue else { return nil }
+        return header.stream
+    }
+
     /// Reads a frame whose payload is complete. Returns nil for a part of a header block that is incomplete.
     private mutating func readFrame(
         _ header: FrameHeader, _ payload: Payload, _ input: UnsafeRawBufferPointer
