@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    /// A task has its transaction, also where it is cancelled amid a file: the server does not say that it has sent all.
+    /// A task has its transaction, also where it is cancelled amid a file: the server has not said that it was all.
     @Test(arguments: [false, true]) func theTransactionOfATask(isCancelled: Bool) async throws {
         let server = try FaultyFTPServer(isCancelled ? [.init(step: "end", act: .silence)] : [])
         defer { server.stop() }
@@ -59,6 +59,26 @@ import Testing
             #expect(transaction.responseStartDate != nil)
             #expect((transaction.responseEndDate == nil) == isCancelled)
             #expect(transaction.countOfResponseBodyBytesReceived > 0)
+        }
+    }
+
+    /// A connection that the server had closed leaves no dates in the transaction, whose next connection fails.
+    @Test func theTransactionAfterALostConnection() async throws {
+        let server = try FaultyFTPServer()
+        defer { server.stop() }
+        try await withTimeout {
+            let session = makeFTPSession()
+            defer { session.invalidateAndCancel() }
+            #expect(await session.outcome(server.url()) == .loaded(FaultyFTPServer.file))
+            server.add(["EPSV", "greeting"].map { FaultyFTPServer.Fault(step: $0, act: .close("421 bye\r\n")) })
+            let delegate = MetricsDelegate()
+            let task = session.dataTask(with: try #require(URL(string: server.url())))
+            task.delegate = delegate
+            task.resume()
+            let transaction = try #require(await delegate.metrics.element(at: 0)?.transactionMetrics.first)
+            #expect(server.hasFailed)
+            #expect(transaction.requestStartDate == nil && transaction.remoteAddress == nil)
+            #expect(!transaction.isReusedConnection)
         }
     }
 }

@@ -161,6 +161,41 @@ import Testing
         }
     }
 
+    /// A connection that is lost before it has taken anything leaves no dates in the transaction, whose next connection
+    /// fails.
+    @Test func aConnectionThatTookNothing() async throws {
+        let (trusted, other) = (try CertificateAuthority(), try CertificateAuthority())
+        let first = TLSServerOptions(try trusted.issue(), applicationProtocols: ["http/1.1"])
+        let isSuspended = Signal()
+        let peer = try ScriptedPeer(scripts: [
+            [.waitFor(isSuspended), .startTLS(first), .close],
+            [.startTLS(TLSServerOptions(try other.issue())), .readUntilClose],
+        ])
+        defer { peer.stop() }
+        let port = try #require(peer.address.port)
+        let url = try #require(URL(string: "https://localhost:\(port)/"))
+        try await withTimeout {
+            let recorder = TransferRecorder()
+            let session = makeSession(delegate: recorder) { $0.tlsTrustRoots = .pem(trusted.certificatePEM) }
+            defer { session.invalidateAndCancel() }
+            var request = URLRequest(url: url)
+            request.httpMethod = "POST"
+            let task = session.uploadTask(with: request, from: Data("body".utf8))
+            task.resume()
+            await peer.connectionCount(reaches: 1)
+            task.suspend()
+            // The loop knows of it once it answers this.
+            _ = await session.allTasks
+            isSuspended.fire()
+            try await waitUntil { await session.statistics.connections.closed["lost"] == 1 }
+            task.resume()
+            let transactions = try #require(await recorder.metrics.element(at: 0)?.transactionMetrics)
+            let transaction = try #require(transactions.first)
+            #expect(transactions.count == 1 && transaction.secureConnectionStartDate != nil)
+            #expect(transaction.requestStartDate == nil && transaction.networkProtocolName == nil)
+        }
+    }
+
     /// The metrics of a transaction that is interrupted.
     @Test(arguments: BothVersions.all) func aTaskThatIsCancelled(_ version: String) async throws {
         let recorder = TransferRecorder()

@@ -250,6 +250,7 @@ extension FTPLoad: QueuedLoad {
         // The server has closed a connection that was idle for a while (RFC 959 §4.2.2, 421).
         case .transferring(let transfer) where timings.isReusedConnection && timings.requestEnd == nil:
             transfer.stop()
+            timings = TransactionTimings(fetchStart: timings.fetchStart)
             note(.retried(.connectionLost), "\(error)")
             submit(transfer.plan, needsFresh: true, goesFirst: true)
         case .connecting, .transferring: fail(error)

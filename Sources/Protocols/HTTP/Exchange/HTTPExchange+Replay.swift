@@ -64,7 +64,11 @@ extension HTTPExchange {
     }
 
     private func submitAgain(after failure: StreamFailure) {
-        if transaction.timings.requestHeaderBytesSent > 0 { endTransaction() }
+        if transaction.timings.requestHeaderBytesSent > 0 {
+            endTransaction()
+        } else {
+            transaction.connectionWillChange()
+        }
         note(.retried(failure.processing == .notSent ? .notProcessed : .connectionLost), "\(failure.error)")
         replays.count(failure.processing)
         submit(needsFreshConnection: !failure.isBehind)

@@ -72,6 +72,12 @@ struct HTTPTransaction {
         timings.beginRequest(on: connection, isReused: isReused, at: time)
     }
 
+    /// The connection has taken nothing of the request, which waits for another one.
+    mutating func connectionWillChange() {
+        timings = TransactionTimings(fetchStart: timings.fetchStart)
+        sentLines = nil
+    }
+
     mutating func didFailToConnect(_ timings: ConnectTimings) {
         self.timings.connection = ConnectionMetrics(failed: timings)
         self.timings.isReusedConnection = false
