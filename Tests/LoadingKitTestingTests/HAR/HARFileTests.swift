@@ -4,7 +4,7 @@ import LoadingKitHAR
 import LoadingKitTransport
 import Testing
 
-/// A file that is recorded, where the system fails.
+/// A file that is recorded: its timings, and what happens where the system fails.
 @Suite struct HARFileTests {
     private let folder: TemporaryFolder
     private let path: URL
@@ -15,18 +15,36 @@ import Testing
     }
 
     /// Metrics of a load with one transaction.
-    private func metrics(_ number: Int) -> URLSessionTaskMetrics {
+    private func metrics(
+        _ number: Int, _ note: (inout TransactionTimings, WallClockAnchor) -> Void = { _, _ in }
+    ) -> URLSessionTaskMetrics {
         let (date, time) = (Date(), TimeSource.system.now)
+        let anchor = WallClockAnchor(date: date, monotonicTime: time)
+        var timings = TransactionTimings(fetchStart: time)
+        note(&timings, anchor)
         let transaction = URLSessionTaskTransactionMetrics(
-            request: URLRequest(url: url("http://h/\(number)")), response: nil,
-            timings: TransactionTimings(fetchStart: time),
-            anchor: WallClockAnchor(date: date, monotonicTime: time))
+            request: URLRequest(url: url("http://h/\(number)")), response: nil, timings: timings, anchor: anchor)
         return URLSessionTaskMetrics(
             transactionMetrics: [transaction], taskInterval: DateInterval(start: date, end: date), redirectCount: 0)
     }
 
     private func paths() throws -> [String] {
         try HARLog(contentsOf: path).entries.map { URL(string: $0.request.url)?.path ?? "" }
+    }
+
+    /// No time counts twice where the response begins before the request's end.
+    @Test func anEarlyResponse() throws {
+        let file = try HARFile.at(path, replacing: true, on: OrderedWork(isOnDemand: true))
+        let early = metrics(0) { timings, anchor in
+            let times = ([0, 1, 3, 4] as [Double]).map { anchor.time(of: anchor.date + $0) }
+            (timings.requestStart, timings.requestEnd) = (times[0], times[2])
+            (timings.responseStart, timings.responseEnd) = (times[1], times[3])
+        }
+        file.recorder().record(early, nil, ofTask: 1, from: nil, in: SessionIdentity())
+        file.finish()
+        let entry = try #require(try HARLog(contentsOf: path).entries.first)
+        let timings = [entry.timings.send, entry.timings.wait, entry.timings.receive, entry.time]
+        #expect(timings.map { $0.rounded() } == [1000, 0, 3000, 4000])
     }
 
     /// The file is whole after a write that failed in the middle, and goes on when there is space again.

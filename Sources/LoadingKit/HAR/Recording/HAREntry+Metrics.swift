@@ -39,8 +39,10 @@ extension HARTimings {
         dns = milliseconds(metrics.domainLookupStartDate, metrics.domainLookupEndDate) ?? -1
         connect = milliseconds(metrics.connectStartDate, metrics.connectEndDate) ?? -1
         ssl = milliseconds(metrics.secureConnectionStartDate, metrics.secureConnectionEndDate) ?? -1
-        send = milliseconds(sent, metrics.requestEndDate) ?? 0
-        wait = milliseconds(metrics.requestEndDate ?? sent, answered) ?? 0
+        // The response may begin before the request's end. The time that both have is the response's.
+        let sendingEnd = metrics.requestEndDate.map { min($0, answered) }
+        send = milliseconds(sent, sendingEnd) ?? 0
+        wait = milliseconds(sendingEnd ?? sent, answered) ?? 0
         receive = milliseconds(answered, metrics.responseEndDate) ?? 0
     }
 }
