@@ -29,6 +29,19 @@ import Testing
         world.finish()
     }
 
+    /// The interval of the metrics begins with the task, before its first attempt, and where it had none.
+    @Test(arguments: [false, true]) func theIntervalBeginsWithTheTask(hasAttempt: Bool) async throws {
+        let world = BackgroundWorld()
+        var download = TransferRecord.download(4)
+        download.created = Date(timeIntervalSince1970: 1_000_000)
+        world.send(.attached(SessionState(nextIdentifier: 9, transfers: [download])))
+        let file = try world.file("body")
+        world.send(.ended(4, hasAttempt ? .success(file: file) : .failure(.timedOut)))
+        let metrics = try #require(await world.delegate.metrics.element(at: 0))
+        #expect(metrics.taskInterval.start == download.created)
+        world.finish()
+    }
+
     /// What the session answers to its first event is not lost, however early that comes.
     @Test func aSessionMayBeAttachedBeforeItGoesOn() async throws {
         var unreadable = TransferRecord.download(4)

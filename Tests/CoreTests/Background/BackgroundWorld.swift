@@ -199,6 +199,7 @@ final class BackgroundDelegate: NSObject, URLSessionDownloadDelegate, URLSession
     let newRequest = Guarded(URL(string: "http://127.0.0.1/other").map { URLRequest(url: $0) })
     /// The trust that it accepts in each challenge, in place of giving a password.
     let trusted = Guarded<ServerTrust?>(nil)
+    let metrics = Recorder<URLSessionTaskMetrics>()
     private let input: AsyncStream<String>.Continuation
     private let gate = Guarded<DispatchSemaphore?>(nil)
     /// Whether another session may have the session's identifier.
@@ -283,6 +284,7 @@ final class BackgroundDelegate: NSObject, URLSessionDownloadDelegate, URLSession
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
+        self.metrics.append(metrics)
         note("metrics")
     }
 

@@ -217,7 +217,7 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
         if end.next <= .content, error == nil { reportContent(end.file) }
         task.loadDidEnd(error)
         if end.next <= .metrics {
-            let metrics = end.metrics?.metrics ?? .withoutTransactions(task.created)
+            let metrics = end.metrics?.metrics(created: task.created) ?? .withoutTransactions(task.created)
             for recorder in core.recorders {
                 recorder.record(metrics, error, ofTask: identifier, from: task.firstURL, in: core.identity)
             }

@@ -23,6 +23,13 @@ package struct TransferMetrics: Codable, Sendable {
         redirectCount &+= later.redirectCount
     }
 
+    /// The metrics of a task that was created at a time, which may be long before its first attempt.
+    func metrics(created: Date) -> URLSessionTaskMetrics {
+        var all = self
+        all.start = min(start, created)
+        return all.metrics
+    }
+
     package var metrics: URLSessionTaskMetrics {
         URLSessionTaskMetrics(
             transactionMetrics: transactions.compactMap(\.metrics),

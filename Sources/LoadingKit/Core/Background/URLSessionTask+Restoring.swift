@@ -11,6 +11,7 @@ extension URLSessionTask {
             case .download: URLSessionDownloadTask(session, request, identifier: identifier, consumer: nil)
             case .upload: URLSessionUploadTask(session, request, identifier: identifier, consumer: nil)
             }
+        task.created = record.created
         task.shared.withLock { shared in
             shared.lifecycle = TaskLifecycle(
                 record.stage == .suspended ? .suspended(count: 1, hasStarted: true) : .running)

@@ -12,7 +12,8 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     let sentCount = Atomic<Int64>(0)
     let receivedCount = Atomic<Int64>(0)
 
-    let created: Date
+    /// Changed only before others have the task: one of a background session may be of an earlier run of the program.
+    nonisolated(unsafe) var created: Date
 
     /// The session's mailbox. It also answers the program's calls to a task that has ended.
     let mailbox: DelegateMailbox?
