@@ -126,6 +126,12 @@ import Testing
             ]),
         // Limits and repetitions.
         Case(arguments: ["--max-redirs", "1", "/older"], status: 47, output: "", errors: "(47)"),
+        Case(
+            arguments: [
+                "-s", "--max-redirs", "1", "-w",
+                "%{num_redirects} %{http_code} %header{location} %{url_effective} %{redirect_url}|", "/older",
+            ],
+            status: 47, parts: ["1 302 /echo http://127.0.0.1:", "/old http://127.0.0.1:", "/echo|"]),
         Case(arguments: ["--max-redirs", "2", "/older"], parts: ["GET /echo\n"]),
         Case(arguments: ["--max-filesize", "9", "/digits"], status: 63, output: "", errors: "(63)"),
         Case(arguments: ["--limit-rate", "1M", "/digits"], output: CurlServer.digits),

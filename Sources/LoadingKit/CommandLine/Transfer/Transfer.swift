@@ -182,13 +182,13 @@
         ) {
             // A redirect that is not followed is the response.
             guard plan.rules.followsRedirects else { return completionHandler(nil) }
-            redirectCount += 1
-            if let limit = plan.rules.maximumRedirects, redirectCount > limit {
+            if let limit = plan.rules.maximumRedirects, redirectCount >= limit {
                 end(
                     task, with: ToolFailure(.tooManyRedirects, "there were more than \(limit) redirects (--max-redirs)")
                 )
                 return completionHandler(nil)
             }
+            redirectCount += 1
             completionHandler(request)
         }
 

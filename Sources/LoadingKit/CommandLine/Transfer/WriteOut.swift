@@ -10,21 +10,22 @@
 
         /// - Parameter failure: nil for success.
         init(_ transfer: Transfer, _ failure: ToolFailure?, _ task: URLSessionTask) {
-            response = transfer.response
             transactions = transfer.metrics?.transactionMetrics ?? []
+            response = transfer.response ?? Self.lastRedirect(transactions)
             var values = Self.times(transfer.metrics)
             values.merge(Self.connection(transactions)) { $1 }
             values.merge(Self.sizes(transactions, transfer)) { $1 }
-            let (http, url) = (transfer.response as? HTTPURLResponse, task.currentRequest?.url)
-            let effective = transfer.response?.url ?? url
+            let (http, url) = (response as? HTTPURLResponse, task.currentRequest?.url)
+            let effective = response?.url ?? url
+            let isFollowed = transfer.plan.rules.followsRedirects && transfer.response != nil
             let facts: [String: String?] = [
                 "http_code": String(format: "%03d", http?.statusCode ?? 0),
                 "response_code": String(format: "%03d", http?.statusCode ?? 0),
-                "content_type": http?.value(forHTTPHeaderField: "Content-Type") ?? transfer.response?.mimeType,
+                "content_type": http?.value(forHTTPHeaderField: "Content-Type") ?? response?.mimeType,
                 "exitcode": "\(failure?.status.rawValue ?? 0)", "errormsg": failure?.reason,
                 "filename_effective": transfer.writer.path, "method": transfer.load.request.httpMethod,
                 "num_redirects": "\(transfer.redirectCount)", "num_retries": "\(transfer.attempt)",
-                "redirect_url": Self.redirect(http, transfer.plan.rules.followsRedirects),
+                "redirect_url": Self.redirect(http, isFollowed),
                 "referer": transfer.load.request.value(forHTTPHeaderField: "Referer"),
                 "scheme": effective?.scheme?.lowercased(), "url": transfer.load.label,
                 "url_effective": effective?.withoutPassword, "urlnum": "\(transfer.index)",
@@ -89,6 +90,13 @@
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
             return (try? encoder.encode(value)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+        }
+
+        /// The response of a load that fails at a redirect.
+        private static func lastRedirect(_ transactions: [URLSessionTaskTransactionMetrics]) -> URLResponse? {
+            guard let last = transactions.last?.response as? HTTPURLResponse, (300..<400).contains(last.statusCode)
+            else { return nil }
+            return last
         }
 
         /// The URL to which the response redirects, where that is not followed.
