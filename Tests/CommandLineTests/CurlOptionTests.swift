@@ -100,6 +100,9 @@ import Testing
         Case(
             arguments: ["-w", "%{http_code} %{size_download} %{content_type} %{exitcode}%%\\n", "/digits"],
             output: "0123456789200 10 text/plain; charset=utf-8 0%\n"),
+        // Before decoding, and without the chunks' framing.
+        Case(
+            arguments: ["-w", "%{size_download}", "-o", "/dev/null", "/packed"], output: "\(CurlServer.packed.count)"),
         Case(
             arguments: [
                 "-w", "%{num_redirects} %{method} %{http_version} %{scheme} %header{content-length}", "-o", "/dev/null",

@@ -4,12 +4,14 @@ import LoadingKitLoopbackServer
 /// A server that shows what it received, and does what the options of the tool are for.
 enum CurlServer {
     static let digits = "0123456789"
+    static let packed = (try? Gzip.compress([UInt8](repeating: 65, count: 100_000))) ?? []
 
     @Sendable static func answer(_ request: ServerRequest) throws -> ServerResponse {
         // A proxy gets the whole URL.
         switch request.path.replacingOccurrences(of: "http://name.example", with: "") {
         case "/echo": .text(echo(request))
         case "/digits": ranged(request)
+        case "/packed": .stream { try $0.write(packed) }.adding("Content-Encoding", "gzip")
         case "/basic", "/digest", "/both", "/ntlm": guarded(request)
         case "/set":
             .text("set\n").adding("Set-Cookie", "one=1; Path=/").adding("Set-Cookie", "two=2; Path=/; Max-Age=1000")

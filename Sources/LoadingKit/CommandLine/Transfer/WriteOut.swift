@@ -124,13 +124,24 @@
         ) -> [String: String] {
             let seconds = max(transfer.metrics?.taskInterval.duration ?? 0, 1e-6)
             let sent = transactions.reduce(0) { $0 + $1.countOfRequestBodyBytesBeforeEncoding }
+            let received = downloadedBytes(transactions.last, transfer)
             func speed(_ count: Int64) -> String { "\(Int64(min(Double(count) / seconds, 1e18)))" }
             return [
-                "size_download": "\(transfer.writer.count)", "size_upload": "\(sent)",
+                "size_download": "\(received)", "size_upload": "\(sent)",
                 "size_header": "\(transactions.reduce(0) { $0 + $1.countOfResponseHeaderBytesReceived })",
                 "size_request": "\(transactions.reduce(0) { $0 + $1.countOfRequestHeaderBytesSent })",
-                "speed_download": speed(transfer.writer.count), "speed_upload": speed(sent),
+                "speed_download": speed(received), "speed_upload": speed(sent),
             ]
+        }
+
+        /// The bytes of the body before content decoding; those that were written where no server sent this response.
+        private static func downloadedBytes(
+            _ last: URLSessionTaskTransactionMetrics?, _ transfer: Transfer
+        ) -> Int64 {
+            guard let last, last.resourceFetchType == .networkLoad, let response = last.response as? HTTPURLResponse,
+                response.url == transfer.response?.url
+            else { return transfer.writer.count }
+            return last.countOfResponseContentBytesReceived
         }
 
         /// Seconds since the start; 0 for a step that did not take place.

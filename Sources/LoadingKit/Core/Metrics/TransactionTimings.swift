@@ -17,6 +17,8 @@ package struct TransactionTimings: Sendable {
     package var requestBodyBytesBeforeEncoding: Int64 = 0
     package var responseHeaderBytesReceived: Int64 = 0
     package var responseBodyBytesReceived: Int64 = 0
+    /// The part of the body's received bytes that frames its content.
+    package var responseFramingBytesReceived: Int64 = 0
     package var responseBodyBytesAfterDecoding: Int64 = 0
 
     /// Nil without a connection, for example for a response from the cache.

@@ -91,6 +91,12 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
     /// Bytes of the response's body that were received, including content codings and framing.
     public var countOfResponseBodyBytesReceived: Int64 { timings.responseBodyBytesReceived }
 
+    /// Bytes of the response's body that were received, including content codings, without framing. With it in metrics
+    /// that were stored.
+    package var countOfResponseContentBytesReceived: Int64 {
+        timings.responseBodyBytesReceived - timings.responseFramingBytesReceived
+    }
+
     /// Bytes of the response's body that the task delivered, after content decoding.
     public var countOfResponseBodyBytesAfterDecoding: Int64 { timings.responseBodyBytesAfterDecoding }
 

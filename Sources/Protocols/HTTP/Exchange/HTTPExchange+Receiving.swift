@@ -110,7 +110,7 @@ extension HTTPExchange {
         transaction.timings.responseHeaderBytesReceived += Int64(count)
     }
 
-    func didReceiveFraming(_ count: Int) { transaction.timings.responseBodyBytesReceived += Int64(count) }
+    func didReceiveFraming(_ count: Int) { transaction.didReceiveFraming(count) }
 
     func receive(trailers: HTTPFields) {
         transaction.didReceive(trailers: trailers)

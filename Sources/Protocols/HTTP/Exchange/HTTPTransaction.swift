@@ -118,6 +118,11 @@ struct HTTPTransaction {
         timings.responseBodyBytesAfterDecoding += Int64(count)
     }
 
+    mutating func didReceiveFraming(_ count: Int) {
+        timings.responseBodyBytesReceived += Int64(count)
+        timings.responseFramingBytesReceived += Int64(count)
+    }
+
     mutating func didReceiveBody(_ bytes: UnsafeRawBufferPointer) {
         timings.responseBodyBytesReceived += Int64(bytes.count)
         codedBytesWithoutOutput += bytes.count
