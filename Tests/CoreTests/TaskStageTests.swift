@@ -185,6 +185,16 @@ import Testing
         #expect(outcomes == ["false", "nil", "conclude"])
     }
 
+    /// A delegate may answer when the load has ended.
+    @Test func oneStageHasSucceeded() async {
+        let found = await Self.onLoop { timer -> [Bool] in
+            var failed = Start.running.make(timer)
+            _ = failed.loadDidEnd(.failure(URLError(.badURL)))
+            return Start.allCases.map { $0.make(timer).hasSucceeded == ($0 == .finished) } + [!failed.hasSucceeded]
+        }
+        #expect(found.allSatisfy { $0 })
+    }
+
     /// A new load decides anew: what the delegate had to decide about the last is void, and so is its end.
     @Test func anotherLoadAwaitsNoDecision() async {
         let holds = await Self.onLoop { timer in

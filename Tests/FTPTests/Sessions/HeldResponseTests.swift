@@ -30,6 +30,29 @@ import Testing
         }
     }
 
+    /// The load has ended before the answer, and left no bytes.
+    @Test(arguments: ["HEAD", "PUT", "APPE", "MKCOL", "GET"])
+    func aLoadThatHasEndedBecomesADownload(_ method: String) async throws {
+        let server = try FaultyFTPServer()
+        defer { server.stop() }
+        let delegate = HoldingDelegate()
+        let session = makeFTPSession(delegate: delegate)
+        defer { session.invalidateAndCancel() }
+        var request = URLRequest(url: try #require(URL(string: server.url())))
+        request.httpMethod = method
+        if method == "PUT" || method == "APPE" { request.httpBody = Data("body".utf8) }
+        // The file does not have them: the response is a 416.
+        if method == "GET" { request.setValue("bytes=99999999-", forHTTPHeaderField: "Range") }
+        try await withTimeout(method) { [request] in
+            session.dataTask(with: request).resume()
+            await delegate.hasResponse.wait()
+            delegate.answer(.becomeDownload)
+            await delegate.ended.wait()
+            #expect(delegate.error.value == nil)
+            #expect(delegate.fileCount.value == 1 && delegate.body.value.isEmpty)
+        }
+    }
+
     /// All bytes are on the data connection, and the server has said so. The control connection's end changes nothing.
     @Test(arguments: ["226 done\r\n", "226 done\r\n421 bye\r\n", "226 done\r\n226 more\r\n"])
     func aConnectionMayEndAfterTheLastReply(_ last: String) async throws {
@@ -60,6 +83,8 @@ private final class HoldingDelegate: NSObject, URLSessionDataDelegate, URLSessio
     let body = Box(Data())
     /// The number of calls with data.
     let dataCount = Box(0)
+    /// The number of calls with a download's file.
+    let fileCount = Box(0)
     let error = Box<URLError.Code?>(nil)
     private let held = Box<(@Sendable (URLSession.ResponseDisposition) -> Void)?>(nil)
 
@@ -85,6 +110,7 @@ private final class HoldingDelegate: NSObject, URLSessionDataDelegate, URLSessio
     }
 
     func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL) {
+        fileCount.update { $0 += 1 }
         body.value = (try? Data(contentsOf: location)) ?? Data()
     }
 

@@ -115,6 +115,18 @@ import Testing
         }
     }
 
+    /// Nothing is stored: the session's own response has ended before the delegate's answer.
+    @Test func aResponseThatHasEndedBecomesADownload() async throws {
+        let recorder = TransferRecorder(disposition: .becomeDownload)
+        try await BothVersions.withServer("http/1.1", { _ in .text("body") }, delegate: recorder) { session, server in
+            var request = try BothVersions.request(server, "/")
+            request.setValue("only-if-cached", forHTTPHeaderField: "Cache-Control")
+            session.dataTask(with: request).resume()
+            #expect(await recorder.all() == ["response", "become true", "file", "metrics", "complete ok"])
+            #expect(recorder.files.snapshot == [Data()])
+        }
+    }
+
     @Test func aFailedDownloadLeavesNoFile() async throws {
         let resource = RangedResource(RangedResource.bytes(500_000))
         resource.change {

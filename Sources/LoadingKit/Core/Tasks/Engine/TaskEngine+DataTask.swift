@@ -61,6 +61,8 @@ extension TaskEngine {
         let file = download.makeFileSink(.delegate, core)
         file.open(DownloadFile(), for: self)
         become(download, sink.replaced(by: file)) { $0.data?.urlSession($1, dataTask: task, didBecome: download) }
+        // The load may have ended before the answer: only the former sink knows of that.
+        if stage.hasSucceeded { perform(sink.finish(for: self)) }
         release(.undecided)
     }
 

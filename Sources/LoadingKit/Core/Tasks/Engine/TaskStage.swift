@@ -71,6 +71,9 @@ struct TaskStage {
     /// The handler of the request, also after it has finished.
     var handler: (any LoopHandler)? { if case .loading(let handler, _) = step { handler } else { nil } }
 
+    /// Whether the load has succeeded, and its end was not reported yet.
+    var hasSucceeded: Bool { if case .loading(_, .finished(.success)) = step { true } else { false } }
+
     /// Whether more may be reported to the program.
     var canDeliver: Bool { hold.isEmpty && !isOver }
 
