@@ -141,6 +141,42 @@ import Testing
         }
     }
 
+    /// Passes a response on, and gives another one at its end.
+    private struct Following: LoadInterceptor {
+        var runsOnSessionExecutor: Bool { true }
+
+        func load(_ load: LoadContext) async throws {
+            try await load.receive(load.next.load(load.request))
+            try await load.receive(
+                URLResponse(url: load.url, mimeType: nil, expectedContentLength: 1, textEncodingName: nil))
+            try await load.receive(Data("B".utf8))
+        }
+    }
+
+    /// The first body's bytes wait for the end of the loop's turn, in which the later response comes.
+    @Test(arguments: [false, true]) func aLaterResponseHasABodyOfItsOwn(isIncremental: Bool) async throws {
+        let recorder = EventRecorder()
+        let peer = try ScriptedPeer([
+            .expectRequest, .send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"), .waitFor(recorder.onResponse),
+            .send("hello"), .readUntilClose,
+        ])
+        defer { peer.stop() }
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.interceptors = [Following()]
+        let session = URLSession(configuration: configuration, delegate: recorder, delegateQueue: nil)
+        defer { session.invalidateAndCancel() }
+        let url = try #require(URL(string: peer.url()))
+        try await withTimeout {
+            let task = session.dataTask(with: url)
+            task.prefersIncrementalDelivery = isIncremental
+            task.resume()
+            let first = isIncremental ? ["response", "data hello"] : ["response"]
+            #expect(
+                await recorder.events(upTo: "complete ok")
+                    == ["created"] + first + ["response", "data B", "metrics", "complete ok"])
+        }
+    }
+
     /// Notes whether it begins in the thread, and within the call, that resumes its task.
     private final class Reentrant: URLProtocolHandler, @unchecked Sendable {
         static let resuming = Guarded<UInt?>(nil)

@@ -43,7 +43,8 @@ final class DelegateSink: PieceSink, @unchecked Sendable {  // confined to the t
     // MARK: The response
 
     func receive(_ response: URLResponse, isPart: Bool, for engine: any SinkEngine) -> SinkAction {
-        // The response may be loaded again.
+        // A later response replaces the one before and its body. A delegate that gets pieces has the last ones first.
+        if whole == nil, spool == nil { engine.perform(flush(for: engine)) } else { _ = pieces.take() }
         if whole != nil { whole = Data() }
         return engine.requestDisposition(of: response)
     }
