@@ -111,33 +111,72 @@ import Testing
         func load(_ load: LoadContext) async throws { try await load.receive(load.next.load(load.request)) }
     }
 
-    /// Each recipient of a whole body gets that of the last response.
-    @Test(arguments: [false, true]) func aLaterResponseReplacesTheBody(isForwarded: Bool) async throws {
+    /// Passes a response on when the load has given a later one.
+    private struct LateForwarder: LoadInterceptor {
+        let firsts: Recorder<Int>
+        let laters: Recorder<Int>
+
+        func load(_ load: LoadContext) async throws {
+            let loaded = try await load.next.load(load.request)
+            firsts.append(firsts.count + 1)
+            await laters.count(reaches: firsts.count)
+            try await load.receive(loaded)
+        }
+    }
+
+    /// Who has the first response when the later one comes.
+    enum Forwarding: CaseIterable {
+        case none
+        /// The session has it from an interceptor.
+        case atOnce
+        /// The interceptor has not passed it on.
+        case late
+    }
+
+    /// Each recipient of a whole body gets that of the last response, with its head.
+    @Test(arguments: Forwarding.allCases) func aLaterResponseReplacesTheBody(_ forwarding: Forwarding) async throws {
+        let (firsts, laters) = (Recorder<Int>(), Recorder<Int>())
         let session = Self.session([]) {
-            if isForwarded { $0.interceptors = [Forwarder()] }
+            switch forwarding {
+            case .none: break
+            case .atOnce: $0.interceptors = [Forwarder()]
+            case .late: $0.interceptors = [LateForwarder(firsts: firsts, laters: laters)]
+            }
             $0.register(
                 scheme: "twice",
                 loading: { load in
+                    let number = laters.count + 1
                     for (length, text) in [(-1, "one"), (5, "three")] {
                         try await load.receive(
                             URLResponse(
                                 url: load.url, mimeType: nil, expectedContentLength: length, textEncodingName: nil))
                         try await load.receive(Data(text.utf8))
-                        // The session has it.
-                        try await waitUntil { load.task.countOfBytesReceived >= 3 }
+                        if forwarding != .late {
+                            // The session has it.
+                            try await waitUntil { load.task.countOfBytesReceived >= 3 }
+                        } else if text == "one" {
+                            await firsts.count(reaches: number)
+                        } else {
+                            laters.append(number)
+                        }
                     }
                 })
         }
         defer { session.invalidateAndCancel() }
         let url = try #require(URL(string: "twice:x"))
         try await withTimeout {
-            #expect(try await session.data(from: url).0 == Data("three".utf8))
-            let collected = Recorder<Data?>()
-            session.dataTask(with: url) { data, _, _ in collected.append(data) }.resume()
-            #expect(await collected.count(reaches: 1) == [Data("three".utf8)])
-            let (file, _) = try await session.download(from: url)
+            let (data, response) = try await session.data(from: url)
+            #expect(data == Data("three".utf8) && response.expectedContentLength == 5)
+            let collected = Recorder<(data: Data?, length: Int64?)>()
+            session.dataTask(with: url) { data, response, _ in
+                collected.append((data, response?.expectedContentLength))
+            }.resume()
+            let answer = await collected.element(at: 0)
+            #expect(answer?.data == Data("three".utf8) && answer?.length == 5)
+            let (file, head) = try await session.download(from: url)
             defer { try? FileManager.default.removeItem(at: file) }
             #expect(try Data(contentsOf: file) == Data("three".utf8))
+            #expect(head.expectedContentLength == 5)
         }
     }
 

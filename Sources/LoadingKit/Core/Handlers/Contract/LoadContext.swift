@@ -86,7 +86,8 @@ public final class LoadContext: Sendable {
     /// - Parameters:
     ///   - loaded: a response of this load's ``next``.
     ///   - head: the head that the session gets in place of the response's own. One with another status or `Location`
-    ///     than a redirect's is a response like any other, unless `target` is given. Nil: the response's own head.
+    ///     than a redirect's is a response like any other, unless `target` is given. Nil: the response's own head, and
+    ///     then that of a later response, where the load gives one.
     ///   - target: the request that follows a redirect, in place of ``LoadedResponse/redirection``: the same resource
     ///     with a URL of the handler's own. Where a server may not redirect to the response's own target, it may not
     ///     redirect to this one. Nil: the response's target.

@@ -74,6 +74,8 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
     private var isFeedDrained = false
     /// Whether the session is to get the head again, because the body begins anew.
     private var beginsAnew = false
+    /// The response that has replaced the one that the handler has.
+    private(set) var laterResponse: URLResponse?
     /// Whether this load waits in the queue for a connection.
     private(set) var isQueued = false
     /// Whether the source is waiting, and has to be resumed.
@@ -252,9 +254,11 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
                     load: self))
             return .more
         case .body:
+            laterResponse = response
             feed.dropWaiting()
             return .more
         case .session:
+            laterResponse = response
             feed.dropWaiting()
             beginsAnew = true
             passWaiting()

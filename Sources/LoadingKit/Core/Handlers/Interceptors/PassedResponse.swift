@@ -4,8 +4,8 @@ import Foundation
 ///
 /// Resumes the handler at its end: with the load's error, or with a cancellation where the response was never used.
 final class PassedResponse {
-    /// The head that the session gets for the response.
-    let head: URLResponse
+    /// The head that the handler has given.
+    private let givenHead: URLResponse
     private let target: URLRequest?
     /// The reader of its body ends the load when it is released.
     private let loaded: LoadedResponse
@@ -17,7 +17,7 @@ final class PassedResponse {
     ) {
         self.loaded = loaded
         self.target = target
-        self.head = head
+        givenHead = head
         self.continuation = continuation
     }
 
@@ -25,6 +25,10 @@ final class PassedResponse {
     deinit { if continuation != nil { end(CancellationError()) } }
 
     var load: ForwardedLoad { loaded.load }
+
+    /// The head that the session gets for the response: that of a later response of the load, where there is one, and
+    /// the handler has not changed the head.
+    var head: URLResponse { givenHead === loaded.response ? load.laterResponse ?? givenHead : givenHead }
 
     /// The target of the response's redirect. Nil also where the handler has given a head that does not redirect, or to
     /// another URL, and no target. A refusal of the redirect also applies to the target that the handler has chosen: it
