@@ -155,21 +155,87 @@ import Testing
         }
     }
 
+    /// The files of this size in the folders for downloads, of this process and of others.
+    private static func files(ofSize size: Int) -> Set<String> {
+        let folder = NSTemporaryDirectory() + "LoadingKit-\(getuid())"
+        let paths = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
+        return Set(
+            paths.filter { path in
+                let attributes = try? FileManager.default.attributesOfItem(atPath: "\(folder)/\(path)")
+                return attributes?[.size] as? Int == size
+            })
+    }
+
     /// The part in its codings is gone when the whole is there.
-    @Test func nothingIsLeftBehind() async throws {
+    @Test(arguments: [false, true]) func nothingIsLeftBehind(isResumed: Bool) async throws {
         // Of a size that no other test's file has.
-        let plain = Array(Self.plain.dropLast(12_345))
+        let plain = Array(Self.plain.dropLast(isResumed ? 34_567 : 12_345))
         guard case .bytes(let coded) = try ServerResponse.gzip(plain).body else { return }
         let site = Site(coded)
+        let before = Self.files(ofSize: coded.count)
         try await BothVersions.withServer("http/1.1", { site.answer($0) }) { session, server in
-            let (location, _) = try await session.download(for: BothVersions.request(server, "/"))
+            let request = try BothVersions.request(server, "/")
+            let location: URL
+            if isResumed {
+                let data = try await site.breaking(after: 900_000) { _ = try await session.download(for: request) }
+                location = try await session.download(resumeFrom: data).0
+                // It is deleted while the program gets the other file.
+                try await waitUntil { Self.files(ofSize: coded.count).isSubset(of: before) }
+            } else {
+                location = try await session.download(for: request).0
+                #expect(Self.files(ofSize: coded.count).isSubset(of: before))
+            }
             let isSame = try Self.take(location) == plain
             #expect(isSame)
-            let folder = location.deletingLastPathComponent()
-            let sizes = try FileManager.default.contentsOfDirectory(atPath: folder.path).compactMap {
-                try? FileManager.default.attributesOfItem(atPath: folder.appendingPathComponent($0).path)[.size] as? Int
-            }
-            #expect(!sizes.contains(coded.count))
+        }
+    }
+
+    /// Suspends the task when the load has ended, and its end was not handled yet.
+    private struct Suspending: LoadInterceptor {
+        let loop: EventLoop
+
+        var runsOnSessionExecutor: Bool { true }
+
+        /// The first part has its codings only where it does not pass through an interceptor.
+        func canIntercept(_ request: URLRequest) -> Bool { request.value(forHTTPHeaderField: "Range") != nil }
+
+        func load(_ load: LoadContext) async throws {
+            try await load.receive(load.next.load(load.request))
+            // It runs when this method has returned, before the engine is told of the load's end.
+            loop.execute { load.task.suspend() }
+        }
+    }
+
+    /// The content is decoded, and the end is not reported, as the task is suspended.
+    @Test func resumeDataNamesTheFileOfADecodedDownload() async throws {
+        // Of a size that no other test's file has.
+        let plain = Array(Self.plain.dropLast(23_456))
+        guard case .bytes(let coded) = try ServerResponse.gzip(plain).body else { return }
+        let site = Site(coded)
+        let server = try LoopbackServer { site.answer($0) }
+        defer { server.stop() }
+        let loop = EventLoop(name: "suspended")
+        defer { loop.stop() }
+        let session = makeSession(on: loop) { $0.interceptors = [Suspending(loop: loop)] }
+        let other = makeSession()
+        defer { for session in [session, other] { session.invalidateAndCancel() } }
+        let url = try #require(URL(string: server.url("/")))
+        let before = (coded: Self.files(ofSize: coded.count), plain: Self.files(ofSize: plain.count))
+        try await withTimeout {
+            let first = try await site.breaking(after: 900_000) { _ = try await session.download(from: url) }
+            let task = session.downloadTask(withResumeData: first)
+            task.resume()
+            try await waitUntil { !Self.files(ofSize: plain.count).isSubset(of: before.plain) }
+            let second = try #require(await task.cancelByProducingResumeData())
+            let left = Self.files(ofSize: coded.count).subtracting(before.coded)
+            #expect(left.count == 1)
+            let list = try PropertyListSerialization.propertyList(from: second, format: nil) as? [String: Any]
+            let name = try #require(list?["NSURLSessionResumeInfoTempFileName"] as? String)
+            #expect(left.first?.hasSuffix(name) == true)
+            #expect(Self.files(ofSize: plain.count).isSubset(of: before.plain))
+            let (location, _) = try await other.download(resumeFrom: second)
+            let isSame = try Self.take(location) == plain
+            #expect(isSame)
         }
     }
 

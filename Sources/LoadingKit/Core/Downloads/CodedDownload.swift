@@ -21,17 +21,21 @@ extension URLResponse {
 package enum CodedDownload {
     private static let pieceSize = 256 << 10
 
-    /// Decodes a file into a new file, and deletes the coded one.
+    /// Decodes a file into a new file.
     ///
     /// - Parameters:
     ///   - coding: the value of `Content-Encoding`.
     ///   - ratio: the largest ratio by which decoding may expand the content.
+    ///   - isNeeded: called before each piece is written; false ends the work with an error.
     /// - Returns: the location of the new file.
-    static func decode(_ coded: URL, _ coding: String, ratio: Int) throws -> URL {
+    static func decode(_ coded: URL, _ coding: String, ratio: Int, isNeeded: () -> Bool) throws -> URL {
         let file = DownloadFile()
         do {
-            guard try decode(coded.path, coding, ratio: ratio, { _ = try file.perform([.write($0)], expecting: -1) })
-            else {
+            let isBuiltIn = try decode(coded.path, coding, ratio: ratio) { piece in
+                guard isNeeded() else { throw CancellationError() }
+                _ = try file.perform([.write(piece)], expecting: -1)
+            }
+            guard isBuiltIn else {
                 throw LoadFailure(.cannotDecodeRawData, "the content coding \(coding) of the download is not built in")
             }
             try file.close()
@@ -39,7 +43,6 @@ package enum CodedDownload {
             file.remove()
             throw error
         }
-        _ = SystemCalls.unlink(coded.path)
         return URL(fileURLWithPath: file.path ?? file.name)
     }
 

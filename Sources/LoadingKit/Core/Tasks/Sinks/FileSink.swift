@@ -1,8 +1,9 @@
 import Foundation
 import LoadingKitTransport
+import Synchronization
 
 /// Writes a download task's body into its file.
-final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task's loop
+final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task's loop, but for the atomic
     /// A download that continues an earlier one, or the part before.
     struct Resuming {
         /// The least number of bytes of a part of the rest. A server that sends a few bytes for each request would be
@@ -60,6 +61,8 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
     private var reportWhenOpened: (() -> Void)?
     /// The location of the file, once it is complete.
     private var location: URL?
+    /// Whether the download has failed: its decoded content is not needed.
+    private let hasFailed = Atomic<Bool>(false)
 
     init(
         _ recipient: FileRecipient, _ resumption: Result<ResumeData, any Error>?, _ waiting: ResumeDataHandlers,
@@ -241,25 +244,28 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
         spool.finish { [self] result in
             guard !engine.isOver else { return }
             switch result {
-            case .success(let location): decode(location, engine)
+            case .success(let location): decode(location, spool, engine)
             case .failure(let error): engine.end(with: error)
             }
         }
     }
 
-    /// Decodes a resumed download as a whole: it was received as ranges of the coded content.
-    private func decode(_ file: URL, _ engine: any SinkEngine) {
+    /// Decodes a resumed download as a whole: it was received as ranges of the coded content. The coded file stays
+    /// until the end is reported: until then the download may fail with resume data that names it.
+    private func decode(_ file: URL, _ spool: DownloadSpool, _ engine: any SinkEngine) {
         guard let coding else { return complete(file, engine) }
-        engine.loop.offload(inPlace: true) { [ratio = engine.maximumDecompressionRatio] in
-            try CodedDownload.decode(file, coding, ratio: ratio)
-        } then: { [self] result in
-            switch result {
-            case .success(let file) where engine.isOver: Self.remove(file)
-            case .success(let file): complete(file, engine)
-            case .failure(let error):
-                if !engine.isOver { engine.end(with: error) }
-            }
-        }
+        spool.body.perform(
+            { [self, ratio = engine.maximumDecompressionRatio] in
+                try CodedDownload.decode(file, coding, ratio: ratio) { !hasFailed.load(ordering: .relaxed) }
+            },
+            { [self] (result: Result<URL, any Error>) in
+                switch result {
+                case .success(let file) where engine.isOver: Self.remove(file)
+                case .success(let file): complete(file, engine)
+                case .failure(let error):
+                    if !engine.isOver { engine.end(with: error) }
+                }
+            })
     }
 
     private func complete(_ file: URL, _ engine: any SinkEngine) {
@@ -270,6 +276,7 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
     /// The load has failed, and the error gets the resume data; or a program has cancelled it with a request for resume
     /// data. Without resume data the file is deleted.
     func settle(_ error: any Error, for engine: any SinkEngine, _ report: @escaping (any Error) -> Void) {
+        hasFailed.store(true, ordering: .relaxed)
         guard let spool else {
             let settled = withEarlierData(error)
             guard isOpening, settled.hasData else { return report(settled.error) }
@@ -337,6 +344,8 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
 
     func reportEnd(_ error: (any Error)?, for engine: any SinkEngine) {
         let location = error == nil ? location : nil
+        // No resume data can name the coded file of a resumed download any longer.
+        if error == nil, coding != nil { spool?.end(keepsFile: false) {} }
         switch recipient {
         case .delegate:
             engine.reportEnd(error, to: .delegate) {
