@@ -245,6 +245,23 @@ struct MachineRun {
         try run(Self.plain + made + made.dropLast() + [("550 ?", "fail cannotWrite")], .makeDirectory)
     }
 
+    /// After a valid reply it is known whether the folder was made.
+    @Test func aFolderThatMayHaveBeenMade() throws {
+        let cases = [
+            ("[tls]", true), ("150 soon", true), ("600 ?", true), ("257 ok", false), ("550 ?", false), ("421 ?", false),
+        ]
+        for (input, mayHaveActed) in cases {
+            var run = MachineRun()
+            let transfer = FTPTransfer(.makeDirectory, try FTPPath("/a"))
+            for (input, _) in Self.plain { _ = try run.apply(input, transfer) }
+            let action = try run.apply("[begin]", transfer)
+            #expect(action == "MKD a")
+            _ = try run.apply(input, transfer)
+            run.machine.connectionDidClose()
+            #expect(run.machine.mayHaveActed == mayHaveActed, "\(input)")
+        }
+    }
+
     @Test func foldersOfOneTransferAfterAnother() throws {
         var run = MachineRun()
         for (input, _) in Self.plain { _ = try run.apply(input, nil) }

@@ -132,6 +132,25 @@ import Testing
         #expect(connectionCount(server) == 2)
     }
 
+    /// The connection has served before, and ends in place of the reply. The server may have made the folder, unless it
+    /// says that it is not available.
+    @Test(arguments: ["", "2", "421 idle\r\n"]) func aFolderIsMadeOnce(_ last: String) async throws {
+        let server = try FaultyFTPServer()
+        defer { server.stop() }
+        let session = makeFTPSession()
+        defer { session.invalidateAndCancel() }
+        #expect(await session.outcome(server.url()) == .loaded(FaultyFTPServer.file))
+        server.add([.init(step: "MKD", act: .close(last))])
+        var request = URLRequest(url: try #require(URL(string: server.url("/new"))))
+        request.httpMethod = "MKCOL"
+        let outcome = await session.outcome(request)
+        let isMadeAgain = last.hasPrefix("421")
+        let expected: FTPOutcome = isMadeAgain ? .loaded([]) : .failed(.networkConnectionLost)
+        #expect(outcome == expected)
+        #expect(server.commands.filter { $0.hasPrefix("MKD") }.count == (isMadeAgain ? 2 : 1))
+        #expect(connectionCount(server) == (isMadeAgain ? 2 : 1))
+    }
+
     @Test func twoSessionsOfTwoUsersAtATime() async throws {
         let run = try await ScenarioRun.start(.pyftpdlib, .none)
         defer { run.server.stop() }

@@ -60,6 +60,9 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
         isReady && replies.isEmpty && parser.isBetweenReplies && !isRetired && control.stream?.isDead == false
     }
 
+    /// Whether the server may have performed a command of the transfer that it would refuse the second time.
+    var mayHaveActed: Bool { machine.mayHaveActed }
+
     // MARK: Connecting
 
     func connect(in time: ConnectTime) {

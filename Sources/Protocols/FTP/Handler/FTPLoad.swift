@@ -248,7 +248,8 @@ extension FTPLoad: QueuedLoad {
             }
             fail(plan.routes.failure(error))
         // The server has closed a connection that was idle for a while (RFC 959 §4.2.2, 421).
-        case .transferring(let transfer) where timings.isReusedConnection && timings.requestEnd == nil:
+        case .transferring(let transfer)
+        where timings.isReusedConnection && timings.requestEnd == nil && !transfer.connection.mayHaveActed:
             transfer.stop()
             timings = TransactionTimings(fetchStart: timings.fetchStart)
             note(.retried(.connectionLost), "\(error)")

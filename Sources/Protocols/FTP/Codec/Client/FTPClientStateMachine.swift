@@ -14,6 +14,9 @@ public struct FTPClientStateMachine: Sendable {
     /// The name of the command whose reply is expected; empty if there is none.
     private(set) var command = ""
     private var preliminaryReplies = 0
+    /// Whether the server may have performed a command that it would refuse the second time: it has `MKD` for the
+    /// transfer, and its reply has not arrived, or is not valid. This stays true when the connection closes.
+    public private(set) var mayHaveActed = false
     /// The features that the server lists; known once the connection is ready.
     public internal(set) var features = FTPFeatures.none
     /// Whether `PASV` can be used: its replies contain IPv4 addresses and ports only.
@@ -51,7 +54,10 @@ public struct FTPClientStateMachine: Sendable {
     public mutating func receive(_ reply: FTPReply) throws(FTPError) -> Action {
         if case .closed = state { return .wait }
         // A server may send 421 in any state before it closes the connection (RFC 959 §4.2.2).
-        if reply.code == 421 { return close(.serviceUnavailable, reply) }
+        if reply.code == 421 {
+            mayHaveActed = false
+            return close(.serviceUnavailable, reply)
+        }
         guard let kind = reply.kind else { return unexpected(reply) }
         if kind == .preliminary {
             preliminaryReplies += 1
@@ -94,12 +100,13 @@ public struct FTPClientStateMachine: Sendable {
     mutating func send(_ command: FTPCommand, _ next: State, as name: String? = nil) -> Action {
         preliminaryReplies = 0
         state = next
+        mayHaveActed = if case .transfer(.making, _) = next { true } else { false }
         self.command = name ?? command.name
         return .send(command)
     }
 
     /// Moves to a state in which no reply is expected.
-    mutating func pause(_ next: State) { (state, command) = (next, "") }
+    mutating func pause(_ next: State) { (state, command, mayHaveActed) = (next, "", false) }
 
     mutating func finish(_ work: Work) -> Action {
         pause(.idle)
