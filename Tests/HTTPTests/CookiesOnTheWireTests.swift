@@ -148,6 +148,60 @@ import Testing
         }
     }
 
+    /// A program's own storage that calls each of its handlers several times, and keeps them.
+    private final class RepeatingStorage: HTTPCookieStorage, @unchecked Sendable {  // constants
+        let handlers = Recorder<@Sendable ([HTTPCookie]?) -> Void>()
+        private let times: Int
+
+        init(_ times: Int) {
+            self.times = times
+            super.init()
+        }
+
+        override func getCookiesFor(
+            _ task: URLSessionTask, completionHandler: @escaping @Sendable ([HTTPCookie]?) -> Void
+        ) {
+            handlers.append(completionHandler)
+            let own = HTTPCookie(properties: [.name: "own", .value: "1", .domain: "localhost", .path: "/"])
+            for _ in 0..<times { completionHandler(own.map { [$0] }) }
+        }
+    }
+
+    @Test(arguments: BothVersions.all) func aStorageOfOnesOwnAnswersOnce(version: String) async throws {
+        let storage = RepeatingStorage(2)
+        try await BothVersions.withServer(version, Self.answer, { $0.httpCookieStorage = storage }) { session, server in
+            let outcome = try await Self.outcome(session, server, "/")
+            #expect(outcome == .ok("own=1"))
+        }
+    }
+
+    /// The storage answers again while the delegate decides about a challenge.
+    @Test(arguments: BothVersions.all) func aSecondAnswerSendsNothing(version: String) async throws {
+        let route: LoopbackServer.Route = { request in
+            if request.fields.contains(.authorization) { return .text("in") }
+            return ServerResponse(401).adding("WWW-Authenticate", "Basic realm=r")
+        }
+        let (storage, isAsked, mayAnswer) = (RepeatingStorage(1), Signal(), Signal())
+        defer { mayAnswer.fire() }
+        let delegate = ChallengeAnswerer { _ in
+            isAsked.fire()
+            mayAnswer.waitBlocking()
+            return (.useCredential, URLCredential(user: "u", password: "p", persistence: .none))
+        }
+        try await BothVersions.withServer(version, route, delegate: delegate, { $0.httpCookieStorage = storage }) {
+            session, server in
+            async let loaded = Self.outcome(session, server, "/")
+            await isAsked.wait()
+            storage.handlers[0]?(nil)
+            // The loop has the answer once it answers this.
+            _ = await session.allTasks
+            mayAnswer.fire()
+            let outcome = try await loaded
+            #expect(outcome == .ok("in"))
+            #expect(server.requests.snapshot.map { $0.fields.contains(.authorization) } == [false, true])
+        }
+    }
+
     @Test(arguments: [SlowStorage(), AfterThoughtStorage()])
     func aStorageOfOnesOwnMayTakeItsTime(_ storage: HTTPCookieStorage) async throws {
         try await BothVersions.withServer("h2", Self.answer, { $0.httpCookieStorage = storage }) { session, server in

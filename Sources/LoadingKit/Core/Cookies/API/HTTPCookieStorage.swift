@@ -151,7 +151,8 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {  // all state is i
 
     /// Passes the cookies for a task's current request to `completionHandler`; nil when there is no request. Override
     /// this method, or `cookies(for:)`, to separate tasks' cookies. This method calls the handler before it returns;
-    /// an override may call it later.
+    /// an override may call it later. Only the first call counts. A handler that is released without a call passes on
+    /// nil.
     open func getCookiesFor(
         _ task: URLSessionTask, completionHandler: @escaping @Sendable ([HTTPCookie]?) -> Void
     ) {
@@ -290,7 +291,7 @@ extension HTTPCookieStorage {
     /// Whether the program's own code decides which cookies are sent with a task's requests.
     package var isCustomized: Bool { type(of: self) != HTTPCookieStorage.self }
 
-    /// Passes the value of a request's `Cookie` field to `completion`, nil when there is no cookie for it.
+    /// Passes the value of a request's `Cookie` field to `completion`, once; nil when there is no cookie for it.
     ///
     /// Calls `completion` before it returns, unless a program's subclass calls it later.
     ///
@@ -303,7 +304,9 @@ extension HTTPCookieStorage {
         guard let task, isCustomized else {
             return completion(Self.field(records(for: context) ?? []))
         }
-        getCookiesFor(task) { cookies in completion(Self.field(cookies?.map(\.record) ?? [])) }
+        // A further answer of the program's would send the request again.
+        let once = OnceAnswer<String?>(otherwise: nil, completion)
+        getCookiesFor(task) { cookies in once.give(Self.field(cookies?.map(\.record) ?? [])) }
     }
 
     /// Stores the cookies that a response's fields set.
