@@ -13,6 +13,11 @@ struct AuthenticationTests {
         #expect(credential == URLCredential(user: "u", password: "secret", persistence: .permanent))
         #expect(credential != URLCredential(user: "u", password: "other", persistence: .permanent))
         #expect(credential != URLCredential(user: "u", password: "secret", persistence: .none))
+        let composed = URLCredential(user: "\u{E9}", password: "\u{E9}", persistence: .permanent)
+        for (user, password) in [("e\u{301}", "\u{E9}"), ("\u{E9}", "e\u{301}")] {
+            #expect(composed != URLCredential(user: user, password: password, persistence: .permanent))
+        }
+        #expect(composed == URLCredential(user: "\u{E9}", password: "\u{E9}", persistence: .permanent))
         let data = try NSKeyedArchiver.archivedData(withRootObject: credential, requiringSecureCoding: true)
         let back = try NSKeyedUnarchiver.unarchivedObject(ofClass: URLCredential.self, from: data)
         #expect(back == credential && back?.hash == credential.hash)

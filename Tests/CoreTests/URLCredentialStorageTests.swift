@@ -167,6 +167,21 @@ struct URLCredentialStorageTests {
         storage.removeAll()
         #expect(store.load().isEmpty && store.count == 4)
     }
+
+    @Test("user and password count in their form of Unicode, as a server compares them")
+    func formsOfUnicode() {
+        let (composed, decomposed) = ("\u{E9}", "e\u{301}")
+        let store = MemoryStore()
+        let storage = URLCredentialStorage(store)
+        storage.set(Self.credential("a", composed, .permanent), for: Self.space)
+        storage.set(Self.credential("a", decomposed, .permanent), for: Self.space)
+        #expect(store.load().compactMap(\.credential.password).map { Array($0.utf8) } == [Array(decomposed.utf8)])
+        storage.remove(Self.credential("a"), for: Self.space)
+        for user in [composed, decomposed] { storage.set(Self.credential(user, "p", .permanent), for: Self.space) }
+        #expect(store.load().compactMap(\.credential.user).map { Array($0.utf8) } == [Array(decomposed.utf8)])
+        storage.remove(Self.credential(composed), for: Self.space)
+        #expect(store.load().isEmpty && storage.allCredentials.isEmpty)
+    }
 }
 
 private final class Counter: Sendable {
@@ -183,9 +198,10 @@ private final class MemoryStore: CredentialStore {
         changes.withLock { $0 }.reduce(into: []) { kept, change in
             switch change {
             case .forgetAll: kept = []
-            case .forget(let user, let space): kept.removeAll { $0.space == space && $0.credential.user == user }
+            case .forget(let user, let space):
+                kept.removeAll { $0.space == space && $0.credential.user.hasSameBytes(as: user) }
             case .keep(let new):
-                kept.removeAll { $0.space == new.space && $0.credential.user == new.credential.user }
+                kept.removeAll { $0.space == new.space && $0.credential.user.hasSameBytes(as: new.credential.user) }
                 kept.append(new)
             }
         }

@@ -420,17 +420,21 @@ import Testing
         defer { server.stop() }
         let flights = SingleFlight(ignoredFields: ["Authorization", "X-Request-ID"])
         let session = URLSession.with(flights)
-        let fields = [["Authorization": "a"], ["Authorization": "b", "X-Request-ID": "1"], ["authorization": "b"]]
+        let fields = [
+            ["Authorization": "a"], ["Authorization": "b", "X-Request-ID": "1"], ["authorization": "b"],
+            // The same letter in two forms of Unicode.
+            ["Authorization": "\u{E9}"], ["Authorization": "e\u{301}"],
+        ]
         let tasks = try fields.map { fields in
             let request = try server.request(fields: fields)
             return Task { String(decoding: try await session.data(for: request).0, as: UTF8.self) }
         }
-        try await waitUntil { flights.callerCount == 3 }
-        #expect(flights.flightCount == 2)
+        try await waitUntil { flights.callerCount == 5 }
+        #expect(flights.flightCount == 4)
         release.fire()
         var texts: [String] = []
         for task in tasks { texts.append(try await task.value) }
-        #expect(texts == ["a", "b", "b"])
+        #expect(texts == ["a", "b", "b", "\u{E9}", "\u{E9}"])
     }
 
     /// Each session has its own credentials, which the requests do not show.

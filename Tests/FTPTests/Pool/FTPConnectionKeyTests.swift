@@ -25,6 +25,15 @@ import Testing
         #expect(try key(one) != key(other) && key(one) != key(nil))
     }
 
+    @Test func aUserInAnotherFormOfUnicodeIsAnother() throws {
+        let known = try key(nil)
+        let keys = ["\u{E9}", "e\u{301}"].map { user in
+            FTPConnectionKey(
+                server: known.server, user: user, password: nil, proxy: nil, use: known.use, decider: nil)
+        }
+        #expect(keys[0] != keys[1] && keys[0] == keys[0])
+    }
+
     @Test func anObjectAtADelegatesFormerAddressGetsNoneOfItsConnections() throws {
         // The memory of an object is used again at once, or soon.
         for _ in 0..<10_000 {

@@ -118,6 +118,17 @@ import Testing
             fields, CacheCredentials(authorization: fields[.authorization].map { .field($0) } ?? .none))
     }
 
+    /// To a server the same letter in another form of Unicode is another text.
+    @Test func formsOfUnicode() {
+        let credentials = ["\u{E9}", "e\u{301}"].map { text in
+            [
+                CacheCredentials(cookie: text), CacheCredentials(authorization: .field(text)),
+                CacheCredentials(authorization: .credential(scheme: "Basic", user: text, password: "p")),
+            ]
+        }
+        for (one, other) in zip(credentials[0], credentials[1]) { #expect(one != other && one == one) }
+    }
+
     /// A value that may be secret is stored as a keyed hash, and not at all without a key.
     @Test func secrets() throws {
         let names = ["Authorization", "Cookie", "Proxy-Authorization", "X-Api-Key", "Accept-Language", "User-Agent"]

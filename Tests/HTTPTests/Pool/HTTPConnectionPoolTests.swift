@@ -56,6 +56,10 @@ import Testing
         for (binding, user, expected) in cases {
             #expect(binding.joined(with: user) == expected, "\(binding), \(user)")
         }
+        // To the server the same letter in another form of Unicode is another text.
+        let composed = Pool.UserCredential(user: "a", password: "\u{E9}")
+        #expect(!Pool.Binding.user(composed).suits(.named(Pool.UserCredential(user: "a", password: "e\u{301}"))))
+        #expect(Pool.Binding.user(composed).suits(.named(Pool.UserCredential(user: "a", password: "\u{E9}"))))
     }
 
     /// A connection that carries WebSockets alone gives way to another pool of the host, and stays open for them.

@@ -1,4 +1,5 @@
 import Foundation
+import LoadingKitPrimitives
 
 /// A program's answer to an authentication challenge: a user name and a password, a client's certificate with its key,
 /// or trust in a server; and how long to keep it.
@@ -126,8 +127,9 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? URLCredential else { return false }
         return self === other
-            || (user == other.user && storedPassword == other.storedPassword && persistence == other.persistence
-                && identity == other.identity && certificates == other.certificates
+            || (user.hasSameBytes(as: other.user) && storedPassword.hasSameBytes(as: other.storedPassword)
+                && persistence == other.persistence && identity == other.identity
+                && certificates == other.certificates
                 && trust?.certificates == other.trust?.certificates)
     }
 

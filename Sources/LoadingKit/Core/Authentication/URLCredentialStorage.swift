@@ -151,7 +151,9 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
             if state.credentials[space]?.isEmpty == true { state.credentials[space] = nil }
             if state.defaultUsers[space] == user { state.defaultUsers[space] = nil }
             // The store may have a credential of this user that another process has stored.
-            return Effect(hasChanged: old != nil, saved: .forget(user: user, space))
+            var saved = [CredentialChange.forget(user: user, space)]
+            if let name = old?.storageName, !name.hasSameBytes(as: user) { saved.append(.forget(user: name, space)) }
+            return Effect(hasChanged: old != nil, saved: saved)
         }
     }
 
@@ -159,7 +161,7 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
         change { state in
             defer { (state.credentials, state.defaultUsers) = ([:], [:]) }
             // The store may have credentials of another process, which are removed, too.
-            return Effect(hasChanged: !state.credentials.isEmpty || state.store != nil, saved: .forgetAll)
+            return Effect(hasChanged: !state.credentials.isEmpty || state.store != nil, saved: [.forgetAll])
         }
     }
 
@@ -170,12 +172,12 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
 
     /// The effect of a change.
     private struct Effect {
-        static let none = Effect(hasChanged: false, saved: nil)
+        static let none = Effect(hasChanged: false, saved: [])
 
         /// Whether a notification is posted.
         let hasChanged: Bool
-        /// The change of the store; nil where nothing on disk changes.
-        let saved: CredentialChange?
+        /// The changes of the store; empty where nothing on disk changes.
+        let saved: [CredentialChange]
     }
 
     private static func keep(
@@ -187,20 +189,27 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
         let old = state.credentials[space, default: [:]].updateValue(credential, forKey: user)
         if isDefault { state.defaultUsers[space] = user }
         if old == credential, isDefault == wasDefault { return .none }
-        if credential.isPermanent {
-            let stored = StoredCredential(space: space, credential: credential, isDefault: isDefault)
-            return Effect(hasChanged: true, saved: .keep(stored))
+        var saved: [CredentialChange] = []
+        // The store replaces the old credential only if its user has the same bytes: its name may be in another form of
+        // Unicode.
+        if let old, old.isPermanent, let name = old.storageName,
+            !credential.isPermanent || !name.hasSameBytes(as: user)
+        {
+            saved.append(.forget(user: name, space))
         }
-        return Effect(hasChanged: true, saved: old?.isPermanent == true ? .forget(user: user, space) : nil)
+        if credential.isPermanent {
+            saved.append(.keep(StoredCredential(space: space, credential: credential, isDefault: isDefault)))
+        }
+        return Effect(hasChanged: true, saved: saved)
     }
 
     /// Makes a change, saves it, and posts a notification.
     private func change(_ body: (inout State) -> Effect) {
         let hasChanged = state.withLock { state in
             let effect = body(&state)
-            if let change = effect.saved {
+            if !effect.saved.isEmpty {
                 // Called while the lock is held, so that changes are saved in their order.
-                state.store?.save([change])
+                state.store?.save(effect.saved)
                 state.saveCount += 1
             }
             return effect.hasChanged

@@ -1,4 +1,5 @@
 import Foundation
+import LoadingKitPrimitives
 import LoadingKitTransport
 
 /// The facts that a cache stores with a response, so that a loader can decide later whether it may use the response.
@@ -89,6 +90,19 @@ package struct CacheCredentials: Hashable, Sendable {
         case field(String)
         /// The credential that answers the server's challenges. The field's value differs from request to request.
         case credential(scheme: String, user: String, password: String)
+
+        package static func == (one: Authorization, other: Authorization) -> Bool {
+            switch (one, other) {
+            case (.none, .none): true
+            case (.field(let value), .field(let otherValue)): value.hasSameBytes(as: otherValue)
+            case (
+                .credential(let scheme, let user, let password),
+                .credential(let otherScheme, let otherUser, let otherPassword)
+            ):
+                scheme == otherScheme && user.hasSameBytes(as: otherUser) && password.hasSameBytes(as: otherPassword)
+            case (.none, _), (.field, _), (.credential, _): false
+            }
+        }
     }
 
     package var authorization: Authorization
@@ -103,6 +117,11 @@ package struct CacheCredentials: Hashable, Sendable {
         self.authorization = authorization
         self.cookie = cookie
         self.connection = connection
+    }
+
+    package static func == (one: CacheCredentials, other: CacheCredentials) -> Bool {
+        one.authorization == other.authorization && one.cookie.hasSameBytes(as: other.cookie)
+            && one.connection == other.connection
     }
 
     package var isEmpty: Bool { authorization == .none && cookie == nil && connection == nil }

@@ -6,8 +6,8 @@ struct FlightKey: Hashable {
     /// Each session has its own credentials, cookies and trust.
     private let session: SessionIdentity
     private let url: String
-    /// Names in lower case.
-    private let fields: [String: String]
+    /// Names in lower case, and the bytes of the values: as texts, two users' may be equal that differ for the server.
+    private let fields: [String: [UInt8]]
     private let cachePolicy: UInt
     private let handlesCookies: Bool
     private let mainDocument: URL?
@@ -23,10 +23,10 @@ struct FlightKey: Hashable {
             let url = request.url
         else { return nil }
         let ignored = ignoredFields.subtracting(["authorization", "cookie", "proxy-authorization"])
-        var fields: [String: String] = [:]
+        var fields: [String: [UInt8]] = [:]
         for (name, value) in request.allHTTPHeaderFields ?? [:] {
             let name = name.lowercased()
-            if !ignored.contains(name) { fields[name] = value }
+            if !ignored.contains(name) { fields[name] = Array(value.utf8) }
         }
         session = load.sessionIdentity
         // The fragment is not sent, but a response's URL contains it.

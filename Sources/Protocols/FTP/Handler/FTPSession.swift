@@ -13,6 +13,12 @@ struct FTPConnectionKey: Hashable {
     let use: NetworkUse
     /// The task's own delegate, if it decides about TLS. Its decisions do not apply to tasks with another delegate.
     let decider: ConnectionDecider?
+
+    static func == (one: FTPConnectionKey, other: FTPConnectionKey) -> Bool {
+        one.server == other.server && one.user.hasSameBytes(as: other.user)
+            && one.password.hasSameBytes(as: other.password) && one.proxy == other.proxy && one.use == other.use
+            && one.decider == other.decider
+    }
 }
 
 /// The resources that a session's loads share: connections, and credentials that servers have accepted. Confined to
@@ -63,7 +69,9 @@ final class FTPSession: SessionResource {
     }
 
     func serverDidRefuse(_ login: FTPLogin, _ server: FTPServer) {
-        guard let known = accepted[server], known.user == login.user, known.password == login.password else { return }
+        guard let known = accepted[server], known.user.hasSameBytes(as: login.user),
+            known.password.hasSameBytes(as: login.password)
+        else { return }
         accepted[server] = nil
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKitCore
+import LoadingKitPrimitives
 
 /// The request and the session state that a handshake uses.
 struct AuthenticationContext {
@@ -80,5 +81,7 @@ extension URL {
 }
 
 extension URLCredential {
-    func hasSameUserAndPassword(as other: URLCredential) -> Bool { user == other.user && password == other.password }
+    func hasSameUserAndPassword(as other: URLCredential) -> Bool {
+        user.hasSameBytes(as: other.user) && password.hasSameBytes(as: other.password)
+    }
 }

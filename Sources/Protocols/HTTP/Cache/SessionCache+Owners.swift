@@ -61,7 +61,7 @@ extension SessionCache {
     private func identity(of storage: HTTPCookieStorage, _ sent: HTTPFields) -> Data? {
         let text = storage.isCustomized ? "cookies \(sent[.cookie] ?? "")" : "storage \(storage.identity)"
         return cache.keyedHash.flatMap {
-            identities.cookies.hash(of: text, under: $0) { text, hash in hash.hash(of: Data(text.utf8)) }
+            identities.cookies.hash(of: Data(text.utf8), under: $0) { bytes, hash in hash.hash(of: bytes) }
         }
     }
 
@@ -162,5 +162,5 @@ struct CacheIdentities {
     }
 
     var credentials = Last<CacheCredentials>()
-    var cookies = Last<String>()
+    var cookies = Last<Data>()
 }

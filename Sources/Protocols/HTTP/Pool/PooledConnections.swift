@@ -45,7 +45,7 @@ extension HTTPConnectionPool {
         }
 
         static func == (left: UserCredential, right: UserCredential) -> Bool {
-            left.user == right.user && left.password == right.password
+            left.user.hasSameBytes(as: right.user) && left.password.hasSameBytes(as: right.password)
         }
 
         func hash(into hasher: inout Hasher) {
