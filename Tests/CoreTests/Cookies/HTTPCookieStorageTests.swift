@@ -100,6 +100,23 @@ struct HTTPCookieStorageTests: CookieExchanging {
         #expect(storage.cookies == [])
     }
 
+    @Test("a value in another form of Unicode is a new value, and such a name another cookie's")
+    func formsOfUnicode() throws {
+        let (composed, decomposed) = ("\u{E9}", "e\u{301}")
+        let storage = HTTPCookieStorage()
+        for value in [composed, decomposed] { try receive(["a=\(value)"], from: "http://h.com/", in: storage) }
+        var field = try sent(to: "http://h.com/", from: storage)
+        #expect(Array(field.utf8) == Array("a=\(decomposed)".utf8))
+        for name in [composed, decomposed] { try receive(["\(name)=1"], from: "http://h.com/", in: storage) }
+        #expect(storage.cookies?.count == 3)
+        try receive(["\(composed)=2", "\(decomposed)=; max-age=0"], from: "http://h.com/", in: storage)
+        field = try sent(to: "http://h.com/", from: storage)
+        #expect(Array(field.utf8) == Array("a=\(decomposed); \(composed)=2".utf8))
+        storage.setCookie(try cookie(composed))
+        storage.deleteCookie(try cookie(decomposed))
+        #expect(try sent(to: "http://h.example/", from: storage) == "\(composed)=v")
+    }
+
     @Test("sorts")
     func sorting() throws {
         let storage = HTTPCookieStorage()

@@ -81,7 +81,8 @@ struct CookieJar: Sendable {
         let identity = record.identity
         return sites[PublicSuffixes.site(of: identity.domain)]?.contains { entry in
             let other = entry.record.identity
-            return entry.record.isSecure && !entry.record.isExpired(at: now) && other.name == identity.name
+            return entry.record.isSecure && !entry.record.isExpired(at: now)
+                && other.name.hasSameBytes(as: identity.name)
                 && (CookieHost.matches(other.domain, domain: identity.domain)
                     || CookieHost.matches(identity.domain, domain: other.domain))
                 && CookiePath.matches(identity.path, cookie: other.path)

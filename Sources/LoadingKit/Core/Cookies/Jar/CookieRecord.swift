@@ -3,7 +3,8 @@ import LoadingKitPrimitives
 
 /// A cookie in the form in which stores keep it: a plain value (RFC 6265bis §5.7, "storage model").
 package struct CookieRecord: Hashable, Sendable {
-    /// Two cookies with the same identity are the same cookie: the later replaces the earlier.
+    /// Two cookies with the same identity are the same cookie: the later replaces the earlier. Compared by bytes, as
+    /// servers do.
     package struct Identity: Hashable, Sendable {
         package var name: String
         package var domain: String
@@ -15,6 +16,11 @@ package struct CookieRecord: Hashable, Sendable {
             self.domain = domain
             self.isHostOnly = isHostOnly
             self.path = path
+        }
+
+        package static func == (one: Identity, other: Identity) -> Bool {
+            one.name.hasSameBytes(as: other.name) && one.domain.hasSameBytes(as: other.domain)
+                && one.isHostOnly == other.isHostOnly && one.path.hasSameBytes(as: other.path)
         }
     }
 
@@ -70,7 +76,7 @@ extension CookieRecord {
         var other = other
         other.creation = creation
         other.stored = stored
-        return self == other
+        return value.hasSameBytes(as: other.value) && self == other
     }
 
     /// The number of octets of name and value together, which is limited (RFC 6265bis §5.6).
