@@ -107,6 +107,22 @@ import Testing
         #expect(error?.localizedDescription.contains("URLCredential(identity:certificates:persistence:)") == true)
     }
 
+    /// A program's own storage, which has a credential for one space.
+    private final class OwnStorage: URLCredentialStorage, @unchecked Sendable {  // constants
+        private let credential: URLCredential
+        private let space: URLProtectionSpace
+
+        init(_ credential: URLCredential, for space: URLProtectionSpace) {
+            self.credential = credential
+            self.space = space
+            super.init()
+        }
+
+        override func defaultCredential(for space: URLProtectionSpace) -> URLCredential? {
+            space == self.space ? credential : nil
+        }
+    }
+
     @Test(
         "the storage's default is sent without asking, and proposed where somebody is asked",
         arguments: BothVersions.all)
@@ -119,15 +135,19 @@ import Testing
             authenticationMethod: NSURLAuthenticationMethodClientCertificate)
         let stored = URLCredential(
             identity: try Self.identity(authority), certificates: nil, persistence: .forSession)
-        for delegate in [nil, TrustAnswerer { _ in (.performDefaultHandling, nil) }] {
-            let session = makeSession(delegate: delegate) {
-                $0.tlsTrustRoots = .pem(authority.certificatePEM)
-                $0.urlCredentialStorage?.setDefaultCredential(stored, for: space)
+        let builtIn = URLCredentialStorage()
+        builtIn.setDefaultCredential(stored, for: space)
+        for storage in [builtIn, OwnStorage(stored, for: space)] {
+            for delegate in [nil, TrustAnswerer { _ in (.performDefaultHandling, nil) }] {
+                let session = makeSession(delegate: delegate) {
+                    $0.tlsTrustRoots = .pem(authority.certificatePEM)
+                    $0.urlCredentialStorage = storage
+                }
+                defer { session.invalidateAndCancel() }
+                let request = try BothVersions.request(server, "/")
+                #expect(await session.outcome(request) == .ok("CN=Ada"))
+                if let delegate { #expect(delegate.challenges.last?.proposedCredential == stored) }
             }
-            defer { session.invalidateAndCancel() }
-            let request = try BothVersions.request(server, "/")
-            #expect(await session.outcome(request) == .ok("CN=Ada"))
-            if let delegate { #expect(delegate.challenges.last?.proposedCredential == stored) }
         }
     }
 

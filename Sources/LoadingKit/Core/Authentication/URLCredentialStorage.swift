@@ -12,6 +12,8 @@ import LoadingKitTransport
 ///
 /// A credential with a ``ClientIdentity`` is never stored on disk. Its key is the subject of its certificate, in place
 /// of a user name.
+///
+/// A session may call the methods of a subclass on its event loop: they must not block.
 open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state is in a Guarded
     private struct State: Sendable {
         var credentials: [URLProtectionSpace: [String: URLCredential]] = [:]
@@ -108,7 +110,7 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
     package func defaultIdentity(for space: URLProtectionSpace) -> URLCredential? {
         let plain = URLProtectionSpace(
             tlsHost: space.host, port: space.port, proxyType: space.proxyType, distinguishedNames: nil)
-        return state.withLock { $0.defaultCredential(for: space) ?? $0.defaultCredential(for: plain) }
+        return defaultCredential(for: space) ?? defaultCredential(for: plain)
     }
 
     // MARK: Writing
