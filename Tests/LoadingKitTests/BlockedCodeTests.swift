@@ -190,6 +190,57 @@ import Testing
         }
     }
 
+    /// Blocks where it is asked for a task's cookies.
+    private final class BlockedCookies: HTTPCookieStorage, @unchecked Sendable {  // a constant
+        private let hold: Hold
+
+        init(_ hold: Hold) {
+            self.hold = hold
+            super.init()
+        }
+
+        override func getCookiesFor(
+            _ task: URLSessionTask, completionHandler: @escaping @Sendable ([HTTPCookie]?) -> Void
+        ) {
+            hold.block()
+            completionHandler(nil)
+        }
+    }
+
+    /// A program's own cookie storage may take its time, as with a database: other loads of the loop go on, and its own
+    /// can be cancelled.
+    @Test func cookieStoragesHoldUpNoLoad() async throws {
+        let (server, hold) = (try LoopbackServer(route: Self.answer), Hold())
+        let loop = EventLoop(name: "cookies")
+        let held = Self.session(on: loop) { $0.httpCookieStorage = BlockedCookies(hold) }
+        let free = Self.session(on: loop) { $0.httpCookieStorage = nil }
+        defer {
+            hold.go.fire()
+            held.invalidateAndCancel()
+            free.invalidateAndCancel()
+            server.stop()
+            loop.stop()
+        }
+        try await withTimeout {
+            let url = try #require(URL(string: server.url("/")))
+            let ended = Recorder<String>()
+            let tasks = (0..<2).map { index in
+                held.dataTask(with: url) { _, _, error in
+                    ended.append("\(index) \((error as? URLError)?.code.rawValue ?? 0)")
+                }
+            }
+            for task in tasks { task.resume() }
+            _ = await hold.begun.element(at: 1)
+            let (data, _) = try await free.data(from: url)
+            #expect(String(decoding: data, as: UTF8.self) == "hello")
+            tasks[0].cancel()
+            #expect(await ended.element(at: 0) == "0 \(URLError.cancelled.rawValue)")
+            hold.go.fire()
+            #expect(await ended.element(at: 1) == "1 0")
+            #expect(server.requests.snapshot.count == 2)
+        }
+    }
+
     /// Synchronous code on top of the session, which waits for a load in a load.
     @Test func loadsWaitForEachOther() async throws {
         final class Nested: URLProtocol, @unchecked Sendable {  // stateless

@@ -59,7 +59,8 @@ package final class BlockingPool: @unchecked Sendable {  // all state is guarded
     /// For the program's code that may block without limit, and may wait for its own loads.
     package static let userCode = BlockingPool(name: "LoadingKit-user", Limits(threads: 512, endsByItself: false))
 
-    /// For the program's answers to challenges, for which the threads of ``userCode`` may be waiting.
+    /// For the program's answers to challenges and its look-ups of cookies, for which the threads of ``userCode`` may
+    /// be waiting.
     package static let answers = BlockingPool(name: "LoadingKit-answer", Limits(threads: 512, endsByItself: false))
 
     package let limits: Limits

@@ -17,6 +17,8 @@ extension HTTPExchange {
     }
 
     private func add(cookies value: String?) {
+        // The task may have ended meanwhile.
+        guard receiver != nil else { return }
         if let value {
             transaction.fields.append(.cookie, value)
             transaction.sendsStoredCookies = true

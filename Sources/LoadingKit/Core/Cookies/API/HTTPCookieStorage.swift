@@ -144,6 +144,8 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {  // all state is i
     // MARK: Cookies of a task
 
     /// Stores the cookies that the response to a task's current request set. Override it to separate tasks' cookies.
+    ///
+    /// A session calls it on its event loop, before the request that follows the response: an override must not block.
     open func storeCookies(_ cookies: [HTTPCookie], for task: URLSessionTask) {
         guard let request = task.currentRequest else { return }
         setCookies(cookies, for: request.url, mainDocumentURL: request.mainDocumentURL)
@@ -153,6 +155,9 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {  // all state is i
     /// this method, or `cookies(for:)`, to separate tasks' cookies. This method calls the handler before it returns;
     /// an override may call it later. Only the first call counts. A handler that is released without a call passes on
     /// nil.
+    ///
+    /// A session calls an override on a thread for the program's code, where it may block. It may call it for several
+    /// tasks at once.
     open func getCookiesFor(
         _ task: URLSessionTask, completionHandler: @escaping @Sendable ([HTTPCookie]?) -> Void
     ) {
@@ -293,7 +298,7 @@ extension HTTPCookieStorage {
 
     /// Passes the value of a request's `Cookie` field to `completion`, once; nil when there is no cookie for it.
     ///
-    /// Calls `completion` before it returns, unless a program's subclass calls it later.
+    /// Calls `completion` before it returns; for a program's subclass later, and on any thread.
     ///
     /// - Parameters:
     ///   - context: The request as it will be sent.
@@ -306,7 +311,10 @@ extension HTTPCookieStorage {
         }
         // A further answer of the program's would send the request again.
         let once = OnceAnswer<String?>(otherwise: nil, completion)
-        getCookiesFor(task) { cookies in once.give(Self.field(cookies?.map(\.record) ?? [])) }
+        // The program's code may block. Threads for such code may be waiting for loads that need the cookies.
+        BlockingPool.answers.runOffLoop {
+            self.getCookiesFor(task) { cookies in once.give(Self.field(cookies?.map(\.record) ?? [])) }
+        }
     }
 
     /// Stores the cookies that a response's fields set.
