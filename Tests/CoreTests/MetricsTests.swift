@@ -177,5 +177,7 @@ struct MetricsTests {
                 "G\u{fffd}ET https://joe@example.org/a 40.0 ms", "h2 to 0.0.0.0:1, new connection",
                 "request 10.0 ms", "wait 20.0 ms", "receive 10.0 ms",
             ])
+        let start = "<URLSessionTaskTransactionMetrics> https://joe@example.org/a, h2, fetch: "
+        #expect(transaction.description.hasPrefix(start))
     }
 }

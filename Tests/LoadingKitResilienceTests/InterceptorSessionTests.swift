@@ -223,6 +223,9 @@ import Testing
         #expect((failure.response as? HTTPURLResponse)?.statusCode == 418)
         #expect(failure.bodyText == String(repeating: "e", count: 4_096))
         guard case .status(418) = failure.reason else { return #expect(Bool(false)) }
+        let url = server.url().replacing("://", with: "://joe:secret@")
+        let text = try await error(ResponseValidationError.self) { try await session.status(url) }.localizedDescription
+        #expect(text.hasSuffix("answered with status 418") && !text.contains("secret"))
     }
 
     /// The error waits for the body for a limited time, and is not retried as the timeout of the load would be.

@@ -155,10 +155,11 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
         timings.domainResolutionProtocol
     }
 
-    /// Request, protocol and kind of connection on one line.
+    /// The URL without its password, protocol and kind of connection on one line.
     public override var description: String {
         let connection = timings.isReusedConnection ? "reused" : "new"
-        return "<URLSessionTaskTransactionMetrics> \(request), \(networkProtocolName ?? "no protocol"), "
+        let url = Columns.printable(request.url?.withoutPassword ?? "no URL")
+        return "<URLSessionTaskTransactionMetrics> \(url), \(networkProtocolName ?? "no protocol"), "
             + "fetch: \(timings.resourceFetchType), connection: \(connection)"
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 @_spi(LoadingKitPlugins) import LoadingKit
+@_spi(LoadingKitPlugins) import LoadingKitPrimitives
 
 /// Fails loads with an unexpected response, with ``ResponseValidationError``.
 public struct ResponseValidation: ResilienceInterceptor {
@@ -95,9 +96,9 @@ public struct ResponseValidationError: LocalizedError, Sendable {
     /// The first bytes of the body as text.
     public var bodyText: String { String(decoding: body, as: UTF8.self) }
 
-    /// The error in plain words.
+    /// The error in plain words. The URL is without its user and password.
     public var errorDescription: String? {
-        let url = response.url?.absoluteString ?? "the server"
+        let url = URLUsers.hidden(in: response.url?.absoluteString ?? "the server", by: "(redacted)")
         return switch reason {
         case .status(let status): "\(url) answered with status \(status)"
         case .mimeType(let type): "\(url) answered with \(type ?? "no MIME type"), which is not accepted"
