@@ -119,7 +119,11 @@ struct CookieJar: Sendable {
         guard let old = sites[place.site]?[index].record else { return [] }
         _ = uses.value(for: place)
         sites[place.site]?[index].lastUse = clock
-        guard !old.hasSameContent(as: record) else { return [] }
+        guard !old.hasSameContent(as: record) else {
+            // Not written to disk: servers send the same cookie again and again.
+            sites[place.site]?[index].record.stored = max(old.stored, record.stored)
+            return []
+        }
         var record = record
         record.creation = old.creation
         sites[place.site]?[index].record = record
