@@ -122,6 +122,15 @@ import Testing
                 + "Signature=5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31")
     }
 
+    @Test func spacesBeforeACombiningMark() {
+        let texts = ["a  \u{301}b ", "a \u{301}b"].map { value in
+            CanonicalRequest(
+                method: "GET", path: "/", query: [], fields: [.init("X-Amz-Meta-A", value)], payload: Digest.ofNothing
+            ).text
+        }
+        #expect(texts[0] == texts[1])
+    }
+
     /// A request of any service: of the suite, and with a path that is encoded.
     @Test func signedRequests() throws {
         let date = Date(timeIntervalSince1970: 1_440_938_160)

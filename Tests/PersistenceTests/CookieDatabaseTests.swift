@@ -214,7 +214,7 @@
             let folder = try TemporaryFolder()
             let file = folder.file("c.sqlite")
             let first = storage(file)
-            for name in ["a", "b", "c", "d", "e", "f", "g"] { first.setCookie(try cookie(name)) }
+            for name in ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"] { first.setCookie(try cookie(name)) }
             try await first.flush()
             try SQLiteDatabase(path: file.path, busyTimeout: 5000).use {
                 try $0.execute(
@@ -226,6 +226,9 @@
                     UPDATE cookie SET expires = 9e999 WHERE name = 'e';
                     UPDATE cookie SET value = 'a' || char(0) || 'b' WHERE name = 'f';
                     UPDATE cookie SET name = 'g' || char(13, 10) WHERE name = 'g';
+                    UPDATE cookie SET name = 'h=x' WHERE name = 'h';
+                    UPDATE cookie SET name = 'i=' || char(769) WHERE name = 'i';
+                    UPDATE cookie SET name = '' WHERE name = 'j';
                     """)
             }
             let found = storage(file).cookies ?? []

@@ -6,6 +6,7 @@ import Testing
 
 @Suite struct ProxyNameTests {
     private static let credential = Proxy.Credential(user: "me", password: "p:w@rd")
+    private static let marked = Proxy.Credential(user: "me", password: "\u{301}p")
 
     @Test func whatCurlReads() {
         let cases: [(String, Proxy?)] = [
@@ -15,6 +16,7 @@ import Testing
             ("https://proxy", Proxy(kind: .https, host: "proxy", port: 443, credential: nil)),
             ("HTTP://me:p%3Aw%40rd@proxy", Proxy(kind: .http, host: "proxy", port: 1080, credential: Self.credential)),
             ("me:p:w@rd@proxy:1", Proxy(kind: .http, host: "proxy", port: 1, credential: Self.credential)),
+            ("me:\u{301}p@proxy:1", Proxy(kind: .http, host: "proxy", port: 1, credential: Self.marked)),
             ("socks4://10.0.0.1:9050", Proxy(kind: .socks4, host: "10.0.0.1", port: 9050, credential: nil)),
             ("socks4a://proxy", Proxy(kind: .socks4, host: "proxy", port: 1080, credential: nil)),
             ("socks5://proxy", Proxy(kind: .socks5, host: "proxy", port: 1080, credential: nil)),

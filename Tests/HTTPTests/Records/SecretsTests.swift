@@ -42,6 +42,7 @@ import Testing
         case "/start":
             .redirect(to: "/end?token=\(secret)-location").adding("Set-Cookie", "sid=\(secret)-cookie")
                 .adding("Set-Cookie", "other=\(secret)-refused; Domain=example.com")
+                .adding("Set-Cookie", "mark=\u{301}\(secret)-mark")
         case "/login" where request.fields[name: "Authorization"] == nil:
             .text("who?", status: 401).adding("WWW-Authenticate", "Basic realm=\"r\"")
         case "/cut": .text("\(secret)-answer").adding("Content-Encoding", "gzip")

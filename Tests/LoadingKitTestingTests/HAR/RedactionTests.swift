@@ -70,6 +70,9 @@ import Testing
         return "--q\r\nContent-Disposition: form-data; name=\"\(name)\"\r\n\(field)\r\n\(content)\r\n--q--\r\n"
     }
 
+    /// The name of the file begins with a character that includes the quotation mark.
+    private static let hidingName = "Content-Disposition: form-data; filename=\"\u{301};name=x\"; name=\"pwd\""
+
     static let bodies: [(String?, String, String)] = [
         ("application/json", #"{ "user":"ann", "password" : "s3" }"#, #"{ "user":"ann", "password" : "(redacted)" }"#),
         (
@@ -104,6 +107,10 @@ import Testing
                 + "Content-Disposition: form-data; name=\"x\"\r\n\r\n1\r\n--q--\r\n",
             "--q\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\n(redacted)\r\n--q\r\n"
                 + "Content-Disposition: form-data; name=\"x\"\r\n\r\n1\r\n--q--\r\n"
+        ),
+        (
+            "multipart/form-data; boundary=q", "--q\r\n\(hidingName)\r\n\r\ns3\r\n--q--\r\n",
+            "--q\r\n\(hidingName)\r\n\r\n(redacted)\r\n--q--\r\n"
         ),
         ("multipart/form-data; boundary=q", "--q", "--q"),
         // What resembles the boundary is a part of the content.

@@ -26,8 +26,10 @@ extension ProxyChoice {
     }
 
     private static func credential(_ userInfo: Substring) -> (user: String, password: String) {
-        let parts = userInfo.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map { part in
-            part.removingPercentEncoding ?? String(part)
+        // By scalars: a colon forms one character with a combining mark behind it.
+        let scalars = userInfo.unicodeScalars
+        let parts = scalars.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map { part in
+            String(part).removingPercentEncoding ?? String(part)
         }
         return (parts.first ?? "", parts.count > 1 ? parts[1] : "")
     }

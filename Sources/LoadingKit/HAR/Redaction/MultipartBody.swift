@@ -76,25 +76,26 @@ public struct MultipartBody {
 
     /// A parameter after a field's first semicolon, without its quotes.
     static func parameter(_ name: String, of value: String) -> String? {
-        var rest = value.drop { $0 != ";" }
+        // By scalars: a quotation mark or a separator forms one character with a combining mark behind it.
+        var rest = value.unicodeScalars.drop { $0 != ";" }
         while rest.first == ";" {
             rest = rest.dropFirst().drop { $0 == " " || $0 == "\t" }
             let key = rest.prefix { $0 != "=" && $0 != ";" }
             rest = rest.dropFirst(key.count)
             guard rest.first == "=" else { continue }
             rest = rest.dropFirst()
-            var text = ""
+            var text = String.UnicodeScalarView()
             if rest.first == "\"" {
                 rest = rest.dropFirst()
-                while let character = rest.popFirst(), character != "\"" {
-                    text.append(character == "\\" ? rest.popFirst() ?? "\\" : character)
+                while let scalar = rest.popFirst(), scalar != "\"" {
+                    text.append(scalar == "\\" ? rest.popFirst() ?? "\\" : scalar)
                 }
                 rest = rest.drop { $0 != ";" }
             } else {
-                text = String(rest.prefix { $0 != ";" })
+                text.append(contentsOf: rest.prefix { $0 != ";" })
                 rest = rest.drop { $0 != ";" }
             }
-            if key.lowercased() == name { return text.trimmingCharacters(in: .whitespaces) }
+            if String(key).lowercased() == name { return String(text).trimmingCharacters(in: .whitespaces) }
         }
         return nil
     }

@@ -101,7 +101,7 @@
                 let value = row.value(4, String.self), let expires = date(5), let creation = date(6),
                 let stored = date(7), let isSecure = row.value(8, Bool.self), let isHTTPOnly = row.value(9, Bool.self),
                 let sameSite = row.value(10, String.self).flatMap({ SameSite(rawValue: $0) }),
-                name.isCookieText, value.isCookieText
+                name.isCookieName, value.isCookieText
             else { return nil }
             self.init(
                 identity: Identity(name: name, domain: domain, isHostOnly: isHostOnly, path: path), value: value,

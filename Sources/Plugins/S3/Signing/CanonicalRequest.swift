@@ -75,8 +75,9 @@ struct CanonicalRequest: Sendable, Equatable {
             .map { "\($0.key):\($0.value.map { Self.trimmed($0.value) }.joined(separator: ","))\n" }.joined()
     }
 
-    /// The value without white space at the ends, and with one space in place of several.
+    /// The value without white space at the ends, and with one space in place of several. By scalars: a space forms one
+    /// character with a combining mark behind it.
     private static func trimmed(_ value: String) -> String {
-        value.split { $0 == " " || $0 == "\t" }.joined(separator: " ")
+        value.unicodeScalars.split { $0 == " " || $0 == "\t" }.map { String($0) }.joined(separator: " ")
     }
 }

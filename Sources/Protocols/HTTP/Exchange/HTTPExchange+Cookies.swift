@@ -36,9 +36,11 @@ extension HTTPExchange {
         ) { name, refusal in note(refusal.map { .cookieRefused($0) } ?? .cookieStored, name) }
     }
 
-    /// The names in the value of a `Cookie` field.
+    /// The names in the value of a `Cookie` field. By scalars: an equals sign forms one character with a combining mark
+    /// behind it, and a value may be secret.
     private static func names(ofCookies value: String) -> String {
-        value.split(separator: ";").map { $0.prefix { $0 != "=" }.trimmingCharacters(in: .whitespaces) }
+        value.unicodeScalars.split(separator: ";")
+            .map { pair in String(pair.prefix { $0 != "=" }).trimmingCharacters(in: .whitespaces) }
             .joined(separator: ", ")
     }
 

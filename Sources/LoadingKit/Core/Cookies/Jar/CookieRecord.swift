@@ -107,7 +107,7 @@ extension CookieRecord {
             let domain = properties.string(.domain) ?? properties.url(.originURL).flatMap({ CookieHost.host(of: $0) }),
             let host = CookieHost.canonical(domain.hasPrefix(".") ? String(domain.dropFirst()) : domain)
         else { return nil }
-        guard !name.isEmpty, !name.contains("="), [name, value, path].allSatisfy(\.isCookieText) else { return nil }
+        guard name.isCookieName, value.isCookieText, path.isCookieText else { return nil }
         self.init(
             identity: Identity(
                 name: name, domain: host, isHostOnly: !domain.hasPrefix(".") || CookieHost.isAddress(host),
@@ -163,6 +163,10 @@ extension CookieRecord.Legacy {
 }
 
 extension String {
+    /// Whether the text can be the name of a cookie in a `Cookie` field. By bytes: an equals sign forms one character
+    /// with a combining mark behind it.
+    package var isCookieName: Bool { !isEmpty && isCookieText && !utf8.contains(UInt8(ascii: "=")) }
+
     /// Whether the text can be part of a `Cookie` field without ending the cookie or the field.
     package var isCookieText: Bool {
         utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != UInt8(ascii: ";") || $0 == 0x09 }
