@@ -78,6 +78,54 @@ import Testing
         }
     }
 
+    /// The rest has fewer bytes than the range in its head. The third request is for what is still missing.
+    @Test(arguments: ["Content-Length: 2\r\n\r\n45", "Transfer-Encoding: chunked\r\n\r\n2\r\n45\r\n0\r\n\r\n"])
+    func aRestThatIsTooShort(_ rest: String) async throws {
+        let short: ScriptedPeer.Step = .send(
+            "HTTP/1.1 206 P\r\nETag: \"a\"\r\nCache-Control: max-age=60\r\nContent-Range: bytes 4-9/10\r\n\(rest)")
+        try await Self.withPeer(
+            [Self.cutOff, [.expectRequest, short], Self.rest("206 P", "bytes 6-9/10", tag: "\"a\"", "6789")]
+        ) { session, peer, _ in
+            for _ in 0..<2 { #expect(await session.outcome(peer.request()) == .failed(.networkConnectionLost)) }
+            #expect(await session.outcome(peer.request()) == .ok("0123456789"))
+            #expect(await peer.receivedRequest(2)?[field: "Range"] == "bytes=6-9")
+        }
+    }
+
+    /// Nothing of a rest with more bytes than the range in its head is stored.
+    @Test func aRestThatIsTooLong() async throws {
+        let long = Self.rest("206 P", "bytes 4-9/10", tag: "\"a\"", "456789X")
+        try await Self.withPeer([Self.cutOff, long, Self.rest()]) { session, peer, _ in
+            _ = await session.outcome(peer.request())
+            #expect(await session.outcome(peer.request()) == .failed(.badServerResponse))
+            #expect(await session.outcome(peer.request()) == .ok("0123456789"))
+            #expect(await peer.receivedRequest(2)?[field: "Range"] == "bytes=4-9")
+        }
+    }
+
+    /// A part that the program requested is not stored if it has another number of bytes than the range in its head.
+    @Test(arguments: ["01", "0123456789"]) func aPartOfAnotherLength(_ body: String) async throws {
+        let part = Self.rest("206 P", "bytes 0-3/10", tag: "\"a\"", body)
+        try await Self.withPeer([part, Self.rest("200 OK", "", tag: "\"a\"", "all")]) { session, peer, _ in
+            let first = await session.outcome(Self.request(peer, "bytes=0-3"))
+            #expect(first == .loaded(status: 206, body: body))
+            #expect(await session.outcome(peer.request()) == .ok("all"))
+            #expect(await peer.receivedRequest(1)?[field: "Range"] == nil)
+        }
+    }
+
+    /// Nor is one that was cut off after more bytes than the range in its head.
+    @Test func aPartThatWasCutOffAndIsTooLong() async throws {
+        let part: ScriptedPeer.Step = .send(
+            "HTTP/1.1 206 P\r\nContent-Length: 20\r\nETag: \"a\"\r\nCache-Control: max-age=60\r\n"
+                + "Content-Range: bytes 0-3/10\r\n\r\n0123456789")
+        try await Self.withPeer([[.expectRequest, part, .close], Self.rest("200 OK", "", tag: "\"a\"", "all")]) {
+            session, peer, _ in
+            #expect(await session.outcome(Self.request(peer, "bytes=0-3")) == .failed(.networkConnectionLost))
+            #expect(await session.outcome(peer.request()) == .ok("all"))
+        }
+    }
+
     /// Ranges that begin in the stored part are completed. Other ranges, and parts that cannot be joined, are requested
     /// as they are.
     @Test func ranges() async throws {

@@ -177,6 +177,8 @@ extension CachedExchange: ForwardingReceiver {
     func finish() {
         guard case .loading(let attempt) = state, let receiver else { return }
         if serveConfirmed(by: attempt) { return }
+        let count = attempt.exchange.transaction.timings.responseBodyBytesAfterDecoding
+        if let failure = attempt.partial?.failure(receiving: count) { return fail(failure) }
         guard let receipt = attempt.receipt, let data = attempt.recorder?.take() else {
             if attempt.recorder != nil { resources.note(.notStoredSize) }
             return receiver.finish()

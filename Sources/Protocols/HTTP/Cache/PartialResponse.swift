@@ -62,6 +62,15 @@ final class PartialResponse: Sendable {
         return response.with(fields: PartialContent.fields(of: fields, ContentRange(missing, total: total)))
     }
 
+    /// The failure where the server's part has another number of bytes than was requested: a body need not have the
+    /// length of the range in its head.
+    func failure(receiving count: Int64) -> LoadFailure? {
+        let expected = Int64(missing.count)
+        if count == expected { return nil }
+        let code = count < expected ? URLError.Code.networkConnectionLost : .badServerResponse
+        return LoadFailure(code, "the rest of the stored response has \(count) bytes instead of \(expected)")
+    }
+
     func completeHead(_ part: HTTPURLResponse) -> HTTPURLResponse {
         var fields = PartialContent.fields(of: part.fields, wanted)
         if isWhole { fields.remove(.contentRange) }

@@ -70,6 +70,7 @@ extension SessionCache {
     ) {
         let part = isCutOff ? cutOffPart(of: receipt) : part(of: receipt)
         if isCutOff, part == nil { return load.note(.notStoredIncomplete) }
+        guard Self.isOfRange(data, receipt.response, isCutOff: isCutOff) else { return load.note(.notStoredPart) }
         guard let request = receipt.answeredRequest else { return }
         guard let proposed = proposal(receipt, data, part, lacksContent, stored) else {
             load.note(part == nil ? .notStoredUser : .notStoredPart)
@@ -124,6 +125,13 @@ extension SessionCache {
             let range = fields[.contentRange].flatMap(ContentRange.init)
         else { return nil }
         return CacheMetadata.Part(start: range.range.lowerBound, total: range.total)
+    }
+
+    /// Whether a 206 has the bytes of its range: a body need not have the length of the range in its head.
+    private static func isOfRange(_ data: Data, _ response: HTTPURLResponse, isCutOff: Bool) -> Bool {
+        guard response.statusCode == 206, let range = response.fields[.contentRange].flatMap(ContentRange.init)?.range
+        else { return true }
+        return isCutOff ? data.count <= range.count : data.count == range.count
     }
 
     /// The part that an incomplete response contains. The beginning of a 200 is a part, too.
