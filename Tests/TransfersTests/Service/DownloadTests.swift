@@ -417,6 +417,62 @@ import Testing
             }
         }
 
+        @Test("the end of the resource's time gives resume data, which another download goes on from")
+        func resumeDataOfTimeout() async throws {
+            try await withTimeout {
+                let (harness, server) = (try ServiceHarness(), try RangeServer())
+                defer { server.stop() }
+                server.behaviour.update { $0.breaks = [400_000] }
+                harness.randomness.value = 1
+                let service = try harness.start()
+                defer { service.stop() }
+                let program = TestProgram(service, try harness.description { $0.timeoutIntervalForResource = 100 })
+                try await program.download(1, server.url)
+                await harness.pauses.count(reaches: 1)
+                // The loop has set the alarm for the end of the pause.
+                _ = await service.overviewNow()
+                harness.pass(101)
+                let error = try await program.end(of: 1).error
+                #expect(error?.code == URLError.timedOut.rawValue)
+                let data = try #require(error?.resumeData)
+                try await program.takeAll(1)
+                #expect(harness.files.isEmpty)
+                try await program.download(2, server.url) { $0.resumeData = data }
+                #expect(try self.data(try await program.end(of: 2)) == server.content)
+                #expect(server.ranges == [nil, "bytes=400000-"])
+            }
+        }
+
+        @Test("a disk that fails gives resume data, which another download goes on from")
+        func resumeDataOfFailure() async throws {
+            try await withProgram { harness, server, service, program in
+                _ = try await program.attached()
+                service.loop.attach(FaultPlan(.pwrite, .from(2), .fail(EIO)))
+                try await program.download(1, server.url)
+                let error = try await program.end(of: 1).error
+                service.loop.attach(nil)
+                #expect(error?.code == URLError.cannotWriteToFile.rawValue)
+                let data = try #require(error?.resumeData)
+                try await program.takeAll(1)
+                #expect(harness.files.isEmpty)
+                try await program.download(2, server.url) { $0.resumeData = data }
+                #expect(try self.data(try await program.end(of: 2)) == server.content)
+                #expect(server.ranges.last??.hasPrefix("bytes=") == true)
+            }
+        }
+
+        @Test("what cannot be decoded is not gone on with")
+        func noResumeDataOfDecoding() async throws {
+            try await withProgram { harness, server, _, program in
+                server.behaviour.update { $0.coding = "gzip" }
+                try await program.download(1, server.url)
+                let error = try #require(try await program.end(of: 1).error)
+                #expect(error.code == URLError.cannotDecodeRawData.rawValue && error.resumeData == nil)
+                try await program.takeAll(1)
+                #expect(harness.files.isEmpty)
+            }
+        }
+
         /// Why a download with resume data cannot continue.
         enum Beginning: CaseIterable {
             case anotherVersion

@@ -161,6 +161,28 @@ import Testing
             }
         }
 
+        @Test("an upload that is cancelled without a request for resume data has none")
+        func cancelled() async throws {
+            try await withTimeout {
+                let (harness, gate) = (try ServiceHarness(), Signal())
+                let server = try Self.uploadServer(gate, nil)
+                defer {
+                    gate.fire()
+                    server.stop()
+                }
+                let file = try harness.folder.write(Data(count: 100_000), to: "file")
+                let service = try harness.start()
+                defer { service.stop() }
+                let program = TestProgram(service, try harness.description())
+                try await program.upload(1, file.path, to: Self.url(server))
+                let (journal, key) = (try harness.journal, TransferKey(session: 1, identifier: 1))
+                try await waitUntil { try journal.transfer(key)?.status.uploadResource != nil }
+                try await program.perform(.cancel(1, producingResumeData: false))
+                let error = try #require(try await program.end(of: 1).error)
+                #expect(error.code == URLError.cancelled.rawValue && error.uploadResumeData == nil)
+            }
+        }
+
         enum Change: CaseIterable {
             case removed, shorter, longer, replaced, written
         }

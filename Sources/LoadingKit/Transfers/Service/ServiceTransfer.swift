@@ -27,7 +27,7 @@ final class ServiceTransfer: @unchecked Sendable {  // confined, as said above
     /// The largest number of bytes that the part file has had in any attempt.
     private var furthest: Int64 = 0
     var isPlaced = false
-    /// Whether the program has cancelled the transfer with resume data, which are made before it ends.
+    /// Whether resume data are made before the transfer ends: it has failed, or the program has cancelled it with them.
     var isMakingResumeData = false
 
     init(_ row: TransferRow, _ state: TransferState, _ clock: ResourceClock, in session: ServiceSession) {

@@ -250,8 +250,18 @@ extension TransferService {
         if failure == .startOver { transfer.record?.status.part = nil }
         if let error = failure.error { transfer.record?.status.error = error }
         stopAttempt(transfer)
+        if case .final(let error) = failure, canGoOn(transfer, after: error) {
+            return cancelForResumeData(transfer, with: error)
+        }
         let randomness = environment.random()
         input(transfer) { $0.attemptDidFail(failure, randomness: randomness) }
+    }
+
+    /// Whether the program can continue a download that ends with the error: not where it was cancelled, nor where the
+    /// received content cannot be decoded.
+    private func canGoOn(_ transfer: ServiceTransfer, after error: TransferError) -> Bool {
+        guard let code = error.urlErrorCode, code != .cancelled, code != .cannotDecodeRawData else { return false }
+        return transfer.hasPart && transfer.position?.count ?? 0 > 0
     }
 
     /// Releases the resources of an attempt, and keeps the state from which the next attempt continues.

@@ -176,10 +176,15 @@ extension TransferService {
         journal.add(.record(transfer.key, record))
     }
 
-    // MARK: Cancelling with resume data
+    // MARK: Ending with resume data
 
-    private func cancelForResumeData(_ transfer: ServiceTransfer, _ completion: @escaping Completion) {
+    /// Ends a transfer that the program has cancelled with resume data, or that has failed.
+    func cancelForResumeData(
+        _ transfer: ServiceTransfer, with error: TransferError = .cancelled,
+        _ completion: @escaping Completion = { _ in }
+    ) {
         guard transfer.state.phase != .over else { return completion(nil) }
+        transfer.isMakingResumeData = true
         input(transfer) { $0.stopForResumeData() }
         var part: PartRecord?
         // A part with a destination may be linked there already, and must not be continued then.
@@ -192,7 +197,7 @@ extension TransferService {
         loop.offload { [part] in
             part.flatMap { folder.handOver(identifier, $0, count: count) }
         } then: { [self] result in
-            var error = TransferError.cancelled
+            var error = error
             error.resumeData = try? result.get()
             input(transfer) { $0.cancel(error) }
             journal.add(nil) { completion($0) }
@@ -217,6 +222,9 @@ extension TransferCommand {
 extension TransferError {
     static let cancelled = TransferError(.cancelled, "cancelled")
     static let unreadable = TransferError(.cannotOpenFile, "the transfer's entry in the journal cannot be read")
+
+    /// The code of an error of LoadingKit; nil for other errors.
+    var urlErrorCode: URLError.Code? { domain == NSURLErrorDomain ? URLError.Code(rawValue: code) : nil }
 
     /// An error that may come from one of a transfer's files.
     init(ofFile error: any Error, url: URL? = nil) {

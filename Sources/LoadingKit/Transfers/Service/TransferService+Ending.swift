@@ -77,7 +77,10 @@ extension TransferService {
         let record = try? self.record(of: transfer)
         var status = record?.status ?? TransferStatus()
         status.error = error
-        status.error?.uploadResumeData = record?.uploadResumeData
+        // Not where the program has cancelled the upload without a request for it.
+        if transfer.isMakingResumeData || error?.urlErrorCode != .cancelled {
+            status.error?.uploadResumeData = record?.uploadResumeData
+        }
         let isEmpty = record?.kind == .upload && status.progress.received == 0
         if error == nil, !transfer.isPlaced, !isEmpty { status.file = session.folder.path(of: identifier) }
         status.part = nil

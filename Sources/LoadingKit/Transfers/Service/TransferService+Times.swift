@@ -32,14 +32,16 @@ extension TransferService {
     }
 
     private func alarmDidRing(_ transfer: ServiceTransfer) {
+        // It ends when its resume data are made.
+        guard !transfer.isMakingResumeData else { return }
         let (now, session, phase) = (loop.now, transfer.session, transfer.state.phase)
         if phase == .needsProgram, transfer.waitEnd <= now || expiry(transfer) <= now {
             let text = "the server requests a credential, and the program that has it did not attach in time"
-            input(transfer) { $0.cancel(TransferError(.userAuthenticationRequired, text)) }
+            cancelForResumeData(transfer, with: TransferError(.userAuthenticationRequired, text))
         } else if expiry(transfer) <= now {
             let seconds = session.settings.timeoutIntervalForResource
             let text = "the transfer took more than \(seconds) seconds (timeoutIntervalForResource)"
-            input(transfer) { $0.cancel(TransferError(.timedOut, text)) }
+            cancelForResumeData(transfer, with: TransferError(.timedOut, text))
         } else if phase == .backingOff, transfer.waitEnd <= now {
             input(transfer) { $0.pauseDidEnd() }
         } else if let date = transfer.row.earliestBeginDate, date <= environment.wallClock.now {
