@@ -197,6 +197,41 @@ import Testing
         #expect(error?.code == .resourceUnavailable)
     }
 
+    /// What a handler's calls throw can be caught by its code. The program gets the same error, with the request's URL.
+    @Test(
+        arguments: [
+            ("long", .dataLengthExceedsMaximum, "more than 3 bytes"),
+            ("twice", .requestBodyStreamExhausted, "read before"), ("cached", .resourceUnavailable, "the cache has no"),
+        ] as [(String, URLError.Code, String)])
+    func whatCallsThrowIsAURLError(host: String, code: URLError.Code, text: String) async throws {
+        let caught = Recorder<URLError.Code>()
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.register(
+            scheme: "throws",
+            loading: { load in
+                do {
+                    switch load.url.host {
+                    case "long": _ = try await load.body.collect(upTo: 3)
+                    case "twice": for _ in 0..<2 { _ = try await load.body.collect() }
+                    default: try await load.useCachedResponse()
+                    }
+                } catch let error as URLError {
+                    caught.append(error.code)
+                    throw error
+                }
+            })
+        let session = URLSession(configuration: configuration)
+        defer { session.invalidateAndCancel() }
+        var request = URLRequest(url: try #require(URL(string: "throws://\(host)/")))
+        request.httpMethod = "POST"
+        request.httpBodyStream = InputStream(data: Data("body".utf8))
+        let asked = request
+        let error = await #expect(throws: URLError.self) { _ = try await session.data(for: asked) }
+        #expect(caught.snapshot == [code])
+        #expect(error?.code == code && error?.failingURL == asked.url)
+        #expect(error?.localizedDescription.contains(text) == true)
+    }
+
     /// `part:` has ranges; its path says whether it says so. It stops in the middle until it is resumed.
     private final class Part: URLProtocolHandler, @unchecked Sendable {
         static let whole = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0) })

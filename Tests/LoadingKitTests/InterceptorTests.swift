@@ -149,6 +149,24 @@ import Testing
         #expect(seen.withLock { $0 } == .networkConnectionLost)
     }
 
+    @Test func aLoadWithoutAResponseIsAURLError() async throws {
+        let seen = Mutex<URLError.Code?>(nil)
+        let interceptor = Closure { load in
+            do {
+                try await load.receive(load.next.load(load.request))
+            } catch let error as URLError {
+                seen.withLock { $0 = error.code }
+                throw error
+            }
+        }
+        let session = Self.session([interceptor]) { $0.register(scheme: "nothing", loading: { _ in }) }
+        defer { session.invalidateAndCancel() }
+        let url = try #require(URL(string: "nothing:x"))
+        let error = await #expect(throws: URLError.self) { try await session.data(from: url) }
+        #expect(error?.code == .badServerResponse && error?.failingURL == url)
+        #expect(seen.withLock { $0 } == .badServerResponse)
+    }
+
     /// A handler behind the interceptor sends two responses: the load goes on with the first.
     @Test(arguments: [0, 1])
     func aSecondResponseHoldsNothingUp(read: Int) async throws {

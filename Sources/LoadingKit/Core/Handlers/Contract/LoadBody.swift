@@ -19,8 +19,11 @@ public struct LoadBody: AsyncSequence, Sendable {
     }
 
     private let source: Source
+    /// The request's URL, for errors.
+    private let url: URL
 
-    init(_ request: URLRequest) {
+    init(_ request: URLRequest, url: URL) {
+        self.url = url
         if let data = request.httpBody {
             source = .data(data)
         } else if let stream = request.httpBodyStream {
@@ -55,24 +58,30 @@ public struct LoadBody: AsyncSequence, Sendable {
         for try await piece in self {
             whole.append(piece)
             if whole.count > limit {
-                throw LoadFailure(.dataLengthExceedsMaximum, "the request's body has more than \(limit) bytes")
+                let text = "the request's body has more than \(limit) bytes"
+                throw URLError(LoadFailure(.dataLengthExceedsMaximum, text), url: url)
             }
         }
         return whole
     }
 
     /// Starts an iteration over the body.
-    public func makeAsyncIterator() -> Iterator { Iterator(source: source) }
+    public func makeAsyncIterator() -> Iterator { Iterator(source: source, url: url) }
 
     /// Iterates over the body's pieces.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate var source: Source
+        private let url: URL
         private var hasBegun = false
 
-        fileprivate init(source: Source) { self.source = source }
+        fileprivate init(source: Source, url: URL) { (self.source, self.url) = (source, url) }
 
-        /// The next piece; nil at the end.
+        /// The next piece; nil at the end. Throws a `URLError` where the body cannot be read.
         public mutating func next() async throws -> Data? {
+            do { return try await nextPiece() } catch { throw URLError(error, url: url) }
+        }
+
+        private mutating func nextPiece() async throws -> Data? {
             let isFirst = !hasBegun
             hasBegun = true
             switch source {

@@ -46,7 +46,7 @@ public final class LoadContext: Sendable {
         maximumDecompressionRatio = resources.core.settings.maximumDecompressionRatio
         credentialStorage = resources.core.settings.credentialStorage
         url = request.url ?? URL(fileURLWithPath: "/")
-        body = LoadBody(request)
+        body = LoadBody(request, url: url)
     }
 
     /// The handlers after this one. An interceptor forwards requests to them.
@@ -165,7 +165,8 @@ public final class LoadContext: Sendable {
     ///   there is no stored response.
     public func useCachedResponse(updatedBy response: URLResponse? = nil) async throws -> Never {
         guard let cached = cachedResponse else {
-            throw LoadFailure(.resourceUnavailable, "the cache has no response for the request")
+            let failure = LoadFailure(.resourceUnavailable, "the cache has no response for the request")
+            throw URLError(failure, url: url)
         }
         if let response {
             run.post(.response(response, cached.storagePolicy))
@@ -217,9 +218,9 @@ public final class LoadContext: Sendable {
         try Task.checkCancellation()
         return try await withUnsafeThrowingContinuation { (continuation: UnsafeContinuation<Value, any Error>) in
             BlockingPool.userCode.run(
-                BlockingPool.Work({ continuation.resume(with: Result { try body() }) }) { refusal in
+                BlockingPool.Work({ continuation.resume(with: Result { try body() }) }) { [url] refusal in
                     let failure = LoadFailure(.resourceUnavailable, "offLoop(_:) has no thread: \(refusal)")
-                    continuation.resume(throwing: failure)
+                    continuation.resume(throwing: URLError(failure, url: url))
                 })
         }
     }

@@ -147,7 +147,9 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
         case .head(let continuation):
             destination = .none
             continuation.resume(
-                throwing: error ?? LoadFailure(.badServerResponse, "the load ended without a response"))
+                throwing: error
+                    ?? URLError(
+                        LoadFailure(.badServerResponse, "the load ended without a response"), url: outer.currentURL))
             feed.finish(error)
         case .body: feed.finish(error)
         case .session(let response):
