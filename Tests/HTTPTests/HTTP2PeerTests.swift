@@ -29,8 +29,8 @@ import Testing
     }
 
     /// `:status: 200` is number 8 of HPACK's static table.
-    private static func answer(_ stream: UInt32, _ body: String) -> [UInt8] {
-        headers(stream, [0x88], endStream: false)
+    private static func answer(_ stream: UInt32, _ body: String, _ block: [UInt8] = [0x88]) -> [UInt8] {
+        headers(stream, block, endStream: false)
             + frames {
                 HTTP2FrameEncoder.dataHeader(
                     length: body.utf8.count, stream: HTTP2StreamID(rawValue: stream), endStream: true, to: &$0)
@@ -55,6 +55,8 @@ import Testing
     }
 
     private static let head = headers(1, [0x88], endStream: false)
+    /// With `content-length: 5`, whose name is number 28 of HPACK's static table.
+    private static let fiveBytes: [UInt8] = [0x88, 0x0F, 0x0D, 0x01, 0x35]
     private static let lost = Outcome.failed(.networkConnectionLost)
     private static let malformed = Outcome.failed(.cannotParseResponse)
 
@@ -75,6 +77,18 @@ import Testing
         Case(
             testDescription: "a response without a status",
             answer: settings + headers(1, [], endStream: true),
+            outcome: malformed),
+        Case(
+            testDescription: "a body of its length", answer: settings + answer(1, "abcde", fiveBytes),
+            outcome: .ok("abcde")),
+        Case(
+            testDescription: "a body that is too short", answer: settings + answer(1, "abc", fiveBytes),
+            outcome: lost),
+        Case(
+            testDescription: "no body of five bytes", answer: settings + headers(1, fiveBytes, endStream: true),
+            outcome: lost),
+        Case(
+            testDescription: "a body that is too long", answer: settings + answer(1, "abcdef", fiveBytes),
             outcome: malformed),
         Case(
             testDescription: "a flood of PINGs",

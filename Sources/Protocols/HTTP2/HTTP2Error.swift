@@ -66,7 +66,7 @@ extension HTTP2Error {
         // Messages (§8).
         case compression, headerListTooLarge, malformedFieldName, malformedFieldValue, connectionField
         case malformedPseudoField, missingPseudoField, malformedStatus, switchingProtocols, malformedContentLength
-        case contentLengthMismatch
+        case contentLengthMismatch, bodyTooShort
         case interimEndsStream, tooManyInterimResponses, trailersWithoutEnd, dataBeforeHead
         case requestInResponse
         // Floods (§10.5).
@@ -125,7 +125,8 @@ extension HTTP2Error.Kind {
         case .malformedStatus: "the status is not three digits"
         case .switchingProtocols: "the response is 101 (Switching Protocols), which HTTP/2 does not have"
         case .malformedContentLength: "content-length is not a number, or several that differ"
-        case .contentLengthMismatch: "the body is not as long as content-length says"
+        case .contentLengthMismatch: "the body is longer than content-length says"
+        case .bodyTooShort: "the body ended before it was as long as content-length says"
         case .interimEndsStream: "an interim response ends the stream"
         case .tooManyInterimResponses: "there are more interim responses than allowed"
         case .trailersWithoutEnd: "trailer fields do not end the stream"
@@ -153,6 +154,8 @@ extension HTTP2Error.Kind {
 extension HTTP2Error: LayerError {
     package var category: LayerErrorCategory {
         switch scope {
+        // As over HTTP/1.1, where the connection ends before the body does.
+        case .stream where kind == .bodyTooShort: .connectionLost
         case .connection, .stream: .unparsableResponse
         case .call: .invalidRequest
         }

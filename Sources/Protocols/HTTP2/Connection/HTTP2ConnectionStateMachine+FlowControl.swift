@@ -63,7 +63,7 @@ extension HTTP2ConnectionStateMachine {
             let rest = frames.restOfData
             streams[place].missingBytes -= Int64(fragment.payload.count + rest.count)
             if streams[place].missingBytes < 0 { return .contentLengthMismatch }
-            if fragment.endStream || rest.endsStream, streams[place].missingBytes > 0 { return .contentLengthMismatch }
+            if fragment.endStream || rest.endsStream, streams[place].missingBytes > 0 { return .bodyTooShort }
         }
         return nil
     }

@@ -78,7 +78,7 @@ extension HTTP2ConnectionStateMachine {
             return
         }
         guard !streams[place].expectsNoBody, let length = try fields.contentLength() else { return }
-        guard !endStream || length == 0 else { throw .contentLengthMismatch }
+        guard !endStream || length == 0 else { throw .bodyTooShort }
         streams[place].missingBytes = length
     }
 
@@ -87,7 +87,7 @@ extension HTTP2ConnectionStateMachine {
     ) throws(HTTP2Error.Kind) -> HTTP2Head {
         guard endStream else { throw .trailersWithoutEnd }
         guard !headers.list.hasPseudoFields else { throw .malformedPseudoField }
-        guard streams[place].missingBytes <= 0 else { throw .contentLengthMismatch }
+        guard streams[place].missingBytes <= 0 else { throw .bodyTooShort }
         return .trailers(Trailers.allowed(in: headers.list.fields))
     }
 
@@ -118,7 +118,7 @@ extension HTTP2ConnectionStateMachine {
             if let problem = headers.list.problem { throw problem }
             head = try headers.list.requestHead(allowsConnectProtocol: localSettings.enableConnectProtocol)
             if let length = try head.fields.contentLength() {
-                guard !endStream || length == 0 else { throw .contentLengthMismatch }
+                guard !endStream || length == 0 else { throw .bodyTooShort }
                 new.missingBytes = length
             }
         } catch {
