@@ -174,7 +174,9 @@ import Testing
         _ = await server.requests.count(reaches: 1)
         clock.advance(by: 5)
         let failure = try await error(URLError.self) { try await task.value }
-        #expect(failure.code == .timedOut)
+        #expect(failure.code == .timedOut && failure.localizedDescription.contains("totalTimeout"))
+        #expect(failure.failingURL?.absoluteString == server.url())
+        #expect(failure.userInfo["NSErrorFailingURLStringKey"] as? String == server.url())
     }
 
     @Test func theBudgetOfOneSessionIsNotThatOfAnother() async throws {

@@ -308,6 +308,22 @@ import Testing
         world.finish()
     }
 
+    /// What performs the transfer may not say which URL has failed.
+    @Test(arguments: [nil, "http://127.0.0.1/two"] as [String?])
+    func anErrorHasTheURLThatFailed(_ url: String?) async throws {
+        let world = BackgroundWorld(attached: true)
+        let task = world.session.downloadTask(with: TransferRecord.url)
+        task.resume()
+        world.send(.ended(1, TransferStatus(error: TransferError(.timedOut, "it failed", url: url))))
+        #expect(await world.next() == "metrics")
+        #expect(await world.next() == "completed -1001")
+        let error = try #require(task.error as? URLError)
+        let expected = url ?? TransferRecord.url.absoluteString
+        #expect(error.failingURL?.absoluteString == expected && error.localizedDescription == "it failed")
+        #expect(error.userInfo["NSErrorFailingURLStringKey"] as? String == expected)
+        world.finish()
+    }
+
     @Test func progressIsReported() async throws {
         let world = BackgroundWorld(attached: true)
         let task = world.session.downloadTask(with: TransferRecord.url)

@@ -208,7 +208,9 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
         case .ended: return false
         }
         questions.closeAll()
-        let error = end.error?.error
+        let error = end.error.map {
+            HandlerError.unwrapped(HandlerError(error: $0.error), url: task.currentRequest?.url)
+        }
         if takes { task.take(end) }
         _ = task.loadDidFinish(error, completes: false)
         // The reports of the end wait behind this call, so that a cancel in an earlier call of the delegate is in time. Ends

@@ -50,7 +50,12 @@ public struct ResilienceClock: Sendable {
 
 extension URLError {
     static func timedOut(_ url: URL?) -> URLError {
-        URLError(.timedOut, userInfo: url.map { [NSURLErrorFailingURLErrorKey: $0] } ?? [:])
+        let text = "there was no response within the attemptTimeout or the totalTimeout of the retries"
+        var userInfo: [String: Any] = [NSLocalizedDescriptionKey: text]
+        userInfo[NSURLErrorFailingURLErrorKey] = url
+        // The key of `failureURLString`.
+        userInfo["NSErrorFailingURLStringKey"] = url?.absoluteString
+        return URLError(.timedOut, userInfo: userInfo)
     }
 }
 
