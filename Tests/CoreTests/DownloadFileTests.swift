@@ -51,6 +51,22 @@ struct DownloadFileTests {
         #expect(isRight)
     }
 
+    @Test("that is to be decoded and cannot be read is an error of the file")
+    func unreadable() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let coded = try folder.write(Data("coded".utf8), to: "coded")
+        for (name, fault) in [(SystemCalls.Name.open, EMFILE), (.read, EIO)] {
+            let error = #expect(throws: LoadFailure.self) {
+                try FaultPlan(name, .nth(1), .fail(fault)).run {
+                    _ = try CodedDownload.decode(coded, "gzip", ratio: 200) { true }
+                }
+            }
+            #expect(error?.code == .cannotOpenFile && error?.description.contains(coded.path) == true, "\(name)")
+        }
+        #expect(FileManager.default.fileExists(atPath: coded.path))
+    }
+
     /// A task may be cancelled while its file is being closed. The file was closed by two threads then, and its descriptor was
     /// another file's by the second time.
     @Test("is used by one thread at a time, and closed once", arguments: [false, true])

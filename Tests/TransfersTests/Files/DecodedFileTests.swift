@@ -56,11 +56,25 @@ struct DecodedFileTests {
 
     @Test("each system call that fails is an error that leaves no file, and a full disk is told apart")
     func failures() throws {
-        for (name, code) in [(SystemCalls.Name.open, EACCES), (.pwrite, ENOSPC), (.fsync, EIO)] {
+        let faults: [(SystemCalls.Name, nth: Int, Int32, URLError.Code)] = [
+            // The first file that is opened is the one to write, the second is the part.
+            (.open, 1, EACCES, .cannotCreateFile), (.open, 2, EMFILE, .cannotOpenFile),
+            (.read, 1, EIO, .cannotOpenFile), (.pwrite, 1, ENOSPC, .cannotWriteToFile),
+            (.fsync, 1, EIO, .cannotWriteToFile),
+        ]
+        for (name, number, fault, code) in faults {
             let error = #expect(throws: PartFailure.self) {
-                try FaultPlan(name, .nth(1), .fail(code)).run { _ = try make() }
+                try FaultPlan(name, .nth(number), .fail(fault)).run { _ = try make() }
             }
-            #expect(error?.isLackOfRoom == (code == ENOSPC) && !isThere, "\(name)")
+            #expect(error?.isLackOfRoom == (fault == ENOSPC || fault == EMFILE) && !isThere, "\(name) \(number)")
+            #expect(error?.failure.code == code, "\(name) \(number)")
         }
+    }
+
+    @Test("a part that is gone is an error of the file, and leaves none")
+    func missingPart() throws {
+        try FileManager.default.removeItem(atPath: part)
+        let error = #expect(throws: PartFailure.self) { try make() }
+        #expect(error?.failure.code == .cannotOpenFile && error?.isLackOfRoom == false && !isThere)
     }
 }

@@ -29,13 +29,17 @@ package enum CodedDownload {
     ///   - isNeeded: called before each piece is written; false ends the work with an error.
     /// - Returns: the location of the new file.
     static func decode(_ coded: URL, _ coding: String, ratio: Int, isNeeded: () -> Bool) throws -> URL {
+        let source = Int32(clamping: try check(SystemCalls.open(coded.path, O_RDONLY), coded))
+        defer { SystemCalls.close(source) }
         let file = DownloadFile()
         do {
-            let isBuiltIn = try decode(coded.path, coding, ratio: ratio) { piece in
+            let isDecoded = try decode(coding, ratio: ratio) {
+                try check(SystemCalls.read(source, $0), coded)
+            } to: { piece in
                 guard isNeeded() else { throw CancellationError() }
                 _ = try file.perform([.write(piece)], expecting: -1)
             }
-            guard isBuiltIn else {
+            guard isDecoded else {
                 throw LoadFailure(.cannotDecodeRawData, "the content coding \(coding) of the download is not built in")
             }
             try file.close()
@@ -46,27 +50,37 @@ package enum CodedDownload {
         return URL(fileURLWithPath: file.path ?? file.name)
     }
 
-    /// Decodes a file, piece by piece. Returns false, and writes nothing, for a coding that is not built in.
+    /// The result of a system call that has not failed.
+    private static func check(_ result: Int, _ coded: URL) throws -> Int {
+        guard result >= 0 else {
+            throw DownloadFailure.make(.cannotOpenFile, "the file \(coded.path) cannot be read", result)
+        }
+        return result
+    }
+
+    /// Decodes content, piece by piece. Returns false, and reads nothing, for a coding that is not built in.
+    ///
+    /// - Parameter read: returns the number of bytes that it has read; 0 at the end.
     package static func decode(
-        _ coded: String, _ coding: String, ratio: Int, _ write: (Data) throws -> Void
+        _ coding: String, ratio: Int, _ read: (UnsafeMutableRawBufferPointer) throws -> Int,
+        to write: (Data) throws -> Void
     ) throws -> Bool {
         var limits = DecompressionLimits()
         limits.ratio = ratio
         guard let decoder = ContentDecoder(contentEncoding: coding, limits: limits) else { return false }
-        let source = try FileHandle(forReadingFrom: URL(fileURLWithPath: coded))
-        defer { try? source.close() }
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceSize, alignment: 1)
-        defer { buffer.deallocate() }
-        while let piece = try source.read(upToCount: pieceSize), !piece.isEmpty {
-            try piece.withUnsafeBytes { bytes in
-                var position = 0
-                while true {
-                    let count = try LoadFailure.decoding { () throws(ContentCodingError) in
-                        try decoder.decode(bytes, position: &position, into: buffer)
-                    }
-                    if count == 0 { return }
-                    try write(Data(buffer[..<count]))
+        let input = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceSize, alignment: 1)
+        defer { input.deallocate() }
+        let output = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceSize, alignment: 1)
+        defer { output.deallocate() }
+        while case let length = try read(input), length > 0 {
+            let piece = UnsafeRawBufferPointer(rebasing: input[..<length])
+            var position = 0
+            while true {
+                let count = try LoadFailure.decoding { () throws(ContentCodingError) in
+                    try decoder.decode(piece, position: &position, into: output)
                 }
+                if count == 0 { break }
+                try write(Data(output[..<count]))
             }
         }
         try LoadFailure.decoding { () throws(ContentCodingError) in try decoder.finish() }

@@ -58,8 +58,13 @@ enum NewFile {
     /// - Parameter ratio: The ratio by which decoding may expand the content.
     static func decode(_ part: String, to path: String, _ coding: String, ratio: Int) throws -> Bool {
         try make(path) { descriptor in
+            let text = "the file \(part) cannot be read"
+            let source = try PartFailure.check(SystemCalls.open(part, O_RDONLY), .cannotOpenFile, text)
+            defer { SystemCalls.close(source) }
             var (writer, count) = (BodyFileWriter(descriptor), Int64(0))
-            return try CodedDownload.decode(part, coding, ratio: ratio) { piece in
+            return try CodedDownload.decode(coding, ratio: ratio) { buffer in
+                Int(try PartFailure.check(SystemCalls.read(source, buffer), .cannotOpenFile, text))
+            } to: { piece in
                 let written = writer.write(piece, at: count, expecting: -1) { _ in }
                 try PartFailure.check(written, .cannotWriteToFile, "the file \(path) cannot be written")
                 count += Int64(piece.count)
