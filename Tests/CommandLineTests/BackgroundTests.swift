@@ -245,6 +245,14 @@ import Testing
         #expect(try await onThread { process.waitForExit() } == 0)
     }
 
+    @Test func aListThatCannotBeWrittenFails() async throws {
+        let run = try DaemonOfTool()
+        let full = try FileHandle(forWritingTo: URL(fileURLWithPath: "/dev/full"))
+        let list = try await ToolRun(
+            ["background", "list", "--json"], folder: run.folder, standardOutput: full, environment: run.environment)
+        #expect(list.status == 23 && list.errors.contains("No space left on device"), "\(list.errors)")
+    }
+
     @Test func theToolSaysThatThereIsNoDaemon() async throws {
         let environment = ["LOADKITD": "/there/is/none", "XDG_RUNTIME_DIR": "/there/is/none"]
         let run = try await ToolRun(["background"], environment: environment)

@@ -393,6 +393,20 @@ import Testing
         #expect(other.status == 23 && other.errors.contains("No space left on device"))
     }
 
+    /// A closed pipe is no failure: its reader has what it wanted.
+    @Test(arguments: [
+        ["schemes"], ["schemes", "http://localhost/"], ["manual"], ["completions", "bash"], ["--help"], ["--version"],
+    ])
+    func textThatCannotBeWritten(_ arguments: [String]) async throws {
+        let full = try FileHandle(forWritingTo: URL(fileURLWithPath: "/dev/full"))
+        let run = try await ToolRun(arguments, standardOutput: full)
+        #expect(run.status == 23 && run.errors.contains("No space left on device"), "\(run.errors)")
+        let pipe = Pipe()
+        try pipe.fileHandleForReading.close()
+        let other = try await ToolRun(arguments, standardOutput: pipe.fileHandleForWriting)
+        #expect(other.status == 0 && other.errors.isEmpty, "\(other.errors)")
+    }
+
     /// The second response comes first, and is larger than the limit for waiting bytes: its load is suspended until its turn.
     @Test func severalAtOnce() async throws {
         let second = Signal()

@@ -31,7 +31,8 @@
                 var arguments = requests.first ?? []
                 if arguments.first == "load" { arguments.removeFirst() }
                 if arguments == ["--help"] || arguments == ["-h"] {
-                    return StandardOutput.write(helpMessage(for: LoadCommand.self) + "\n")
+                    try StandardOutput.write(helpMessage(for: LoadCommand.self) + "\n")
+                    return
                 }
                 if !concernRoot(arguments) {
                     let options = try ([arguments] + requests.dropFirst()).map { try LoadCommand.parse($0) }
@@ -62,12 +63,20 @@
             let code = exitCode(for: error)
             // The parser reports requests for help and for the version as errors, too.
             if code.isSuccess {
-                StandardOutput.write(fullMessage(for: error) + "\n")
-                return 0
+                do throws(ToolFailure) {
+                    try StandardOutput.write(fullMessage(for: error) + "\n")
+                    return 0
+                } catch {
+                    return report(failure: error)
+                }
             }
             let failure =
                 error as? ToolFailure
                 ?? ToolFailure(.usage, message(for: error) + (code == .validationFailure ? "; see loadkit --help" : ""))
+            return report(failure: failure)
+        }
+
+        private static func report(failure: ToolFailure) -> Int32 {
             Console.standardError.write(failure.line)
             return failure.status.rawValue
         }

@@ -16,9 +16,12 @@
             configuration.installPlugins()
             let session = URLSession(configuration: configuration)
             defer { session.finishTasksAndInvalidate() }
-            guard let url else { return StandardOutput.write(SchemeTable(session.registry).text) }
+            guard let url else {
+                try StandardOutput.write(SchemeTable(session.registry).text)
+                return
+            }
             let explanation = session.registry.explain(URLRequest(url: try URLArgument(url).url))
-            StandardOutput.write(explanation.description + "\n")
+            try StandardOutput.write(explanation.description + "\n")
             if explanation.handler == nil {
                 throw ToolFailure(.unsupportedProtocol, "no handler is registered that loads \(url)")
             }

@@ -46,9 +46,9 @@
                 undo = try prepareUndo(adoption, in: path)
                 for change in adoption.changes { try write(change.after, to: "\(path)/\(change.path)") }
             }
-            report(adoption.changed, dryRun ? "Would be changed" : "Changed")
-            report(adoption.remarks, "To look at (Migrating.md has the reasons)")
-            StandardOutput.write(files.isEmpty ? "Nothing is left to change.\n" : undo)
+            try report(adoption.changed, dryRun ? "Would be changed" : "Changed")
+            try report(adoption.remarks, "To look at (Migrating.md has the reasons)")
+            try StandardOutput.write(files.isEmpty ? "Nothing is left to change.\n" : undo)
         }
 
         /// Makes sure that the changes can be undone, and returns how.
@@ -70,9 +70,9 @@
                 "Undo with: patch -R -p1 -d \(ShellWord(path).text) <\(ShellWord("\(path)/\(Self.patchName)").text)\n"
         }
 
-        private func report(_ lines: [String], _ title: String) {
+        private func report(_ lines: [String], _ title: String) throws {
             guard !lines.isEmpty else { return }
-            StandardOutput.write("\(title):\n" + lines.map { "  \(PlainText.line($0))\n" }.joined())
+            try StandardOutput.write("\(title):\n" + lines.map { "  \(PlainText.line($0))\n" }.joined())
         }
 
         private func write(_ text: String, to path: String) throws {

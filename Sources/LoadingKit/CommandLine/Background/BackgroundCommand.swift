@@ -46,13 +46,10 @@
                     json
                     ? TransferList(sessions).json
                     : TransferTable(sessions).text(width: terminal.width - 1, height: height)
-                guard write(isPicture ? picture.replace(by: text) : text), watch else { return }
+                guard try StandardOutput.write(isPicture ? picture.replace(by: text) : text), watch else { return }
                 try await Task.sleep(for: .seconds(1))
             }
         }
-
-        /// False where the reader has closed the pipe.
-        private func write(_ text: String) -> Bool { DescriptorWriter(STDOUT_FILENO).write(Array(text.utf8)) == nil }
     }
 
     /// `loadkit background add URL -o FILE`.
@@ -84,7 +81,7 @@
             let number = try await reportingDaemon {
                 try await DaemonAccess().add(to: session) { addition.transfer($0) }
             }
-            StandardOutput.write("\(number)  \(PlainText.line(addition.destination))\n")
+            try StandardOutput.write("\(number)  \(PlainText.line(addition.destination))\n")
         }
     }
 

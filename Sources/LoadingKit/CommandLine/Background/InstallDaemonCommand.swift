@@ -18,14 +18,15 @@
             }
             let folder = try UnitFolder()
             try folder.write(UnitFiles(daemon: program.path))
-            StandardOutput.write("\(PlainText.line(folder.path))/\(UnitFiles.serviceName)\n")
-            StandardOutput.write("\(PlainText.line(folder.path))/\(UnitFiles.socketName)\n")
             // systemd's takes over what one does that a program has started.
             try await reportingDaemon { try await DaemonAccess().endDaemon() }
             let left = ServiceManager().run([
                 ["daemon-reload"], ["enable", UnitFiles.serviceName, UnitFiles.socketName],
                 ["restart", UnitFiles.socketName, UnitFiles.serviceName],
             ])
+            // Only now: the daemon is installed also where the output cannot be written.
+            let path = PlainText.line(folder.path)
+            try StandardOutput.write("\(path)/\(UnitFiles.serviceName)\n\(path)/\(UnitFiles.socketName)\n")
             if !left.isEmpty {
                 Console.standardError.write(
                     "systemd's manager of this user cannot be reached. When it runs:\n"
@@ -66,7 +67,7 @@
                     .couldNotReadFile,
                     "there is no log at \(path); where systemd starts loadkitd: journalctl --user -u loadkitd")
             }
-            StandardOutput.write(text)
+            try StandardOutput.write(text)
         }
     }
 #endif

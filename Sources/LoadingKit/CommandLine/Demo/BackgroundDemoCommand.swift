@@ -33,7 +33,7 @@
         private let found = Guarded<Set<Int>>([])
         let sessionDidEnd = Signal()
 
-        init(folder: URL, say: @escaping @Sendable (String) -> Void = { StandardOutput.write($0 + "\n") }) {
+        init(folder: URL, say: @escaping @Sendable (String) -> Void = { _ = try? StandardOutput.write($0 + "\n") }) {
             (self.folder, self.say) = (folder, say)
         }
 

@@ -11,7 +11,7 @@
 
         func run() async throws {
             let printer = DemoPrinter(Terminal(STDOUT_FILENO))
-            printer.printIntroduction()
+            try printer.printIntroduction()
             let world = try DemoWorld()
             defer { world.stop() }
             let start = Date()
@@ -20,14 +20,14 @@
             for (index, load) in loads.enumerated() {
                 let result = await world.run(load)
                 let problem = script.problem(of: load, with: result, expecting: world.pages.body(of: load))
-                printer.print(load.step, result, number: index + 1, problem)
+                try printer.print(load.step, result, number: index + 1, problem)
                 if let problem { problems.append("\(index + 1). \(load.name): \(problem)") }
             }
             let count = loads.count + 1
             let outcome = await world.background.run()
-            printer.print(script.background, number: count, events: outcome.events, outcome.problem)
+            try printer.print(script.background, number: count, events: outcome.events, outcome.problem)
             if let problem = outcome.problem { problems.append("\(count). \(script.background.name): \(problem)") }
-            printer.printSummary(loads, count, problems, seconds: Date().timeIntervalSince(start))
+            try printer.printSummary(loads, count, problems, seconds: Date().timeIntervalSince(start))
             if !problems.isEmpty { throw ExitCode(1) }
         }
     }

@@ -15,29 +15,29 @@ struct DemoPrinter {
             isTerminal: terminal.isTerminal, width: terminal.width - Self.indent.count, usesColour: terminal.usesColour)
     }
 
-    func printIntroduction() {
-        StandardOutput.write(
+    func printIntroduction() throws {
+        try StandardOutput.write(
             "\(terminal.paint("LoadingKit", .bold)) loads from servers in this process, on loopback addresses. "
                 + "No network is used.\n")
     }
 
-    func print(_ step: DemoStep, _ result: DemoResult, number: Int, _ problem: String?) {
+    func print(_ step: DemoStep, _ result: DemoResult, number: Int, _ problem: String?) throws {
         let waterfall = Waterfall(result.timelines, inner).text.split(separator: "\n").map(String.init)
-        print(step, number: number, facts(result), problem, [""] + waterfall.map { Self.indent + $0 })
+        try print(step, number: number, facts(result), problem, [""] + waterfall.map { Self.indent + $0 })
     }
 
-    func print(_ step: DemoStep, number: Int, events: [String], _ problem: String?) {
-        print(step, number: number, events.map { terminal.paint("│ ", .dim) + PlainText.line($0) }, problem, [])
+    func print(_ step: DemoStep, number: Int, events: [String], _ problem: String?) throws {
+        try print(step, number: number, events.map { terminal.paint("│ ", .dim) + PlainText.line($0) }, problem, [])
     }
 
     private func print(
         _ step: DemoStep, number: Int, _ facts: [String], _ problem: String?, _ lines: [String]
-    ) {
+    ) throws {
         let title = terminal.paint("\(String(format: "%2d", number))  \(step.name)", .bold)
         let problems = problem.map { [terminal.paint("✗ \(PlainText.line($0))", .red)] } ?? []
         let block = [step.point, terminal.paint(step.command, .cyan)] + facts + problems
         let all = ["", title] + block.map { Self.indent + $0 } + lines
-        StandardOutput.write(all.joined(separator: "\n") + "\n")
+        try StandardOutput.write(all.joined(separator: "\n") + "\n")
     }
 
     private func facts(_ result: DemoResult) -> [String] {
@@ -62,15 +62,16 @@ struct DemoPrinter {
     }
 
     /// - Parameter count: The number of loads and of other steps.
-    func printSummary(_ loads: [DemoLoad], _ count: Int, _ problems: [String], seconds: Double) {
+    func printSummary(_ loads: [DemoLoad], _ count: Int, _ problems: [String], seconds: Double) throws {
         let schemes = Set(loads.map(\.url.scheme)).count
         let total = "\(count) loads over \(schemes) schemes in \(String(format: "%.2f", seconds)) s"
         guard !problems.isEmpty else {
             let verdict = terminal.paint("✓ \(total): all went as they should.", .green)
-            return StandardOutput.write("\n\(verdict)\n  Now one of yours:  loadkit --timing https://swift.org/\n")
+            try StandardOutput.write("\n\(verdict)\n  Now one of yours:  loadkit --timing https://swift.org/\n")
+            return
         }
         let list = problems.map { "  \($0)\n" }.joined()
-        StandardOutput.write(
+        try StandardOutput.write(
             "\n\(terminal.paint("✗ \(total): \(problems.count) did not go as they should.", .red))\n\(list)")
     }
 }

@@ -43,10 +43,14 @@ final class Console: Sendable {
     private func send(_ text: String) { _ = DescriptorWriter(descriptor).write(Array(text.utf8)) }
 }
 
-/// Text for standard output. Failures are ignored, for example when the reader has closed the pipe.
+/// Text for standard output.
 enum StandardOutput {
-    static func write(_ text: String) {
-        _ = DescriptorWriter(STDOUT_FILENO).write(Array(text.utf8))
+    /// Returns false where the reader has closed the pipe, which is no failure.
+    @discardableResult
+    static func write(_ text: String) throws(ToolFailure) -> Bool {
+        guard let code = DescriptorWriter(STDOUT_FILENO).write(Array(text.utf8)) else { return true }
+        guard code == EPIPE else { throw .writing("standard output", code) }
+        return false
     }
 }
 

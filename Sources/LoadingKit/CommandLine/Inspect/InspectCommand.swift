@@ -63,7 +63,7 @@
             try place.write(page.bytes)
             let count = recording.text.entryCount
             let path = URL(fileURLWithPath: place.path).standardizedFileURL.path
-            StandardOutput.write("\(count) request\(count == 1 ? "" : "s"): \(PlainText.line(path))\n")
+            try StandardOutput.write("\(count) request\(count == 1 ? "" : "s"): \(PlainText.line(path))\n")
             if output == nil { DesktopOpener().open(path) }
         }
     }

@@ -12,7 +12,7 @@
         @Argument(help: ArgumentHelp("The program.", valueName: "PROGRAM"))
         var page = Page.loadkit
 
-        func run() throws { StandardOutput.write(try Self.text(page)) }
+        func run() throws { try StandardOutput.write(Self.text(page)) }
 
         static func text(_ page: Page) throws -> String {
             let version = LoadKit.configuration.version
@@ -37,6 +37,6 @@
         @Argument(help: ArgumentHelp("The shell.", valueName: "SHELL"))
         var shell: CompletionShell
 
-        func run() throws { StandardOutput.write(CompletionScript(try ToolTable.current()).text(for: shell)) }
+        func run() throws { try StandardOutput.write(CompletionScript(ToolTable.current()).text(for: shell)) }
     }
 #endif

@@ -40,7 +40,7 @@
             let destination = try PackageFolder(folder ?? names.module)
             try destination.checkIdentity(against: source)
             try destination.write(package.files)
-            StandardOutput.write(report(package, destination))
+            try StandardOutput.write(report(package, destination))
         }
 
         private func report(_ package: HandlerPackage, _ destination: PackageFolder) -> String {
