@@ -31,7 +31,7 @@
                 console.write((isMidLine ? "\n" : "") + outlets.timing.waterfall(outlets.errors))
             }
             let recorded = await finish(recording)
-            let saved = save(cookies, outlets.timing)
+            let saved = save(cookies, outlets)
             return recorded ?? saved ?? status
         }
 
@@ -56,10 +56,11 @@
             }
         }
 
-        /// Writes the files of `-c`, `--hsts` and `--timing-json`, each one even if another one fails.
+        /// Closes the files of `-D` and `--trace-ascii`, and writes those of `-c`, `--hsts` and `--timing-json`, each one
+        /// even if another one fails.
         ///
         /// - Returns: the status of the first failure; nil where nothing went wrong.
-        private func save(_ cookies: [HTTPCookie], _ timing: TimingReport) -> ToolStatus? {
+        private func save(_ cookies: [HTTPCookie], _ outlets: Outlets) -> ToolStatus? {
             var failed: ToolStatus?
             func step(_ body: () throws(ToolFailure) -> Void) {
                 do throws(ToolFailure) {
@@ -69,9 +70,12 @@
                     failed = failed ?? error.status
                 }
             }
+            for file in [outlets.heads, outlets.trace].compactMap({ $0 }) {
+                step { () throws(ToolFailure) in try file.finish() }
+            }
             step { () throws(ToolFailure) in
                 guard let path = plan.display.timingFile else { return }
-                try write(timing.json, to: path, isPrivate: false)
+                try write(outlets.timing.json, to: path, isPrivate: false)
             }
             step { () throws(ToolFailure) in
                 guard let hsts = plan.hsts else { return }

@@ -72,7 +72,7 @@
     }
 
     /// A file beside the bodies, which all transfers of a run write; `-` is standard output.
-    final class SideFile: @unchecked Sendable {  // used only on the transfers' queue
+    final class SideFile: @unchecked Sendable {  // used on the transfers' queue, and after the last transfer
         let isStandardOutput: Bool
         private let file: OutputFile
 
@@ -82,5 +82,8 @@
         }
 
         func write(_ data: Data) throws(ToolFailure) { try file.write(data) }
+
+        /// Some file systems report write errors only here.
+        func finish() throws(ToolFailure) { try file.finish() }
     }
 #endif
