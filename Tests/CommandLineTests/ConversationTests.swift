@@ -94,6 +94,19 @@ import Testing
         #expect(openings.count == 1)
     }
 
+    /// A directory can be opened, and not read.
+    @Test func inputThatCannotBeRead() async throws {
+        let (server, url) = try Self.server { socket in while try socket.receive() != nil {} }
+        defer { server.stop() }
+        let folder = try TemporaryFolder()
+        let descriptor = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        try #require(descriptor >= 0)
+        let directory = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        let run = try await ToolRun([url], standardInput: directory)
+        let reason = "loadkit: (26) standard input cannot be read: Is a directory\n"
+        #expect(run.status == 26 && run.errors == reason, "\(run.errors)")
+    }
+
     /// Nothing was read from standard input.
     @Test func refusalIsRepeated() async throws {
         let run = try await ToolRun(

@@ -7,12 +7,16 @@
     final class Conversation: @unchecked Sendable {  // used only on the transfers' queue
         private let task: URLSessionWebSocketTask
         private let queue: DispatchQueue
+        private let fail: @Sendable (ToolFailure) -> Void
         private var interruption: (any DispatchSourceSignal)?
         /// Whether this side has begun to close the connection.
         private(set) var isClosing = false
 
-        init(_ task: URLSessionWebSocketTask, _ queue: DispatchQueue) {
-            (self.task, self.queue) = (task, queue)
+        /// - Parameter fail: ends the task because standard input cannot be read.
+        init(
+            _ task: URLSessionWebSocketTask, _ queue: DispatchQueue, fail: @escaping @Sendable (ToolFailure) -> Void
+        ) {
+            (self.task, self.queue, self.fail) = (task, queue, fail)
             watchInterruptions()
             // The thread stays in its system call when the server closes the connection first.
             Thread.detachNewThread { [self] in sendLines() }
@@ -44,11 +48,17 @@
         /// Reads the next line when the connection has taken the previous one.
         private func sendLines() {
             let isSent = DispatchSemaphore(value: 0)
-            for line in InputLines() {
+            var lines = InputLines()
+            while let line = lines.next() {
                 task.send(.string(line)) { _ in isSent.signal() }
                 isSent.wait()
             }
-            queue.async { [self] in if !isClosing { close(.normalClosure) } }
+            queue.async { [self, code = lines.failure] in
+                if isClosing { return }
+                // A process that was started without standard input has an empty one.
+                guard let code, code != EBADF else { return close(.normalClosure) }
+                fail(ToolFailure(.readError, StandardInput.ReadError(code: code).description))
+            }
         }
     }
 #endif

@@ -68,6 +68,8 @@ struct InputLines: Sequence, IteratorProtocol {
     private let descriptor: Int32
     private var unread: ArraySlice<UInt8> = []
     private var piece = [UInt8](repeating: 0, count: 1 << 16)
+    /// The error's number where the lines have ended because the descriptor cannot be read.
+    private(set) var failure: Int32?
 
     init(_ descriptor: Int32 = STDIN_FILENO) { self.descriptor = descriptor }
 
@@ -82,6 +84,7 @@ struct InputLines: Sequence, IteratorProtocol {
             }
             searched = unread.endIndex
             let count = readWaiting(descriptor, &piece, piece.count)
+            if count < 0 { failure = errno }
             guard count > 0 else { break }
             unread += piece[..<count]
         }

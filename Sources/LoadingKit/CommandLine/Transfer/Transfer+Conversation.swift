@@ -13,7 +13,9 @@
             } catch {
                 return end(webSocketTask, with: error)
             }
-            conversation = Conversation(webSocketTask, outlets.queue)
+            conversation = Conversation(webSocketTask, outlets.queue) { [weak self, weak webSocketTask] failure in
+                if let webSocketTask { self?.end(webSocketTask, with: failure) }
+            }
             receiveMessage(webSocketTask)
         }
 
