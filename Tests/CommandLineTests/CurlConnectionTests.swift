@@ -504,6 +504,19 @@ import Testing
         #expect(try Data(contentsOf: folder.file("f")) == Data(FaultyFTPServer.file))
     }
 
+    /// A file that is not there, a folder that cannot be entered, and an upload that is refused.
+    @Test(
+        arguments: [
+            (["SIZE", "RETR", "CWD"], [], "/file.txt", 78), (["CWD"], [], "/folder/", 9),
+            (["STOR"], ["-T", "-"], "/file.txt", 25),
+        ] as [([String], [String], String, Int32)])
+    func refusedOverFTP(steps: [String], options: [String], path: String, status: Int32) async throws {
+        let server = try FaultyFTPServer(steps.map { .init(step: $0, act: .reply("550 no\r\n")) })
+        defer { server.stop() }
+        let run = try await ToolRun(options + [server.url(path)], input: "text")
+        #expect(run.status == status && server.hasFailed, "\(run.errors)")
+    }
+
     @Test(arguments: ["", "0123", "0123456789"]) func continuedFromAFile(_ there: String) async throws {
         let folder = try TemporaryFolder()
         let original = try folder.write("0123456789", to: "original")

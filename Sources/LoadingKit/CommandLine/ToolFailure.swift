@@ -29,13 +29,15 @@ struct ToolFailure: Error, Hashable {
 enum ToolStatus: Int32, Sendable {
     case success = 0
     case unsupportedProtocol, usage, malformedURL
-    case notBuiltIn = 4
-    case couldNotResolve = 6
+    case notBuiltIn
+    case couldNotResolveProxy, couldNotResolve
     case couldNotConnect, weirdReply
+    case remoteAccessDenied
     case partialFile = 18
     case httpError = 22
     case writeError
-    case readError = 26
+    case uploadFailed = 25
+    case readError
     case timedOut = 28
     case rangeError = 33
     case tlsHandshake = 35
@@ -52,10 +54,15 @@ enum ToolStatus: Int32, Sendable {
     case bodyCannotRewind = 65
     case loginDenied = 67
     case badAuthorityFile = 77
+    case remoteFileNotFound
     case pinnedKey = 90
 
     /// - Parameter hadResponse: whether the response's head had arrived. A later interruption leaves a partial body.
     init(_ error: URLError, hadResponse: Bool) {
+        if let refusal = Self.ofRefusedFTP(error) {
+            self = refusal
+            return
+        }
         self =
             switch error.code {
             case .unsupportedURL, .redirectToNonExistentLocation, .appTransportSecurityRequiresSecureConnection:
@@ -64,6 +71,8 @@ enum ToolStatus: Int32, Sendable {
             case .cannotFindHost, .dnsLookupFailed: .couldNotResolve
             case .cannotConnectToHost where Self.isOf("(requiredInterface)", error): .interfaceFailed
             case .cannotConnectToHost where Self.isOf("(tlsCipher", error): .cipher
+            case .cannotConnectToHost where Self.isOfProxysName(error): .couldNotResolveProxy
+            case .notConnectedToInternet where Self.isOfProxysName(error): .couldNotResolveProxy
             case .cannotConnectToHost, .notConnectedToInternet: .couldNotConnect
             case .timedOut: .timedOut
             case .cancelled: .aborted
@@ -86,6 +95,24 @@ enum ToolStatus: Int32, Sendable {
             case .cannotParseResponse: hadResponse ? .receiveFailure : .weirdReply
             default: .receiveFailure
             }
+    }
+
+    /// The status of a command that an ftp server has refused; nil for other errors.
+    private static func ofRefusedFTP(_ error: URLError) -> ToolStatus? {
+        guard ["ftp", "ftps"].contains(error.failingURL?.scheme?.lowercased()) else { return nil }
+        func isAnswer(to command: String) -> Bool { isOf("the server's answer to \(command)", error) }
+        switch error.code {
+        case .fileDoesNotExist, .fileIsDirectory, .noPermissionsToReadFile, .cannotCreateFile, .cannotWriteToFile:
+            if isAnswer(to: "CWD ") || isAnswer(to: "MKD ") { return .remoteAccessDenied }
+            if isAnswer(to: "STOR ") || isAnswer(to: "APPE ") { return .uploadFailed }
+            return isAnswer(to: "") ? .remoteFileNotFound : nil
+        default: return nil
+        }
+    }
+
+    /// Whether a proxy's name was not found.
+    private static func isOfProxysName(_ error: URLError) -> Bool {
+        error.localizedDescription.hasPrefix("The proxy ") && isOf(": Looking up ", error)
     }
 
     /// Whether the error is about a setting of the session.
