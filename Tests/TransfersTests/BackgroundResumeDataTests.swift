@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKit
+import LoadingKitLoopbackServer
 import TestSupport
 import Testing
 
@@ -7,9 +8,10 @@ import Testing
     /// Downloads that go from background sessions to others, and back, by their resume data. The transfers are performed in this
     /// process.
     @Suite(.timeLimit(.minutes(5))) struct BackgroundResumeDataTests {
-        private static func session(_ downloads: Downloads) -> URLSession {
+        private static func session(_ downloads: Downloads, _ fields: [String: String] = [:]) -> URLSession {
             let configuration = URLSessionConfiguration.background(withIdentifier: "resume-\(UUID().uuidString)")
             configuration.runsInProcess = true
+            configuration.httpAdditionalHeaders = fields
             return URLSession(configuration: configuration, delegate: downloads, delegateQueue: nil)
         }
 
@@ -19,21 +21,30 @@ import Testing
             }
         }
 
-        @Test(arguments: [true, false])
-        func aDownloadGoesOnElsewhere(fromBackground: Bool) async throws {
+        /// The session's credentials are for the origin of the first request, also where the download goes on.
+        @Test(arguments: [true, false], [true, false])
+        func aDownloadGoesOnElsewhere(fromBackground: Bool, isRedirected: Bool) async throws {
             let server = try RangeServer()
-            defer { server.stop() }
+            let target = server.url
+            let entry = try LoopbackServer { _ in .redirect(to: target) }
+            defer {
+                entry.stop()
+                server.stop()
+            }
             server.behaviour.update { $0.pausesAfter = 400_000 }
             let (first, second) = (Downloads(), Downloads())
+            let fields = ["Authorization": "Bearer t"]
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.httpAdditionalHeaders = fields
             let usual = URLSession(
-                configuration: .ephemeral, delegate: fromBackground ? second : first, delegateQueue: nil)
-            let background = Self.session(fromBackground ? first : second)
+                configuration: configuration, delegate: fromBackground ? second : first, delegateQueue: nil)
+            let background = Self.session(fromBackground ? first : second, fields)
             defer {
                 usual.invalidateAndCancel()
                 background.invalidateAndCancel()
             }
             let (here, there) = fromBackground ? (background, usual) : (usual, background)
-            let url = try #require(URL(string: server.url))
+            let url = try #require(URL(string: isRedirected ? entry.url() : target))
             let task = here.downloadTask(with: url)
             task.resume()
             for await count in first.counts where count >= 400_000 { break }
@@ -45,6 +56,8 @@ import Testing
                 break
             }
             #expect(server.ranges == [nil, "bytes=400000-"])
+            let sent = server.server.requests.snapshot.map { $0.fields[name: "Authorization"] ?? "none" }
+            #expect(sent == Array(repeating: isRedirected ? "none" : "Bearer t", count: 2))
         }
 
         @Test func aDataTaskBecomesADownload() async throws {

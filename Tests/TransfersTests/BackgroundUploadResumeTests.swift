@@ -65,5 +65,49 @@ import Testing
             #expect(requests.filter { $0.method == "PUT" }.count == 1)
             #expect(requests.last?.method == "PATCH" && requests.last?.body.count == 60_000)
         }
+
+        /// The session's credentials are for the origin of the first request, also where the upload goes on.
+        @Test func anUploadThatWasRedirectedGoesOnInTheBackground() async throws {
+            let (asked, goesOn, ends) = (Signal(), Signal(), Ends())
+            let server = try Self.server(asked, goesOn)
+            let target = server.url("/a")
+            let entry = try LoopbackServer { _ in .redirect(to: target, status: 307) }
+            let background = URLSessionConfiguration.background(withIdentifier: "upload-\(UUID().uuidString)")
+            background.runsInProcess = true
+            let sessions = [URLSessionConfiguration.ephemeral, background].map { configuration in
+                configuration.httpAdditionalHeaders = ["Authorization": "Bearer t"]
+                return URLSession(configuration: configuration, delegate: ends, delegateQueue: nil)
+            }
+            defer {
+                goesOn.fire()
+                for session in sessions { session.invalidateAndCancel() }
+                entry.stop()
+                server.stop()
+            }
+            let folder = try TemporaryFolder()
+            let file = try folder.write(Data(count: 100_000), to: "file")
+            var request = URLRequest(url: try #require(URL(string: entry.url())))
+            request.httpMethod = "PUT"
+            let task = sessions[0].uploadTask(with: request, fromFile: file)
+            task.resume()
+            await asked.wait()
+            let data = try #require(await task.cancelByProducingResumeData())
+            goesOn.fire()
+            sessions[1].uploadTask(withResumeData: data).resume()
+            let codes = await ends.errors.count(reaches: 2).map { $0?.code.rawValue ?? 0 }
+            #expect(codes == [URLError.Code.cancelled.rawValue, 0])
+            #expect(entry.requests.snapshot.map { $0.fields[name: "Authorization"] } == ["Bearer t"])
+            let requests = server.requests.snapshot
+            #expect(requests.allSatisfy { $0.fields[name: "Authorization"] == nil })
+            #expect(requests.last?.method == "PATCH" && requests.last?.body.count == 60_000)
+        }
+    }
+
+    private final class Ends: NSObject, URLSessionTaskDelegate {
+        let errors = Recorder<URLError?>()
+
+        func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+            errors.append(error as? URLError)
+        }
     }
 #endif

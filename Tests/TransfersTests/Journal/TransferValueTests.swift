@@ -110,6 +110,7 @@ struct TransferValueTests {
         let request = try #require(TransferRequest(URLRequest(url: url)))
         var transfer = TransferRecord(identifier: 1, kind: .upload, request: request)
         (transfer.uploadFile, transfer.priority, transfer.stage) = ("/f", 0.25, .suspended)
+        transfer.firstURL = URL(string: "http://first.example/")
         let commands: [TransferCommand] = [
             .begin(transfer), .suspend(1), .resume(2), .cancel(3, producingResumeData: true),
             .change(4, priority: 0.5, taskDescription: nil), .take(5, .metrics), .answerBeginning(6, nil),

@@ -187,6 +187,31 @@ import Testing
             }
         }
 
+        @Test("the session's credentials are for a request that the program gives, and not for a redirect's target")
+        func credentialsOfAnswers() async throws {
+            try await withProgram(count: 10) { harness, server, service, _ in
+                let description = try harness.description("credentials") {
+                    $0.httpAdditionalHeaders = ["Authorization": "Bearer t"]
+                }
+                let program = TestProgram(service, description)
+                let date = harness.wall.value.addingTimeInterval(-10)
+                for identifier in 1...2 {
+                    try await program.download(identifier, server.url) {
+                        $0.earliestBeginDate = date
+                        $0.firstURL = URL(string: "http://elsewhere.example/")
+                    }
+                }
+                await _ = program.events.contents { $0.count { $0.name == "willBegin" } == 2 }
+                for (identifier, path) in [(1, "/file"), (2, "/other")] {
+                    let url = try #require(URL(string: server.server.url(path)))
+                    try await program.perform(.answerBeginning(identifier, TransferRequest(URLRequest(url: url))))
+                    #expect(try await program.end(of: identifier).error == nil)
+                }
+                let sent = server.server.requests.snapshot.map { $0.fields[name: "Authorization"] ?? "none" }
+                #expect(sent == ["none", "Bearer t"])
+            }
+        }
+
         @Test("an answer whose body is too long to be kept ends the transfer")
         func longAnswer() async throws {
             try await withProgram(count: 10) { harness, server, _, program in

@@ -81,8 +81,13 @@ import Testing
             server.url(host: "localhost").replacing("https:", with: "http:")
         }
 
-        @Test("an upload goes on where it broke off, in another process", arguments: [false, true])
-        func goesOn(isAtHSTSHost: Bool) async throws {
+        /// The first URL of an upload that was redirected before its resume data was made.
+        private static let elsewhere = URL(string: "http://elsewhere.example/")
+
+        @Test(
+            "an upload goes on where it broke off, in another process",
+            arguments: [(false, false), (true, false), (false, true)])
+        func goesOn(isAtHSTSHost: Bool, wasRedirected: Bool) async throws {
             try await withTimeout {
                 let (harness, gate) = (try ServiceHarness(), Signal())
                 let authority = try isAtHSTSHost ? Self.requireTLS(harness) : nil
@@ -100,7 +105,9 @@ import Testing
                 let program = TestProgram(first, try harness.description { configure($0) })
                 let answering = program.decideByRules()
                 defer { answering.cancel() }
-                try await program.upload(1, file.path, to: Self.url(server))
+                try await program.upload(1, file.path, to: Self.url(server)) {
+                    if wasRedirected { $0.firstURL = Self.elsewhere }
+                }
                 let (journal, key) = (try harness.journal, TransferKey(session: 1, identifier: 1))
                 try await waitUntil { try journal.transfer(key)?.status.uploadResource != nil }
                 let resource = try journal.transfer(key)?.status.uploadResource
@@ -120,8 +127,10 @@ import Testing
             }
         }
 
-        @Test("an upload's resume data goes from one session to another", arguments: [false, true])
-        func resumeData(isAtHSTSHost: Bool) async throws {
+        @Test(
+            "an upload's resume data goes from one session to another",
+            arguments: [(false, false), (true, false), (false, true)])
+        func resumeData(isAtHSTSHost: Bool, wasRedirected: Bool) async throws {
             try await withTimeout {
                 let (harness, gate) = (try ServiceHarness(), Signal())
                 let authority = try isAtHSTSHost ? Self.requireTLS(harness) : nil
@@ -139,13 +148,16 @@ import Testing
                 let program = TestProgram(service, description)
                 let answering = program.decideByRules()
                 defer { answering.cancel() }
-                try await program.upload(1, file.path, to: Self.url(server))
+                try await program.upload(1, file.path, to: Self.url(server)) {
+                    if wasRedirected { $0.firstURL = Self.elsewhere }
+                }
                 let (journal, key) = (try harness.journal, TransferKey(session: 1, identifier: 1))
                 try await waitUntil { try journal.transfer(key)?.status.uploadResource != nil }
                 await server.requests.count(reaches: 1)
                 try await program.perform(.cancel(1, producingResumeData: true))
                 let error = try await program.end(of: 1).error?.error as? URLError
                 let data = try #require(error?.uploadTaskResumeData)
+                #expect(try UploadResumeData(data).firstURL.host == (wasRedirected ? "elsewhere.example" : "localhost"))
                 try await program.upload(2, file.path, to: Self.url(server)) { $0.resumeData = data }
                 let end = try await program.end(of: 2)
                 let answer = try Data(contentsOf: URL(fileURLWithPath: try #require(end.file)))

@@ -29,6 +29,9 @@ package struct TransferRecord: Codable, Sendable {
     package var identifier: Int
     package var kind: Kind
     package var request: TransferRequest
+    /// The URL before redirects, where resume data continues a transfer whose request was redirected
+    /// (``URLSessionTask/firstURL``). Nil: that of the request.
+    package var firstURL: URL?
     /// The file that an upload sends.
     package var uploadFile: String?
     /// The resume data with which the transfer was made.
@@ -55,8 +58,8 @@ package struct TransferRecord: Codable, Sendable {
 
     /// The names in messages and in the journal. They stay as they are: other versions read them.
     private enum CodingKeys: String, CodingKey {
-        case identifier, kind, request, uploadFile, resumeData, destination, created, taskDescription, priority
-        case earliestBeginDate, clientExpectsToSend, clientExpectsToReceive, stage
+        case identifier, kind, request, firstURL, uploadFile, resumeData, destination, created, taskDescription
+        case priority, earliestBeginDate, clientExpectsToSend, clientExpectsToReceive, stage
         case status = "standing"
     }
 

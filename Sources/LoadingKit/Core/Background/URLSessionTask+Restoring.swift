@@ -16,6 +16,7 @@ extension URLSessionTask {
             shared.lifecycle = TaskLifecycle(
                 record.stage == .suspended ? .suspended(count: 1, hasStarted: true) : .running)
             shared.currentRequest = record.status.currentRequest?.request(redirectedFrom: request) ?? request
+            shared.firstURL = record.firstURL
             shared.response = record.status.response?.response
             shared.taskDescription = record.taskDescription
             shared.priority = record.priority
@@ -63,6 +64,8 @@ extension TransferRecord {
         let request = try TransferRequest(forBackground: original)
         let resumption = (task as? URLSessionDownloadTask)?.resumption
         self.init(identifier: task.taskIdentifier, kind: kind, request: request)
+        // The session's credentials are for this URL's origin, in the performer of transfers, too.
+        firstURL = try upload?.firstURL ?? resumption?.get().firstURL
         uploadFile = original.bodyFile?.url.path
         resumeData = try upload?.resumeData ?? resumption?.get().encoded
         created = task.created

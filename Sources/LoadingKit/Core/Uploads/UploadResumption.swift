@@ -37,9 +37,11 @@ package struct UploadResumption {
 
     /// Resumes the upload of an earlier task of the same request, in any process.
     ///
-    /// - Parameter request: the request with the complete body, as that task had it.
-    package init(_ request: URLRequest, goingOnAt resource: URL) {
-        self.init(request, firstURL: nil, at: resource)
+    /// - Parameters:
+    ///   - request: the request with the complete body, as that task had it.
+    ///   - firstURL: that task's original URL, where it differs from the request's.
+    package init(_ request: URLRequest, firstURL: URL? = nil, goingOnAt resource: URL) {
+        self.init(request, firstURL: firstURL, at: resource)
         isInUse = false
     }
 

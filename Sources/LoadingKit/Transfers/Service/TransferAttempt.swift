@@ -41,6 +41,8 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
     /// Whether the attempt continues an upload that an earlier attempt has begun.
     let wentOn: Bool
     let isUpload: Bool
+    /// Whether the transfer continues one that was redirected from another origin.
+    private let beganElsewhere: Bool
     var isWaitingForConnectivity = false
     /// Challenges that wait for the program's answers, by number.
     var challenges: [Int: (challenge: URLAuthenticationChallenge, answer: ChallengeAnswer)] = [:]
@@ -64,6 +66,7 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
         resumeData = resuming?.data
         wentOn = status.uploadResource != nil
         isUpload = transfer.record?.kind == .upload
+        beganElsewhere = transfer.record?.firstURL.map { url?.isSameOrigin(as: $0) != true } ?? false
     }
 
     /// Whether this is an upload, and the server has answered it.
@@ -204,9 +207,9 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
     /// On the event loop of the load.
     private func noteResource(of task: URLSessionUploadTask) {
         // A resource of another origin is not used: its request would send the transfer's fields there. HSTS changes
-        // the task's first URL, and not its original request.
-        let resource = task.resumption?.resource
-        if let resource, task.firstURL?.isSameOrigin(as: resource) == true { uploadIsAt(resource) }
+        // the task's first URL, and not its original request, unless a redirect lies between them.
+        let own = beganElsewhere ? url : task.firstURL
+        if let resource = task.resumption?.resource, own?.isSameOrigin(as: resource) == true { uploadIsAt(resource) }
     }
 
     /// Requests the load's knowledge of an upload's resource on the load's loop, and calls back on the service's loop.

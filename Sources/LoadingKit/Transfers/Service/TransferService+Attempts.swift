@@ -119,6 +119,7 @@ extension TransferService {
             } else {
                 urlSession.dataTask(with: request, into: attempt) as URLSessionTask
             }
+        if let first = record.firstURL { task.firstURL = first }
         task.delegate = attempt
         task.priority = record.priority
         (attempt.task, attempt.loadLoop) = (task, urlSession.core.loop)
@@ -167,7 +168,7 @@ extension TransferService {
         // The program's own setting, and not the service's.
         request.keepsContentCodings = record.request.rules.keepsContentCodings == true
         return ResumeData(
-            request, response, .assumed, firstURL: nil, fileName: DownloadFolder.newName(), count: 1,
+            request, response, .assumed, firstURL: attempt.task?.firstURL, fileName: DownloadFolder.newName(), count: 1,
             isCoded: attempt.coding != nil)
     }
 

@@ -40,7 +40,7 @@ extension TransferService {
         case (.answerBeginning(_, let request), let transfer?) where transfer.state.phase == .asking:
             do {
                 try request?.checkBody()
-                if let request { try rewrite(transfer) { $0.request = request } }
+                if let request { try rewrite(transfer) { $0.begin(with: request) } }
             } catch {
                 // The transfer must not begin with another request.
                 input(transfer) { $0.cancel(TransferError(error)) }
@@ -216,6 +216,14 @@ extension TransferCommand {
             identifier
         case .endSession, .reset, .flush: nil
         }
+    }
+}
+
+extension TransferRecord {
+    /// Sets the request with which the program lets the transfer begin. A new one has its own URL as its first.
+    fileprivate mutating func begin(with next: TransferRequest) {
+        if next.url != request.url { firstURL = nil }
+        request = next
     }
 }
 

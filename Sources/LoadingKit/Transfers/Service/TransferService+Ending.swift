@@ -162,6 +162,6 @@ extension TransferRecord {
             let file = status.uploadFile, var request = request.request
         else { return nil }
         request.bodyFile = file.body(path)
-        return UploadResumption(request, goingOnAt: resource).resumeData
+        return UploadResumption(request, firstURL: firstURL, goingOnAt: resource).resumeData
     }
 }
