@@ -543,6 +543,72 @@ import Testing
         #expect(server.requests.count == 1)
     }
 
+    /// The place of a session's decision about its servers.
+    enum Decider: CaseIterable {
+        case session, task, nobody
+
+        /// A delegate that trusts the server of one port.
+        func makeDelegate(_ port: Int?) -> any URLSessionDelegate {
+            switch self {
+            case .session: SessionPins(port)
+            case .task: TaskPins(port)
+            case .nobody: Bystander()
+            }
+        }
+    }
+
+    /// After the response's head the load needs another server, when its leader is gone.
+    @Test(arguments: Decider.allCases)
+    func aServerIsNotTrustedWithoutTheDelegateWhenTheLeaderIsGone(decider: Decider) async throws {
+        let (start, more) = (Signal(), Signal())
+        let authority = try CertificateAuthority()
+        let options = LoopbackServer.Options(tls: TLSServerOptions(try authority.issue()))
+        let server = try LoopbackServer(options) { request in
+            try request.exchange.wait(for: start)
+            return .stream { try $0.write("half") }
+        }
+        let other = try LoopbackServer(options) { _ in .text("more") }
+        defer {
+            server.stop()
+            other.stop()
+        }
+        let (request, next) = (try server.request(), try other.request())
+        let flights = SingleFlight()
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.tlsTrustRoots = .pem(authority.certificatePEM)
+        configuration.interceptors = [
+            flights,
+            ClosureInterceptor { load in
+                let first = try await load.next.load(load.request)
+                try await load.receive(first.response)
+                for try await piece in first.body { try await load.receive(piece) }
+                await more.wait()
+                for try await piece in try await load.next.load(next).body { try await load.receive(piece) }
+            },
+        ]
+        let session = URLSession(
+            configuration: configuration, delegate: decider.makeDelegate(request.url?.port), delegateQueue: nil)
+        defer { session.invalidateAndCancel() }
+        let leads = Signal()
+        let leader = Task {
+            let (bytes, _) = try await session.bytes(for: request)
+            var iterator = bytes.makeAsyncIterator()
+            while try await iterator.next() != nil { leads.fire() }
+        }
+        _ = await server.requests.count(reaches: 1)
+        let follower = Task { try await session.text(server.url()) }
+        try await waitUntil { flights.callerCount == 2 }
+        start.fire()
+        await leads.wait()
+        leader.cancel()
+        _ = try? await leader.value
+        try await waitUntil { flights.callerCount < 2 }
+        more.fire()
+        let text = try? await follower.value
+        #expect(text == (decider == .nobody ? "halfmore" : nil))
+        #expect(other.requests.count == (decider == .nobody ? 1 : 0))
+    }
+
     @Test func theLastOneCancelsTheLoad() async throws {
         let server = try LoopbackServer { request in
             try request.exchange.waitUntilClientCloses()
@@ -620,5 +686,38 @@ import Testing
         hold.fire()
         let failure = try await error(SingleFlightError.self) { try await slow.value }
         #expect(failure == .fellBehind)
+    }
+}
+
+/// A delegate that decides nothing.
+private final class Bystander: NSObject, URLSessionTaskDelegate {}
+
+/// The session's delegate trusts the server of one port.
+private final class SessionPins: NSObject, URLSessionDelegate {
+    private let port: Int?
+
+    init(_ port: Int?) { self.port = port }
+
+    func urlSession(
+        _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        let isTrusted = challenge.protectionSpace.port == port
+        completionHandler(isTrusted ? .performDefaultHandling : .cancelAuthenticationChallenge, nil)
+    }
+}
+
+/// As ``SessionPins``, with a method for tasks alone.
+private final class TaskPins: NSObject, URLSessionTaskDelegate {
+    private let port: Int?
+
+    init(_ port: Int?) { self.port = port }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        let isTrusted = challenge.protectionSpace.port == port
+        completionHandler(isTrusted ? .performDefaultHandling : .cancelAuthenticationChallenge, nil)
     }
 }

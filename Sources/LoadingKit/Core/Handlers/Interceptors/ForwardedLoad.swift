@@ -18,6 +18,8 @@ protocol ForwardingLoad: AnyObject, Sendable {
     /// A forwarded load waits in the queue for a connection, or no longer does.
     func forwardedQueueStateDidChange()
 
+    /// The session of the load's task. Nil after the load's end.
+    var session: URLSession? { get }
     /// Nil after the load's end.
     var receiver: (any LoadReceiver)? { get }
     /// Whether the receiver has no room.
@@ -88,6 +90,13 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
     private var failure: (any Error)?
     /// The load's own end, before that of the load that forwarded it.
     private var ownEnd: LoadEnd?
+    // These apply where the load goes on after the end of the one that forwarded it.
+    /// Whether the program decides about the connections of the task.
+    private var programDecides = false
+    /// Whether the task's own delegate does so: ``decider``, which may be gone.
+    private var delegateDecides = false
+    private weak var decider: AnyObject?
+    private weak var session: URLSession?
     /// The finished transactions; a program reads them from any thread.
     private let transactions = Guarded<[TransactionRecord]>([])
 
@@ -120,6 +129,7 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
             source = .loading(handler)
             destination = .head(continuation)
             hasOwnStream = request.httpBodyStream !== outer.bodyStream
+            noteDeciders()
             outer.forwarded.append(self)
             // The closures hold this object until the feed's end, which comes when the load ends, or its reader is
             // released. A weak reference would cost each load a side table.
@@ -132,6 +142,14 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
             source = .ended
             continuation.resume(throwing: HandlerError.unwrapped(error, url: request.url))
         }
+    }
+
+    private func noteDeciders() {
+        guard let receiver, receiver.answersChallenges else { return }
+        programDecides = true
+        session = outer.session
+        decider = receiver.challengeDelegate
+        delegateDecides = decider != nil
     }
 
     /// - Parameter atOnce: whether the session's load ends without the data that still waits for it.
@@ -315,7 +333,7 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
     }
 
     func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision) {
-        guard outer.receiver != nil else { return decide(.performDefaultHandling, nil) }
+        guard outer.receiver != nil else { return challengeWithoutTask(challenge, decide) }
         let settle = LoopTransfer<ChallengeDecision> { [self] disposition, credential in
             openQuestions.removeAll { $0 === challenge }
             decide(disposition, credential)
@@ -324,6 +342,30 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
         outer.withReceiver { [self] receiver in
             if !isOver { receiver.challenge(challenge, decide: settle.value) }
         }
+    }
+
+    /// The task of the load has ended. The session's delegate decides about connections, which other tasks may use. A
+    /// connection about which only the task's own delegate may decide is refused.
+    private func challengeWithoutTask(
+        _ challenge: URLAuthenticationChallenge, _ decide: @escaping ChallengeDecision
+    ) {
+        guard programDecides, challenge.protectionSpace.concernsSession else {
+            return decide(.performDefaultHandling, nil)
+        }
+        guard !delegateDecides, let session else { return decide(.cancelAuthenticationChallenge, nil) }
+        let decision = LoopTransfer(decide)
+        let answer: ChallengeAnswer = { [loop = outer.loop] disposition, credential in
+            loop.execute { decision.value(disposition, credential) }
+        }
+        session.answer(withoutTask: challenge, answer, leaveToTask: {})
+    }
+
+    var answersChallenges: Bool { receiver?.answersChallenges ?? programDecides }
+
+    var challengeDelegate: AnyObject? {
+        if let receiver { return receiver.challengeDelegate }
+        // In place of a delegate that is gone: the load uses no connection about which others have decided.
+        return delegateDecides ? decider ?? self : nil
     }
 
     func withdraw(_ question: AnyObject) {
