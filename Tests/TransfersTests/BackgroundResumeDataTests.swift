@@ -72,11 +72,34 @@ import Testing
                 break
             }
         }
+
+        /// The delegate has given the data task another request when its date had come, and is not asked again.
+        @Test func aDataTaskWithANewRequestBecomesADownload() async throws {
+            let server = try RangeServer(count: 300_000)
+            defer { server.stop() }
+            let downloads = Downloads()
+            downloads.replacement.value = URLRequest(url: try #require(URL(string: server.url)))
+            let session = Self.session(downloads)
+            defer { session.invalidateAndCancel() }
+            let task = session.dataTask(with: try #require(URL(string: server.server.url("/old"))))
+            task.earliestBeginDate = .distantPast
+            task.resume()
+            for await content in downloads.contents {
+                #expect(content == server.content)
+                break
+            }
+            #expect(downloads.delayed.snapshot.map(\.url?.path) == ["/old"])
+            #expect(server.server.requests.snapshot.allSatisfy { $0.path == "/file" })
+        }
     }
 
     private final class Downloads: NSObject, URLSessionDownloadDelegate, URLSessionDataDelegate {
         let counts: AsyncStream<Int64>
         let contents: AsyncStream<Data>
+        /// The requests of tasks whose date had come.
+        let delayed = Recorder<URLRequest>()
+        /// The request with which it replaces the first of them.
+        let replacement = Box<URLRequest?>(nil)
         private let counting: AsyncStream<Int64>.Continuation
         private let receiving: AsyncStream<Data>.Continuation
 
@@ -96,6 +119,14 @@ import Testing
             totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
         ) {
             counting.yield(totalBytesWritten)
+        }
+
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
+            completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
+        ) {
+            delayed.append(request)
+            completionHandler(delayed.count == 1 ? .useNewRequest : .continueLoading, replacement.value)
         }
 
         func urlSession(

@@ -58,15 +58,16 @@ extension TransferRecord {
                 "a background session goes on with uploads of files alone: use the resume data in another session"
             throw URLError(LoadFailure(.resourceUnavailable, text), url: shared.originalRequest?.url)
         }
-        guard let kind = task.transferKind, let original = shared.originalRequest else {
+        // A data task that becomes a download may have begun with another request than its original one.
+        guard let kind = task.transferKind, let begun = shared.begunRequest ?? shared.originalRequest else {
             throw LoadFailure(.badURL, "the task has no request")
         }
-        let request = try TransferRequest(forBackground: original)
+        let request = try TransferRequest(forBackground: begun)
         let resumption = (task as? URLSessionDownloadTask)?.resumption
         self.init(identifier: task.taskIdentifier, kind: kind, request: request)
         // The session's credentials are for this URL's origin, in the performer of transfers, too.
         firstURL = try upload?.firstURL ?? resumption?.get().firstURL
-        uploadFile = original.bodyFile?.url.path
+        uploadFile = begun.bodyFile?.url.path
         resumeData = try upload?.resumeData ?? resumption?.get().encoded
         created = task.created
         taskDescription = shared.taskDescription

@@ -11,6 +11,7 @@ extension URLSessionTask {
             let consumer: TaskConsumer?
             /// The requests, with their bodies.
             let requests: (URLRequest?, URLRequest?)
+            let begunRequest: URLRequest?
             /// The stream that the delegate has supplied.
             let stream: InputStream?
         }
@@ -22,6 +23,8 @@ extension URLSessionTask {
         /// the caller then always gets the task's end.
         var consumer: TaskConsumer?
         var originalRequest: URLRequest?
+        /// The request with which the delegate has replaced the original one when the task's date had come.
+        var begunRequest: URLRequest?
         /// Nil where it is the original request's URL.
         var firstURL: URL?
         var currentRequest: URLRequest?
@@ -63,8 +66,9 @@ extension URLSessionTask {
             let held = LoopTransfer(
                 Held(
                     session: session, delegate: delegate, consumer: consumer,
-                    requests: withBody ? (originalRequest, currentRequest) : (nil, nil), stream: stream))
-            (session, delegate, consumer) = (nil, nil, nil)
+                    requests: withBody ? (originalRequest, currentRequest) : (nil, nil), begunRequest: begunRequest,
+                    stream: stream))
+            (session, delegate, consumer, begunRequest) = (nil, nil, nil, nil)
             if withBody {
                 originalRequest?.removeUploadedBody()
                 currentRequest?.removeUploadedBody()

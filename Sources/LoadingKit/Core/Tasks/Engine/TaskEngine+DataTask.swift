@@ -53,6 +53,8 @@ extension TaskEngine {
     private func becomeDownload(_ task: URLSessionDataTask) {
         let download = URLSessionDownloadTask(session, continuing: task)
         if let background = core.background {
+            // The task's date has come, and the delegate was asked about it.
+            download.earliestBeginDate = nil
             // The response may be loaded again, after the program has ended.
             become(download, sink) { $0.data?.urlSession($1, dataTask: task, didBecome: download) }
             stop()

@@ -161,6 +161,7 @@ final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // conf
             if task.hasBodyBesideRequest, !next.hasBody { next = next.withBody(of: request) }
             task.currentRequest = next
             task.firstURL = next.url
+            task.shared.withLock { $0.begunRequest = next }
             // The body of an upload task may be a stream that its delegate gives later.
             if !task.hasBodyBesideRequest { task.countOfBytesExpectedToSend = next.countOfBody }
             begin(next)
